@@ -204,7 +204,8 @@ class CallClosed(msgspec.Struct, frozen=True, gc=False):
 
     `final=False` holds the verdict until the next call opens or the turn's reason is known: a length stop
     can close a block whose text still parses. `truncated=True` means that the wire itself called it cut.
-    `waits=True` means that only its text is over, and the end of the turn ends it.
+    `waits=True` means that only its text is over, and the end of the turn ends it; `of_text=True`, that an event ended
+    its text, which is empty so far: the item goes on.
     """
 
     choice: int
@@ -213,6 +214,7 @@ class CallClosed(msgspec.Struct, frozen=True, gc=False):
     final: bool = True
     truncated: bool = False
     waits: bool = False
+    of_text: bool = False
 
 
 class CallRefused(msgspec.Struct, frozen=True, gc=False):
@@ -280,7 +282,9 @@ class Finish(msgspec.Struct, frozen=True, gc=False):
     """Why a choice ended: `reason` in our words, `provider_reason` verbatim; more may come.
 
     `drops=True` drops every open call (a refusal takes back what was begun). `ends=True` means that the end of
-    the turn follows in the same frame: no call ends before it, so that all of them end in order.
+    the turn follows in the same frame: no call ends before it, so that all of them end in order. `foreign=True` means
+    that it is not surely the reason of the calls that came: it has other labels than the rest of the message, which a
+    gateway may have made up, or stands in a final message that lacks them.
     """
 
     choice: int
@@ -288,6 +292,7 @@ class Finish(msgspec.Struct, frozen=True, gc=False):
     provider_reason: str | None
     drops: bool = False
     ends: bool = False
+    foreign: bool = False
 
 
 class TurnEnded(msgspec.Struct, frozen=True, gc=False):

@@ -191,7 +191,9 @@ SAME: dict[str, list[JSON]] = {
     ],
     "the last chunk has another id": [
         _chat({"role": "assistant"}),
-        _chat(_head("go")),
+        _chat(
+            _head("go", "{}")
+        ),  # without text it would not come out, for a gateway may have made the end up
         _chat({}, "last", finish="tool_calls"),
     ],
 }

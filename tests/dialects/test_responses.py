@@ -286,11 +286,12 @@ def test_a_skeleton_is_no_restatement() -> None:
 
 
 def test_empty_restatements_never_erase() -> None:
-    """A done event without text says a name at most (quirk 71)."""
+    """A done event without text says that there is none, and a name at most (quirk 71)."""
     event = {"type": "response.function_call_arguments.done", "output_index": 0, **ID}
 
-    assert [] == translate(event, {**event, "arguments": None}, {**event, "arguments": ""})
-    assert [CallSeen(0, 0, "fc_1", None, "f")] == translate({**event, "name": "f"})
+    over = CallClosed(0, 0, "fc_1", of_text=True)
+    assert [over] * 3 == translate(event, {**event, "arguments": None}, {**event, "arguments": ""})
+    assert [CallSeen(0, 0, "fc_1", None, "f"), over] == translate({**event, "name": "f"})
     assert [seen(begins=False), CallClosed(0, 0, "fc_1")] == translate(done(call()))
 
 

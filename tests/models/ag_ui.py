@@ -75,6 +75,13 @@ _EARLIER = [
 ]
 
 
+def _evident(habit: Any) -> bool:
+    """Whether a call without text ended: by its own end, in chunks by the run's, or by a message that lists it."""
+    return (
+        habit.end != "none" or habit.form == "chunks" or habit.retold != "no" or habit.text == "placeholder"
+    )
+
+
 def _sensible(habit: Any, n_calls: int) -> bool:
     chunks = habit.form != "triple"
     if chunks and (habit.start, habit.end, habit.labels) != ("once", "each", "own"):
@@ -169,4 +176,5 @@ MODEL = Model(
     {"error": _event("RUN_ERROR", message="lost"), "silence": b""},
     _sensible,
     _event("RUN_STARTED", threadId="t", runId="r"),
+    evident=_evident,
 )

@@ -77,4 +77,5 @@ MODEL = Model(
     _encode,
     {"length": _ending("max_tokens"), "silence": b""},
     blocks.sensible,
+    evident=blocks.evident,
 )

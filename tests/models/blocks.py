@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.models.streams import Calls, Event, Label, pieces, told_in
 
-__all__ = ["HABITS", "send", "sensible"]
+__all__ = ["HABITS", "evident", "send", "sensible"]
 
 HABITS = {
     # The index of a block's start, and unless `on_deltas` says otherwise of its deltas and its stop.
@@ -104,6 +104,11 @@ def sensible(habit: Any, n_calls: int) -> bool:
     ):
         return False
     return n_calls > 1 or habit.message != "again"
+
+
+def evident(habit: Any) -> bool:
+    """Whether a call without text ended: by its own stop, or by a reason that speaks of calls."""
+    return habit.stop != "none" or habit.reason == "right" or habit.text == "placeholder"
 
 
 def _in_another_order(habit: Any, n_calls: int) -> bool:

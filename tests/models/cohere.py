@@ -58,4 +58,5 @@ MODEL = Model(
     _encode,
     {"length": _ending("MAX_TOKENS"), "silence": b""},
     blocks.sensible,
+    evident=blocks.evident,
 )

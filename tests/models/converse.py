@@ -45,4 +45,5 @@ MODEL = Model(
     _encode,
     {"length": _LENGTH, "silence": []},
     blocks.sensible,
+    evident=blocks.evident,
 )

@@ -53,4 +53,5 @@ MODEL = Model(
     _encode,
     {"length": _ending("incomplete"), "silence": b""},
     blocks.sensible,
+    evident=blocks.evident,
 )

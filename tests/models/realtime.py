@@ -74,4 +74,5 @@ MODEL = Model(
     responses.sensible,
     _event("session.created", session={"id": "sess_1", "object": "realtime.session"})
     + _event("response.created", response=_BEGUN),
+    evident=responses.evident,
 )

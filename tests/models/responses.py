@@ -12,7 +12,7 @@ from typing import Any
 from tests.models.streams import Calls, Event, Label, Model, pieces, told_in
 from tests.models.written import data_of, present
 
-__all__ = ["HABITS", "MODEL", "send", "sensible", "written_item"]
+__all__ = ["HABITS", "MODEL", "evident", "send", "sensible", "written_item"]
 
 # Which events come, in which order: a(dded), d(eltas), t(ext done), i(tem done), o(utput of the finished response).
 PARTS = {
@@ -107,6 +107,11 @@ _NEEDED = {
 }
 _BESIDES = {"emptied": "dt", "opaque": "tio"}  # the text comes elsewhere
 _BOTH = {"both", "both and call"}
+
+
+def evident(habit: Any) -> bool:
+    """Whether a call without text ended: its text did, its item, or the finished response lists it."""
+    return not {"t", "i", "o"}.isdisjoint(habit.parts) or habit.text in {"given", "placeholder"}
 
 
 def sensible(habit: Any, n_calls: int) -> bool:
@@ -266,4 +271,5 @@ MODEL = Model(
     },
     sensible,
     _event("response.created", {"response": {**_RESPONSE, "status": "in_progress", "output": []}}),
+    evident=evident,
 )

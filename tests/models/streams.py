@@ -103,6 +103,8 @@ class Model(NamedTuple):
         kinds: the scenarios.
         discount: what habits cost less because they come together.
         slack: what readings may cost beyond the cheapest of the streams that are tried.
+        evident: whether these habits show that a call without text ended; else such a stream does not mean that call,
+            which may have been cut (`message_stop` without a stop of its block, say, is also what gateways make up).
     """
 
     dialect: str
@@ -115,6 +117,7 @@ class Model(NamedTuple):
     kinds: tuple[Kind, ...] = kinds()
     discount: Callable[[Any], float] = lambda _habit: 0.0
     slack: float = 0.0
+    evident: Callable[[Any], bool] = lambda _habit: True
 
 
 class Reading(NamedTuple):
@@ -210,6 +213,7 @@ class Streams:
         scenarios = [(kind.n_calls, *one) for kind in model.kinds for one in kind.scenarios()]
         self._scenarios = [one for one in scenarios if not few or family(model, one[1]) in _few(model)]
         self._meanings = [_meaning(calls) for _, calls, _ in self._scenarios]
+        self._told = [_meaning([call for call in calls if call[1]]) for _, calls, _ in self._scenarios]
         self._habits = list(_habits(model, most + model.slack))
         self._most = most
         self._readings = self._enumerated()
@@ -255,7 +259,9 @@ class Streams:
         cheapest: dict[Calls, Reading] = {}
         for number in found if isinstance(found, tuple) else (found,):
             place, scenario = divmod(number, len(self._scenarios))
-            reading = Reading(self._habits[place][0], self._meanings[scenario], self._habits[place][1])
+            cost, habit = self._habits[place]
+            meanings = self._meanings if self.model.evident(habit) else self._told
+            reading = Reading(cost, meanings[scenario], habit)
             before = cheapest.get(reading.calls)
             if before is None or reading.cost < before.cost:
                 cheapest[reading.calls] = reading
@@ -336,7 +342,7 @@ def _few(model: Model) -> set[Family]:
     }
 
 
-def _meaning(calls: Calls) -> Calls:
+def _meaning(calls: Iterable[tuple[str, str]]) -> Calls:
     return tuple((name, json.dumps(json.loads(text or "{}"))) for name, text in calls)
 
 

@@ -10,12 +10,10 @@ from wholecall.limits import Limits
 from wholecall.output.events import ToolCall
 
 
-@pytest.mark.parametrize(
-    ("end", "outcome"), [(TurnEnded(), "empty"), (TurnEnded(of_transport=True), "incomplete_input")]
-)
-def test_a_mark_of_the_transport_ends_no_silence(end: Delta, outcome: str) -> None:
-    """A call that said nothing has no arguments if its message ended; that the transport ended says nothing."""
-    assert [("c0", outcome)] == ends(told(head(0), end))
+@pytest.mark.parametrize("end", [TurnEnded(), TurnEnded(of_transport=True)])
+def test_no_mark_alone_ends_a_silence(end: Delta) -> None:
+    """A call that said nothing is not one without arguments because its message ended: its reason must say so."""
+    assert [("c0", "incomplete_input")] == ends(told(head(0), end))
 
 
 @pytest.mark.parametrize("end", [TurnEnded(), TurnEnded(of_transport=True)])

@@ -69,7 +69,10 @@ def test_nobody_knows_whose_text_it_is() -> None:
 
 
 def test_silence_needs_an_end() -> None:
-    """A call without text has no arguments if a finish reason came after it; `[DONE]` alone says nothing."""
+    """A call without text has no arguments if a finish reason came after it; that the turn ended says nothing.
+
+    Where calls have ends of their own, the reason has to speak of calls.
+    """
     head = at(0, "", "c", "f")
     done, stop = TurnEnded(of_transport=True), Finish(0, "stop", "stop")
 
@@ -80,8 +83,15 @@ def test_silence_needs_an_end() -> None:
     ]
     assert [""] == [call.sign for call in _ended(at(0, A, "c", "f"), done)]
     slotted = CallSeen(0, 0, None, "c", "f", begins=True)
-    assert [""] == [call.sign for call in _ended(slotted, TurnEnded())]
-    assert ["dropped: incomplete_input"] == [call.sign for call in _ended(slotted, done)]
+    silent = [_ended(slotted, *ends) for ends in ((done,), (TurnEnded(),), (stop, TurnEnded()))]
+    assert [["dropped: incomplete_input"]] * 3 == [[call.sign for call in calls] for calls in silent]
+    called = Finish(0, "tool_calls", "tool_use")
+    foreign = Finish(0, "tool_calls", "tool_use", foreign=True)
+    assert [[""], ["dropped: incomplete_input"]] * 2 == [
+        [call.sign for call in _ended(start, reason, TurnEnded())]
+        for start in (slotted, head)
+        for reason in (called, foreign)
+    ]
     free = Labelled(0, 0, "c", "f", "x", "custom")
     assert [[""], ["dropped: unterminated"]] == [
         [call.sign for call in _ended(*deltas)] for deltas in ((free, stop, done), (free, done))

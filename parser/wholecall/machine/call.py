@@ -40,6 +40,7 @@ class Call(CallText):
         dropped: why it was dropped, None if it was not.
         closed, cut: the wire ended this call; the wire called it incomplete.
         reasoned: a finish reason, or another end of its turn, came after it began.
+        evidenced: that reason allows calls, or a final message lists it, or its end came: without text it has no arguments.
 
     Of calls that were written as text:
         source: all that the model wrote of it; None for all other calls.
@@ -81,6 +82,7 @@ class Call(CallText):
     closed: bool
     cut: bool
     reasoned: bool
+    evidenced: bool
     source: str | None
     edits: tuple[EditKind, ...]
     phantom: bool
@@ -107,7 +109,7 @@ class Call(CallText):
         self.number, self.phase = -1, "pending"
         self.id = self.name = self.public_name = self.namespace = self.slot = self.extra = None
         self.refusal = self.dropped = self.echo = self.heard = self.elsewhere = None
-        self.closed = self.cut = self.reasoned = self.phantom = self.bare = False
+        self.closed = self.cut = self.reasoned = self.evidenced = self.phantom = self.bare = False
         self.block = self.opened = self.beside = self.stray = False
         self.source, self.edits = None, ()
         self.head = self.labelled = self.round = self.n_slots = self.extra_size = 0

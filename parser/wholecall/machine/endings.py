@@ -18,17 +18,28 @@ from wholecall.types import CUT_REASONS
 if TYPE_CHECKING:
     from typing import Any
 
+    from wholecall.deltas import Finish
     from wholecall.machine.choice import Choice
     from wholecall.machine.verdicts import Ended
     from wholecall.types import TurnReason
 
-__all__ = ["ending", "outranks", "turn_finished"]
+__all__ = ["allows_calls", "ending", "outranks", "turn_finished"]
 
 _FACTS = CUT_REASONS | {"error", "aborted", "pause"}
 _PRECEDENCE = ("aborted", "error", "content_filter", "length")
 _NO_CLAIM = frozenset(
     {"completed", "STOP", "success", "turnComplete", "end_of_turn"}
 )  # the only reasons of some dialects
+
+
+def allows_calls(finish: Finish, *, own_ends: bool) -> bool:
+    """Return whether calls without text that began before a finish reason can have ended with it, and have no arguments.
+
+    Where calls have ends of their own (`content_block_stop`), only a reason that speaks of calls stands for a missing
+    one: `end_turn` is that of an answer without calls, or of a gateway behind a cut. Chat has no such ends, and servers
+    say `stop` of calls, too. A reason under other labels than the rest of the message ends nothing that has no text.
+    """
+    return not finish.foreign and (finish.reason == "tool_calls" or not own_ends)
 
 
 def outranks(new: TurnReason, old: TurnReason | None) -> bool:

@@ -38,7 +38,7 @@ class Record:
         turns: the calls alternated before the first odd label.
         doubtful: labels came that either repeat or open another call: no further call is reported before the end.
         n_lost: pieces before the last loss.
-        n_reasoned: pieces before the last finish reason.
+        n_reasoned: pieces before the last finish reason; `n_evidenced`: before the last one that allows calls.
         size: bytes held.
     """
 
@@ -49,6 +49,7 @@ class Record:
     doubtful: bool
     n_lost: int
     n_reasoned: int
+    n_evidenced: int
     size: int
     _rest: list[str]  # texts that continue the last piece
 
@@ -57,7 +58,7 @@ class Record:
     def __init__(self, calls: Iterable[Call] = (), *, turns: bool = False) -> None:
         self.pieces, self.shown, self.restated, self._rest = [], [], [], []
         self.turns, self.doubtful = turns, False
-        self.n_lost = self.n_reasoned = self.size = 0
+        self.n_lost = self.n_reasoned = self.n_evidenced = self.size = 0
         for call in calls:
             self._put_together(call)
 
@@ -92,6 +93,8 @@ class Record:
             self.n_lost = len(self.pieces)
         if call.reasoned:
             self.n_reasoned = len(self.pieces)
+        if call.evidenced:
+            self.n_evidenced = len(self.pieces)
 
     def _keep(self, piece: Piece, call: Call) -> None:
         self.pieces.append(piece)

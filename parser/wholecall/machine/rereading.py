@@ -16,6 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from wholecall.arguments.ladder import read_arguments
+from wholecall.arguments.verdict import Verdict
 from wholecall.machine.final_message import Meant, restated
 from wholecall.machine.readings import MOST, Book, Piece, solve_book
 from wholecall.machine.record import Record
@@ -66,10 +67,13 @@ def _record(choice: Choice, delta: Reread) -> Record:
     for piece in delta.pieces:
         call = latest[piece.slot] = _shown(piece, waiting.get(piece.slot, []), latest.get(piece.slot, call))
         extra = call.extra if piece.mark == "S" else None
-        record.pieces.append(Piece(None, piece.id, piece.name, piece.text, n=piece.n, extra=extra))
+        record.pieces.append(
+            Piece(None, piece.id, piece.name, piece.text, n=piece.n, extra=extra, ends=piece.mark == "E")
+        )
         record.shown.append(call)
     record.restated.extend(delta.listed)
     record.n_reasoned = len(record.pieces)
+    record.n_evidenced = len(record.pieces) if delta.chunked else 0
     return record
 
 
@@ -78,8 +82,14 @@ def _shown(piece: Marked, waiting: list[Call], latest: Call) -> Call:
     return waiting.pop() if piece.mark == "S" and waiting else latest
 
 
+def _read(text: str, *, has_ends: bool, choice: Choice) -> Verdict:
+    """Return the verdict on a text; none at all means no arguments only if ends show that calls are whole."""
+    return read_arguments(text, "clean" if text or has_ends else "open", choice.policy, choice.limits)
+
+
 def _meant(choice: Choice, record: Record, delta: Reread) -> list[Meant]:
-    read = partial(read_arguments, ended="clean", policy=choice.policy, limits=choice.limits)
+    has_ends = delta.chunked or bool(delta.listed) or any(piece.mark == "E" for piece in delta.pieces)
+    read = partial(_read, has_ends=has_ends, choice=choice)
     known = None if choice.tools is None else choice.tools.__contains__
     book = Book(record.pieces, "".join(piece.mark for piece in delta.pieces), delta.chunked)
     listed = [(whole.name, whole.text) for whole in delta.listed]

@@ -37,7 +37,7 @@ from wholecall.deltas import (
 )
 from wholecall.machine import slots
 from wholecall.machine.claims import adopt, learn_labels
-from wholecall.machine.endings import outranks
+from wholecall.machine.endings import allows_calls, outranks
 from wholecall.machine.holding import release
 from wholecall.machine.labels import bind
 from wholecall.machine.phases import advance
@@ -151,7 +151,8 @@ def _call_whole(choice: Choice, delta: CallWhole) -> None:
     if delta.id_wins and delta.id is not None and call.id not in (None, delta.id):
         choice.claim_id(call, delta.id)
         call.id = delta.id
-    call.reasoned = call.reasoned or delta.rank == HYDRATION
+    if delta.rank == HYDRATION:
+        call.reasoned = call.evidenced = True
     _learn(choice, call, delta)
     _take_text(choice, call, delta.text, delta.rank)
     unowned = delta.rank > HYDRATION and is_placeholder(delta.text) and call.blank
@@ -186,6 +187,7 @@ def _take_restated(choice: Choice, whole: CallWhole, call: Call) -> None:
     if whole.id is not None and whole.id_wins and not call.is_over and call.id not in (None, whole.id):
         choice.claim_id(call, whole.id)
     _learn(choice, call, whole)
+    call.evidenced = True
     _take_text(choice, call, whole.text, whole.rank)
     call.hole = call.hole or tainted
     if not tainted:
@@ -250,10 +252,13 @@ def _is_taken_over(call: Call, delta: Union[CallSeen, CallWhole]) -> bool:
 
 
 def _call_closed(choice: Choice, delta: CallClosed) -> None:
-    call = slots.ended_by(choice, delta)
+    call = slots.named_by(choice, delta) if delta.of_text else slots.ended_by(choice, delta)
     if call is None:
         return
-    if delta.waits:
+    if delta.of_text:
+        call.evidenced = True
+    elif delta.waits:
+        call.evidenced = True
         choice.shut(call)
     elif delta.final or delta.truncated:
         _close(choice, call, truncated=delta.truncated)
@@ -339,7 +344,7 @@ def _noted(choice: Choice, delta: Noted) -> None:
 def _finish(choice: Choice, delta: Finish) -> None:
     if choice.reason is None or outranks(delta.reason, choice.reason):
         choice.reason, choice.provider_reason = delta.reason, delta.provider_reason
-    reason_all([choice])
+    reason_all([choice], delta)
     if delta.drops:
         settle(choice, "aborted")
         judge_all(choice, "aborted")
@@ -358,13 +363,18 @@ def _finish(choice: Choice, delta: Finish) -> None:
             advance(choice, call, "close", False)
 
 
-def reason_all(choices: Iterable[Choice]) -> None:
-    """Note on all calls so far that an end of their turn came after they began."""
+def reason_all(choices: Iterable[Choice], finish: Finish | None = None) -> None:
+    """Note on all calls so far that an end of their turn came after they began, and whether its reason allows calls."""
     for choice in choices:
         for call in choice.calls:
             call.reasoned = True
+            call.evidenced = call.evidenced or (
+                finish is not None and allows_calls(finish, own_ends=call.slotted)
+            )
         if choice.record is not None:
-            choice.record.n_reasoned = len(choice.record.pieces)
+            choice.record.n_reasoned = n = len(choice.record.pieces)
+            if finish is not None and allows_calls(finish, own_ends=False):
+                choice.record.n_evidenced = n
 
 
 def judge_all(choice: Choice, ended: Ended, unreasoned: Ended | None = None) -> None:

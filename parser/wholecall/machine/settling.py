@@ -235,6 +235,9 @@ def _give(choice: Choice, record: Record, call: Call, one: Meant, shown: str) ->
     if one.whole is not None and one.whole.text:
         advance(choice, call, "whole", (one.whole.text, HYDRATION))
     call.reasoned = one.whole is not None or one.pieces[0] < record.n_reasoned
+    call.evidenced = (
+        one.whole is not None or one.pieces[0] < record.n_evidenced or any(piece.ends for piece in pieces)
+    )
     call.hole = not one.is_restated and choice.lost and not _stands_alone(record, one)
     limit = choice.limits.max_name_chars
     if limit is not None and len(one.name or "") > limit:

@@ -108,6 +108,12 @@ def ended_by(choice: Choice, delta: CallClosed) -> Call | None:
     return sole[0] if sole else None
 
 
+def named_by(choice: Choice, delta: CallClosed) -> Call | None:
+    """Return the one call that has the labels of an end, None if none has them, or several."""
+    found = _labelled(choice, None, delta.alias, delta.index)
+    return found[0] if len(found) == 1 else None
+
+
 def announced(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
     """Return the call that is announced or labelled, None if it is a new one."""
     if delta.name is None or not delta.begins:

@@ -150,7 +150,7 @@ def _against_silence(choice: Choice, call: Call) -> tuple[DropReason, str] | Non
         return "incomplete_input", "text was lost in its turn, and no text came for it"
     if call.slotted and choice.strays and call.rank < HYDRATION:
         return "incomplete_input", "text that could be its own has no owner"
-    if not (call.reasoned or call.closed or call.holds_object):
+    if not (call.evidenced or call.closed or call.holds_object):
         return "incomplete_input", "no text came for it, and nothing said that it ended"
     return None
 

@@ -75,7 +75,7 @@ class AgUiTranslator(TurnTranslator):
         waiting = [id_label(interrupt.tool_call_id) for interrupt in outcome.interrupts or ()]
         deltas = self._calls.agents_own(waiting, ("needs_approval",))
         deltas += self._calls.agents_own(self._calls.not_among(outcome.pending_tool_call_ids))
-        deltas += self._calls.read() + counted(event.usage)
+        deltas += self._calls.read() + self._calls.chunks_over() + counted(event.usage)
         self._calls = Calls()
         # What a cancelled run began must not continue.
         return deltas + report.finish(outcome.type, drops_at="error") + self._end()

@@ -30,6 +30,7 @@ class Calls:
     _over: set[str]
     _answered: set[str]
     _chunked: tuple[int, str, str] | None
+    _chunk_slots: list[int]
     _n_slots: int
     _names: dict[str, str]
     _book: Book
@@ -45,6 +46,7 @@ class Calls:
         self._over = set()  # and those whose text is over
         self._answered = set()  # ids of calls that had their answer
         self._chunked = None  # what chunks continue: slot, id and name, "" for none
+        self._chunk_slots = []  # of calls that began so
         self._n_slots = 0
 
     def seen(
@@ -64,6 +66,7 @@ class Calls:
             if id_ not in self._shared:
                 self._open[id_] = slot
         self._book.start(id_, name, slot, chunk=chunk)
+        self._chunk_slots += [slot] if chunk else []
         return [CallSeen(0, slot, None, id_, name, extra=extra, begins=True)]
 
     def piece(self, wire_id: object, text: object) -> list[Delta]:
@@ -92,6 +95,7 @@ class Calls:
         if id_ is None and name is not None and self._chunked is not None and self._chunked[1:] == ("", name):
             slot = self._chunked[0]
             self._book.start(None, name, slot, chunk=True)
+            self._chunk_slots.append(slot)
             deltas = [CallSeen(0, slot, None, None, name, extra=extra, begins=True)]
         elif name is not None or (id_ is not None and id_ not in self._begun):
             deltas = self.seen(id_, name, extra, chunk=True)
@@ -110,6 +114,10 @@ class Calls:
     def read(self) -> list[Delta]:
         """Report everything again, if the run is read at its end."""
         return self._book.read()
+
+    def chunks_over(self) -> list[Delta]:
+        """Report that the calls of chunks are over: nothing else ends them."""
+        return [CallClosed(0, slot, None, of_text=True) for slot in self._chunk_slots]
 
     def end(self, id_: str | None) -> list[Delta]:
         """Report that the text of a call is over."""

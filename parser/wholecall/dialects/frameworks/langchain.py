@@ -134,7 +134,9 @@ class LangChainTranslator(ViewTranslator):
             deltas += self._added(key, said) if partial else said
             if said:
                 self._spoken.add(key)
-        deltas += self._calls(key, message, whole=whole, partial=partial) + views.ended(message)
+        deltas += self._calls(key, message, whole=whole, partial=partial)
+        lacks = whole and key in self._called and not (message.tool_calls or message.tool_call_chunks)
+        deltas += views.ended(message, lacks_calls=lacks)
         if whole or message.chunk_position == "last":
             deltas += self._end(key)
         return deltas

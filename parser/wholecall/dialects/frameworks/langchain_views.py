@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Union
 
 import msgspec
+from msgspec.structs import replace
 
 from wholecall.deltas import Delta, Finish
 from wholecall.dialects import report
@@ -107,11 +108,16 @@ def _block(block: dict[str, Any]) -> list[Delta]:
     return report.thought(thought, signature=block.get("signature")) + report.text(block.get("text"))
 
 
-def ended(message: Message) -> list[Delta]:
-    """Return the counts and the reason, which come with the last chunk."""
+def ended(message: Message, *, lacks_calls: bool = False) -> list[Delta]:
+    """Return the counts and the reason, which come with the last chunk.
+
+    The reason of a whole message that lacks the calls of its chunks is not that of these calls.
+    """
     usage, metadata = report.usage(message.usage_metadata), message.response_metadata
-    finish = report.finish(next(_said(metadata, _REASONS), None), drops_at="error")
-    return usage + (finish or _status(metadata))
+    finish = report.finish(next(_said(metadata, _REASONS), None), drops_at="error") or _status(metadata)
+    if lacks_calls:
+        finish = [replace(delta, foreign=True) if isinstance(delta, Finish) else delta for delta in finish]
+    return usage + finish
 
 
 def _status(metadata: object) -> list[Delta]:

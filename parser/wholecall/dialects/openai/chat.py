@@ -163,6 +163,10 @@ class ChatTranslator(TextTranslator):
             if not (same or id is model is None):
                 return ended_together(self._wide(frame))
             deltas: list[Delta] = []
+            if same:
+                answer.foreign = False
+            else:
+                answer.without_labels()
             for choice in chunk.choices:
                 delta = choice.delta
                 if delta is not None and delta.role is not None and only_opens(delta):
@@ -295,7 +299,7 @@ class ChatTranslator(TextTranslator):
             detail = f"the choice finished with {known[1]!r}"
             deltas.append(WireFault("provider_error", detail, fatal=True))
         else:
-            deltas.append(Finish(choice, *known))
+            deltas.append(Finish(choice, *known, foreign=self._answer.foreign))
 
     def _usages(self, deltas: list[Delta], chunk: Chunk, choices: list[ChoiceView]) -> None:
         """Report the token counts, which stand in odd places (quirk 88)."""

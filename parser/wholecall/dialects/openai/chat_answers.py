@@ -27,11 +27,14 @@ class Answer:
     Attributes:
         id, model: those of its latest chunk.
         named: two chunks in a row had both, and so does each that follows.
+        foreign: the latest chunk had another id than those that name the answer, or none where all others had one.
     """
 
     id: Any
     model: Any
     named: bool
+    foreign: bool
+    _nameless: bool
     _n_others: int
     _calls_first: bool
     _spoken: bool
@@ -40,7 +43,8 @@ class Answer:
 
     def __init__(self) -> None:
         self.id = self.model = None
-        self.named = False
+        self.named = self.foreign = False
+        self._nameless = False  # a chunk had no id
         self._spoken = self._roles_once = False  # who speaks was said; and then a call came without it
         self._n_others = -1  # chunks that had other labels than those before them; -1 before the first one
         self._calls_first = False  # the first chunk brought a call
@@ -57,13 +61,14 @@ class Answer:
             self._filters = self._filters or bool(chunk.prompt_filter_results)
         if all(map(_is_silent, choices)):
             return False
+        self._judge(id_label(chunk.id))
         id, model = id_label(chunk.id) or self.id, text_label(chunk.model) or self.model
         same = id == self.id and model == self.model
         changed = self.id not in (None, id) or self.model not in (None, model)
         another = self._n_others >= 0 and self._has_begun(choices, same=same, changed=changed)
         if another or self._n_others < 0:
             self._n_others, self._calls_first = 0, any(map(_calls, choices))
-            self._spoken = self._roles_once = False
+            self._spoken = self._roles_once = self._nameless = self.foreign = False
         elif changed:
             self._n_others += 1
         self._filters = False
@@ -74,6 +79,16 @@ class Answer:
             self.call_without_role()
         self._spoken = self._spoken or any(view.role is not None for view in views)
         return another
+
+    def without_labels(self) -> None:
+        """Take a chunk without labels: it is of the current answer."""
+        self._judge(None)
+
+    def _judge(self, id_: str | None) -> None:
+        """Decide whether a chunk is foreign, by its id."""
+        lacks = id_ is None and not self._nameless
+        self.foreign = self.named and self.id is not None and (lacks or id_ not in (None, self.id))
+        self._nameless = self._nameless or id_ is None
 
     def call_without_role(self) -> None:
         """Note that a call came without saying who speaks."""

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Final, Union, final
 
 import msgspec
 
-from wholecall.deltas import DONE, OBJECT, CallSeen, CallWhole, Delta, Finish, Noted
+from wholecall.deltas import DONE, OBJECT, CallClosed, CallSeen, CallWhole, Delta, Finish, Noted
 from wholecall.dialects.decode import NO_TEXT, wire_text
 from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.openai.responses_items import (
@@ -228,7 +228,8 @@ def whole_text(event: Event | ArgumentsDone) -> list[Delta]:
     id_ = None if event.call_id is None else id_label(event.call_id)
     if text:
         return [CallWhole(0, index, alias, id_, name, text, DONE, kind)]
-    return [CallSeen(0, index, alias, id_, name, kind)] if name else []
+    labels: list[Delta] = [CallSeen(0, index, alias, id_, name, kind)] if name else []
+    return [*labels, CallClosed(0, index, alias, of_text=True)]
 
 
 def added(event: Event) -> list[Delta]:

@@ -16,6 +16,7 @@ Source: Workers AI documentation, "Function calling", and Cloudflare's provider 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Union
 
 import msgspec
@@ -75,7 +76,12 @@ class WorkersTranslator(TurnTranslator):
 
     def close(self) -> list[Delta]:
         """Report the end of a lone body that came as no server-sent event: it has no end mark."""
-        return [TurnEnded()] if self._lone else []
+        return self._body_ends() if self._lone else []
+
+    def _body_ends(self, before: Collection[Index] = ()) -> list[Delta]:
+        """Return the end of a whole body, and so of each call that it lists; others began `before` it."""
+        listed = [label for label in self._calls if label not in before]
+        return [*(end for label in listed for end in self._close(label)), TurnEnded()]
 
     def _done(self) -> list[Delta]:
         self._lone = False
@@ -85,7 +91,8 @@ class WorkersTranslator(TurnTranslator):
         if view.errors or frame.event == "error":
             return self._fail(member(view.errors, 0) or view.errors or plain(frame.data))
         if result := wire_text(view.result):
-            return [*self._body(result), TurnEnded()]
+            before = set(self._calls)
+            return [*self._body(result), *self._body_ends(before)]
         if view.choices:
             return self._chat(frame)
         if not bytes(view.response) and view.tool_calls is view.usage is view.finish_reason is None:

@@ -42,6 +42,7 @@ class Piece(msgspec.Struct, gc=False):
         bare: a fragment without labels and text followed.
         spoilt: the text held bytes that are not UTF-8.
         extra: provider fields of the fragment.
+        ends: it is no text, but the mark that ends a call.
     """
 
     index: int | None
@@ -54,6 +55,7 @@ class Piece(msgspec.Struct, gc=False):
     bare: bool = False
     spoilt: bool = False
     extra: dict[str, Any] | None = None
+    ends: bool = False
 
     __repr__ = discreet_repr
 
