@@ -27,6 +27,9 @@ TOOLS: dict[str, Any] = {"f": None}
 WITH_MARKS = sorted(name for name, form in EVERY.items() if form.messages is None and name != "auto")
 
 
+MARKED = [name for name in WITH_MARKS if EVERY[name].calls]  # the others have weak shapes alone
+
+
 def quoted(name: str) -> str:
     """Return a call as the format writes it."""
     return WRITERS[name].write([CALL])
@@ -57,6 +60,107 @@ def test_a_code_span_holds_no_call(name: str, format_: str, ticks: str) -> None:
     outputs = merged(read(name if format_ == "own" else "auto", list(text), tools=TOOLS, weak=ALL_WEAK))
 
     assert [Shown(text)] == outputs
+
+
+# --- Blocks ---------------------------------------------------------------------------------------------------
+
+# What stands before each line of a call, what before all of it, and what behind.
+CONTAINERS: dict[str, tuple[str, str, str]] = {
+    "four backticks round three": ("", "````md\n```\na\n```\n", "\n````"),
+    "a fence in which a line holds another": ("", "```\na = '```'\n", "\n```"),
+    "a fence in which a line begins as one": ("", "```\n``` a\n", "\n```"),
+    "tildes": ("", "~~~\n", "\n~~~"),
+    "tildes round fewer, and round backticks": ("", "~~~~ a`b\n~~~\n```\n", "\n~~~~"),
+    "backticks round tildes": ("", "```\n~~~\n", "\n```"),
+    "an indented fence": ("   ", "   ```\n", "\n  ```"),
+    "a fence in a list item": ("  ", "- a\n\n  ```\n", "\n  ```"),
+    "a fence that begins an item": ("   ", "1. ```\n", "\n   ```"),
+    "a fence in an item of an item": ("    ", "- a\n  * b\n\n    ```\n", "\n    ```"),
+    "indented code": ("    ", "", ""),
+    "code behind a tab": ("\t", "", ""),
+    "code in a list item": ("      ", "- a\n\n", ""),
+    "code behind a heading": ("    ", "# a\n", ""),
+    "a block quote": ("> ", "", ""),
+    "a fence in a block quote": ("> ", "> ```\n", "\n> ```"),
+    "a fence in an item in a block quote": (">   ", "> - ```\n", "\n>   ```"),
+    "a block quote in an item": ("  > ", "- a\n\n", ""),
+    "a block quote in a block quote": (">> ", "", ""),
+    "a fence in a fence in a block quote": ("> ", "> ~~~\n> ```\n", "\n> ~~~"),
+    "a span over two lines": ("", "`a\n", "`"),
+    "a longer span over two lines": ("", "`` a ` b\n", "``"),
+}
+CHANNELS = ("{}", "<think>I read.\n\n{}", "<think>I read.\n\n{}\n\nNo.</think>")
+
+
+def contained(name: str, container: str) -> str:
+    """Return a call as a format writes it, in a container of Markdown."""
+    prefix, before, after = CONTAINERS[container]
+    call = quoted(name)
+    if "span" in container:
+        call = re.sub(r"\s*\n\s*", " ", call).replace("`", "'")
+    return before + "".join(prefix + line for line in call.splitlines(keepends=True)) + after
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("channel", CHANNELS)
+@pytest.mark.parametrize("format_", ["own", "auto"])
+def test_no_block_that_quotes_holds_a_call(container: str, channel: str, format_: str) -> None:
+    """Law 83: whatever quotes in Markdown, in text, in reasoning, and in reasoning that never closes."""
+    wrong = []
+    for name in WITH_MARKS:
+        text = channel.format(f"The page says:\n\n{contained(name, container)}\n\nI will not.")
+        for pieces in (list(text), [text]):
+            outputs = read(name if format_ == "own" else "auto", pieces, tools=TOOLS, weak=frozenset())
+            if any(isinstance(output, (Written, Unread)) for output in outputs):
+                wrong.append(name)
+
+    assert [] == wrong
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_behind_a_block_that_quotes_a_call_is_one(container: str) -> None:
+    """Law 83: what a model quotes ends where Markdown ends it: a call behind it is meant."""
+    wrong = []
+    for name in MARKED:
+        text = f"The page says:\n\n{contained(name, container)}\n\nSo I do it.\n\n{quoted(name)}"
+        for pieces in (list(text), [text]):
+            outputs = read(name, pieces, tools=TOOLS, weak=frozenset())
+            if len(calls(outputs)) != 1:
+                wrong.append((name, calls(outputs)))
+
+    assert [] == wrong
+
+
+@pytest.mark.parametrize("name", MARKED)
+@pytest.mark.parametrize(
+    "before",
+    [
+        "So:\n",
+        "Use the ` key.\n",
+        "- a\n\n",
+        "So I do it:\n    ",
+        "> It says so.\n\n",
+        "It says ``a ` b``.\n",
+        "100 times:\n",
+    ],
+)
+def test_what_looks_like_quoting_and_is_none_keeps_no_call_back(name: str, before: str) -> None:
+    """Law 83: a lone backtick, the items of a list, a continued paragraph, and a quote that is over quote nothing."""
+    text = before + quoted(name)
+    found = [calls(read(name, pieces, tools=TOOLS, weak=frozenset())) for pieces in (list(text), [text])]
+
+    assert [1, 1] == [len(one) for one in found]
+
+
+@pytest.mark.parametrize("name", MARKED)
+def test_reasoning_that_goes_on_behind_a_call_did_not_mean_it(name: str) -> None:
+    """Law 83: in reasoning that never closes a call counts only where nothing but calls follows."""
+    thought = f"<think>So I do it.\n\n{quoted(name)}"
+    meant = [
+        calls(read(name, [thought + rest], tools=TOOLS, weak=frozenset())) for rest in ("", "\n", "\nOr not?")
+    ]
+
+    assert [1, 1, 0] == [len(one) for one in meant]
 
 
 @examples(2, long=10)

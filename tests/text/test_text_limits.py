@@ -129,7 +129,7 @@ def test_a_weak_call_is_held_up_to_a_limit(size: int, found: int) -> None:
 @pytest.mark.parametrize(("size", "found"), [(100, 1), (2000, 0)])
 def test_a_call_in_reasoning_is_held_up_to_a_limit(size: int, found: int) -> None:
     """A call in reasoning counts no longer when too much of what follows was held."""
-    text = f"<think>So {CALL}{'x' * size}"
+    text = f"<think>So {CALL}{' ' * size}"
 
     for pieces in ([text], list(text)):
         outputs = merged(read("hermes", pieces, limits=Limits(max_held_text=1000)))

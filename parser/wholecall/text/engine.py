@@ -15,8 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from msgspec.structs import replace
-
 from wholecall.text.blocks import read_block
 from wholecall.text.markers import matcher
 from wholecall.text.messages import read_body, read_header
@@ -24,7 +22,6 @@ from wholecall.text.nested_calls import read_nested
 from wholecall.text.outputs import Output, Shown
 from wholecall.text.records import Block, Nested, Tag
 from wholecall.text.region import NotOne, Unreadable
-from wholecall.text.rules import FENCE
 from wholecall.text.source import Ended, Source, Waiting
 from wholecall.text.state import Saved
 from wholecall.text.tagged_calls import read_tag
@@ -69,7 +66,7 @@ class TextEngine(Teller):
                 return self._taken(piece)
         if "\n" in piece:  # else nothing of the state changes
             self.state.saw(piece)
-            self.calm = None if self.state.bol else calm
+            self.calm = calm if not self.state.bol and self.state.blocks.is_decided() else None
         return [Shown(piece, self.aside)] if piece else []
 
     def _taken(self, piece: str) -> list[Output]:
@@ -94,7 +91,7 @@ class TextEngine(Teller):
     def saved(self) -> Saved:
         """Return what an engine with the same rules, tools and limits needs to go on from here."""
         return Saved(
-            state=replace(self.state),
+            state=self.state.copied(),
             held=self.held,
             hidden=max(self.hidden - self.done, 0),
             weak_after=max(self.weak_after - self.done, 0),
@@ -106,7 +103,7 @@ class TextEngine(Teller):
         Between two commits nothing is told, so the text since the last one is read again from there.
         """
         self.source = Source(self.source.window)
-        self.state = replace(saved.state)
+        self.state = saved.state.copied()
         self.done, self.hidden, self.weak_after = 0, saved.hidden, saved.weak_after
         self.source.append(saved.held)
         self._walk = self._run()
@@ -168,7 +165,9 @@ class TextEngine(Teller):
         if literal in state.ends:
             source.pos += len(literal)
             self.tell_markup(source.pos)
-            state.mode, state.bol = "text", True
+            self._end_reasoning()
+        elif (yield from self.is_quoted()):
+            self.as_text(literal)
         elif literal in self.rules.form.imply or self.in_reasoning == "call":
             self._end_reasoning()
         else:
@@ -176,19 +175,26 @@ class TextEngine(Teller):
 
     def _end_reasoning(self) -> None:
         self.state.mode = "text"
-        self.state.edge = self.state.bol = True
+        self.state.begin()
 
     def _undecided_reasoning(self, ends: tuple[str, ...]) -> Waiting:
-        """Hold a call in reasoning until it is known whether that closes: then it was no call."""
+        """Hold a call in reasoning until it is known whether that closes, or goes on: then it was no call."""
         source = self.source
         start = source.pos
         most = self.limits.max_held_text
         closer = yield from source.find(matcher(ends), most)
-        if closer is not None or not source.at_end or source.ended != "clean":
+        meant = closer is None and source.at_end and source.ended == "clean" and self._is_all_calls(start)
+        if not meant:
             self.show(source.pos)
             return
         source.pos = start
         self._end_reasoning()
+
+    def _is_all_calls(self, start: int) -> bool:
+        """Return whether nothing but calls and markup stands from here to the end of the text."""
+        rest = TextEngine(self.rules, self.declared, self.limits, in_fence=self.in_fence)
+        told = [*rest.feed(self.source.text(start, self.source.size)), *rest.close("clean")]
+        return not any(isinstance(output, Shown) and output.text.strip() for output in told)
 
     def _body(self) -> Waiting:
         yield from read_body(self)
@@ -207,7 +213,7 @@ class TextEngine(Teller):
         if literal in rules.only_weak and not (state.bol or state.edge):
             self.as_text(literal)
             return
-        if literal != FENCE and self.is_quoted():
+        if (yield from self.is_quoted()):
             self.as_text(literal)
             return
         if literal in rules.openers:
@@ -226,8 +232,6 @@ class TextEngine(Teller):
             yield from read_header(self, literal)
         elif literal in rules.weak_openers and (yield from read_weak(self, literal)):
             return
-        elif literal == FENCE:
-            self.pass_fence()
         else:
             self.as_text(literal)
 

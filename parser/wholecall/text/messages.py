@@ -15,7 +15,6 @@ from wholecall.text.named_calls import read_object
 from wholecall.text.names import cleaned
 from wholecall.text.records import Tag
 from wholecall.text.region import NotOne, Region, Unreadable
-from wholecall.text.rules import FENCE
 from wholecall.text.tagged_calls import read_parameters, read_tag
 
 if TYPE_CHECKING:
@@ -184,13 +183,10 @@ def read_body(teller: Teller) -> Waiting:
     """Show the body at the cursor up to its end."""
     source, messages = teller.source, teller.rules.form.messages
     assert messages is not None
-    literal = yield from teller.shown_up_to(matcher((*messages.ends, _START, FENCE)), source.pos)
+    literal = yield from teller.shown_up_to(matcher((*messages.ends, _START)), source.pos)
     if literal is None:
         return
-    if literal == FENCE:
-        teller.pass_fence()
-        return
-    if teller.is_quoted():
+    if (yield from teller.is_quoted()):
         teller.as_text(literal)
         return
     at = source.pos
@@ -204,5 +200,5 @@ def read_body(teller: Teller) -> Waiting:
             teller.show(source.pos)
             return
         teller.tell_markup(source.pos)
-    teller.state.mode, teller.state.body, teller.state.fence = "text", False, False
-    teller.state.edge = teller.state.bol = True
+    teller.state.mode, teller.state.body = "text", False
+    teller.state.begin()

@@ -36,7 +36,7 @@ class TextCalls(_Named, frozen=True, kw_only=True, omit_defaults=True, forbid_un
             `"<|start|>assistant"`, `">>>"`. It is read first, and nothing of it is shown.
         in_reasoning: what a call in reasoning is: none (`"ignore"`), one if the reasoning never closes and the text
             ended cleanly (`"unclosed"`), or the end of the reasoning (`"call"`).
-        in_fence: what a marker in a code fence is: `"text"`, or a `"call"`.
+        in_fence: what a marker in code or in a block quote is: `"text"`, or a `"call"`.
         weak: which shapes without a marker count: a set of `"json"`, `"python"`, `"fenced"`, `"relaxed"`,
             `"action"` and `"react"`; None for those of the format, which for `"auto"` are none. They need tools in any case.
 

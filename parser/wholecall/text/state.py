@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
+
+from wholecall.text.quoting import Blocks
 
 __all__ = ["Mode", "Saved", "State"]
 
@@ -20,9 +23,10 @@ class State(msgspec.Struct, kw_only=True):
         fresh: whether nothing of the reasoning was shown yet.
         edge: whether nothing was shown since the last markup: white space waits here.
         bol: whether only blanks were shown since the last line end.
-        fence: whether a code fence is open.
+        blocks: the fences, quotes and other blocks that are open.
         quoted: whether a marker in a code span was shown: up to the next backtick every marker is text.
-        span: how many backticks opened the code span that is open, 0 if none is.
+        span: how many backticks may have opened a code span of this paragraph, 0 if none have.
+        span_here: whether they stand in this line.
         run: how many backticks were shown last.
         owed: closers that did not come yet.
         wrapper: the closers of the wrapper that is open, and of those round it.
@@ -37,9 +41,10 @@ class State(msgspec.Struct, kw_only=True):
     fresh: bool = False
     edge: bool = True
     bol: bool = True
-    fence: bool = False
+    blocks: Blocks = msgspec.field(default_factory=Blocks)
     quoted: bool = False
     span: int = 0
+    span_here: bool = False
     run: int = 0
     owed: tuple[str, ...] = ()
     wrapper: tuple[str, ...] = ()
@@ -54,10 +59,31 @@ class State(msgspec.Struct, kw_only=True):
         line_end = text.rfind("\n")
         if line_end >= 0 or self.bol:
             self.bol = not text[line_end + 1 :].strip()
-        if self.run or "`" in text:
-            self._count_backticks(text)
-        elif self.span and line_end >= 0:
+        ticks = bool(self.run) or "`" in text
+        *lines, rest = text.split("\n")
+        for line in lines:
+            if ticks:
+                self._count_backticks(line)
+            self.blocks.extend(line)
+            self.end_line()
+        if ticks:
+            self._count_backticks(rest)
+        self.blocks.extend(rest)
+
+    def end_line(self) -> None:
+        """Note the end of a line; a code span may go on behind it as long as its paragraph does."""
+        if self.run:
+            self.settle()
+        self.span_here = False
+        if not self.blocks.end_line():
             self.span = 0
+
+    def begin(self) -> None:
+        """Begin anew behind markup, as at the start of a text."""
+        self.edge = self.bol = True
+        self.blocks = Blocks()
+        self.span = self.run = 0
+        self.quoted = False
 
     def _count_backticks(self, text: str) -> None:
         at = 0
@@ -65,8 +91,6 @@ class State(msgspec.Struct, kw_only=True):
             found = text.find("`", at)
             if found != at:
                 self.settle()
-                if "\n" in text[at : found if found >= 0 else len(text)]:
-                    self.span = 0
             if found < 0:
                 return
             at = found
@@ -77,13 +101,15 @@ class State(msgspec.Struct, kw_only=True):
 
     def settle(self) -> None:
         """Note that a run of backticks is over: it opens a code span, closes the one that it equals, or does nothing."""
-        if not self.run:
-            return
-        if self.span == 0:
-            self.span = self.run
-        elif self.span == self.run:
+        if self.run and self.span == 0:
+            self.span, self.span_here = self.run, True
+        elif self.run == self.span:
             self.span = 0
         self.run = 0
+
+    def copied(self) -> State:
+        """Return a copy that shares nothing that changes."""
+        return replace(self, blocks=replace(self.blocks))
 
 
 class Saved(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from wholecall.text.markers import matcher
 from wholecall.text.outputs import Markup, Output, Shown, Unread, Written
 from wholecall.text.region import Region
-from wholecall.text.rules import FENCE
 from wholecall.text.source import Source
 from wholecall.text.state import State
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Teller"]
 
+_IN_PARAGRAPH: Final = matcher(["`", "\n"])
+_TICKS: Final = re.compile("`*")
+
 _MOST_OWED = 16
 
 
@@ -30,12 +34,13 @@ class Teller:
         rules: the format.
         declared: the tools.
         limits: what a text may hold.
-        in_fence: what a marker in a code fence is.
+        in_fence: what a marker in code or in a block quote is.
         source: the text.
         state: where the reading stands.
         done: up to here everything is told.
         hidden: up to here nothing is shown: it is the prompt.
         weak_after: up to here no weak shape is looked for.
+        span_ends: up to here the text stands in a code span, as far as that is known.
         out: what was told since it was taken last.
         calm: while nothing is held in the middle of a line, the characters that can matter; else None.
         aside: whether what is shown then is reasoning.
@@ -51,6 +56,7 @@ class Teller:
         self.done = 0
         self.hidden = 0
         self.weak_after = 0
+        self.span_ends = 0
         self.out: list[Output] = []
         self.calm: str | None = None
         self.aside = False
@@ -69,29 +75,66 @@ class Teller:
                     self.show(place)
                 return literal
             state = self.state
-            if self.done == source.size and not (state.edge or state.bol or state.run):
+            if (
+                self.done == source.size
+                and not (state.edge or state.bol or state.run)
+                and state.blocks.is_decided()
+            ):
                 self.calm = self.rules.calm if marks is self.rules.text else marks.calm
                 self.aside = state.mode == "reasoning" or state.body
             yield
 
-    def is_quoted(self) -> bool:
-        """Return whether a marker at the cursor is text: it stands in a code span, or in a fence."""
-        state = self.state
+    def is_quoted(self) -> Generator[None, None, bool]:
+        """Return whether a marker at the cursor is text: it stands in a code span, in code, or in a block quote."""
+        state, blocks = self.state, self.state.blocks
         state.settle()
-        if state.quoted or (state.span > 0 and not state.edge):
-            state.quoted = True
-            return True
-        return state.fence and self.in_fence == "text"
+        code = blocks.is_quoting() and (not state.edge or blocks.in_fence())
+        if code or blocks.in_fence():
+            return code and self.in_fence == "text"
+        if not (state.quoted or state.edge):
+            state.quoted = yield from self._is_in_span()
+        return state.quoted
+
+    def _is_in_span(self) -> Generator[None, None, bool]:
+        """Return whether the cursor stands in a code span.
+
+        Backticks in the same line before a marker quote it, whatever follows. Those of an earlier line of its paragraph
+        do if they are closed in the paragraph.
+        """
+        state, source = self.state, self.source
+        if state.span == 0:
+            return False
+        if not state.span_here and source.pos >= self.span_ends:
+            ends = yield from self._end_of_span(state.span)
+            state.span = 0 if ends is None else state.span
+            self.span_ends = ends or 0
+        return state.span > 0
+
+    def _end_of_span(self, ticks: int) -> Generator[None, None, int | None]:
+        """Return where the code span that is open ends in its paragraph; None if it does not end there."""
+        source, start = self.source, self.source.pos
+        most = self.limits.max_held_text
+        ends: int | None = None
+        while ends is None and (most is None or source.pos - start <= most):
+            mark = yield from source.find(_IN_PARAGRAPH, most)
+            if mark is None:
+                break
+            if mark == "`":
+                run = yield from source.run(_TICKS, ticks + 1)
+                ends = source.pos if len(run) == ticks else None
+                continue
+            source.pos += 1
+            if (yield from source.space_in_line()) in ("", "\n"):
+                break
+        else:
+            ends = source.pos  # whatever is too long to be held is quoted
+        source.pos = start
+        return ends
 
     def as_text(self, literal: str) -> None:
         """Show the literal at the cursor."""
         self.source.pos += len(literal)
         self.show(self.source.pos)
-
-    def pass_fence(self) -> None:
-        """Show the fence at the cursor; at the start of a line it opens a block of code, and any fence closes it."""
-        self.state.fence = self.state.bol and not self.state.fence
-        self.as_text(FENCE)
 
     def show(self, end: int) -> None:
         """Show the text up to here."""
@@ -105,12 +148,15 @@ class Teller:
         text = self._span(end)
         if text:
             self.out.append(Markup(text, dangling))
+            if "\n" in text:
+                self.state.end_line()
         self.state.edge = True
         self.state.run = 0
 
     def tell(self, items: list[Output]) -> None:
         """Tell what a region gave; its spans end at the cursor."""
-        self._span(self.source.pos)
+        if "\n" in self._span(self.source.pos):
+            self.state.end_line()
         self.out += items
         self.state.edge = True
         self.state.in_wrapper = False
