@@ -30,6 +30,7 @@ __all__ = [
     "CallClosed",
     "CallRefused",
     "CallSeen",
+    "CallUnread",
     "CallWhole",
     "CallWritten",
     "Delta",
@@ -245,6 +246,19 @@ class CallCancelled(msgspec.Struct, frozen=True, gc=False):
     answered: bool = False
 
 
+class CallUnread(msgspec.Struct, frozen=True, gc=False):
+    """A frame seems to hold a call of which its dialect says nothing; another frame may tell it all the same.
+
+    `ids` are those in it and around it, `names` those in it, and `has_id` means that some id stands in it.
+    """
+
+    ids: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+    has_id: bool = False
+
+    __repr__ = discreet_repr
+
+
 class CallWritten(msgspec.Struct, frozen=True, gc=False):
     """A call that the model wrote as text, whole; or with a `reason`, what was to be one and cannot be read.
 
@@ -383,7 +397,7 @@ class WireFault(msgspec.Struct, frozen=True, gc=False):
 
 Delta = Union[
     Fragment, Labelled, Slot, Run, CallSeen, CallWhole, CallClosed, Restated, Reread, CallRefused, CallCancelled,
-    CallWritten, TurnOpened, Finish, TurnEnded, TextFragment, ReasoningFragment, UsageSeen, Noted, WireFault,
+    CallUnread, CallWritten, TurnOpened, Finish, TurnEnded, TextFragment, ReasoningFragment, UsageSeen, Noted, WireFault,
 ]  # fmt: skip
 
 

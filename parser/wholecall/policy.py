@@ -38,7 +38,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
             filter: `"emit"` flags them `turn_truncated`, `"drop"` drops them. `"drop"` holds all calls
             until the turn ends.
         on_bad_sibling: `"isolate"` judges each call alone, `"reject_all"` drops every call of a choice
-            in which one was dropped. `"reject_all"` holds all calls until the turn ends.
+            in which one was dropped, or whose turn seems to hold one that was not read (`unread_call`).
+            `"reject_all"` holds all calls until the turn ends.
         unknown_tool: `"drop"` calls of a tool that `tools=` does not name, or emit them with a `"flag"`, unchecked.
         tool_names: `"exact"` takes names as they are; `"normalised"` also finds the one tool whose name differs
             only in case, by a prefix such as `functions.`, or by a counter such as `:0`.

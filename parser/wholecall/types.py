@@ -101,6 +101,7 @@ Anomaly = Literal[
     "invalid_choice",
     "invalid_index",
     "unknown_events",
+    "unread_call",
     "dangling_marker",
 ]
 FaultKind = Literal[

@@ -12,6 +12,7 @@ from wholecall.deltas import (
     HYDRATION,
     ITEM_DONE,
     OBJECT,
+    CallCancelled,
     CallClosed,
     CallSeen,
     CallWhole,
@@ -157,7 +158,7 @@ def test_a_call_that_was_executed_is_not_told_again() -> None:
     """A step that completes has its outputs: its functions are told neither as whole nor as seen."""
     done = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}", "output": "ok"}}
 
-    assert [] == translate(step("completed", done, usage={"n": 1}))
+    assert [CallCancelled("c1", answered=True)] == translate(step("completed", done, usage={"n": 1}))
     assert [OPENED, UsageSeen({"n": 1}), STOP, ENDED] == translate(
         RUN, STEP, step("completed", done, usage={"n": 1}), step("completed", done, usage={"n": 1})
     )

@@ -14,6 +14,7 @@ from wholecall.deltas import (
     INVALID_INDEX,
     OBJECT,
     CallSeen,
+    CallUnread,
     CallWhole,
     Delta,
     Finish,
@@ -827,7 +828,7 @@ def test_oracles_generic_form_is_a_choice() -> None:
 
 
 def test_oracles_cohere_form_is_flat() -> None:
-    """Text and whole calls at the top; the last frame restates both with a history, and is not read twice."""
+    """Text and whole calls at the top; the last frame restates both with a history, and is not read twice: by its names it was told."""
     entries = [{"name": "f", "parameters": {"a": 1}}, {"name": "g", "parameters": {}}]
     flat = {"apiFormat": "COHERE", "text": "x", "toolCalls": entries}
     last = {**flat, "finishReason": "COMPLETE", "chatHistory": [{"role": "USER", "message": "hi"}]}
@@ -838,6 +839,8 @@ def test_oracles_cohere_form_is_flat() -> None:
         Labelled(0, None, None, "f", '{"a": 1}', rank=OBJECT),
         Labelled(0, None, None, "g", "{}", rank=OBJECT),
         Finish(0, "stop", "COMPLETE"),
+        CallUnread(names=frozenset({"g"})),
+        CallUnread(names=frozenset({"f"})),
     ] == translate(flat, last)
     assert [] == said({"apiFormat": "COHERE"})
 

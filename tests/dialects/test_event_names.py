@@ -9,7 +9,7 @@ import pytest
 
 from tests.support import bless, corpora
 from tests.support.encode import compact
-from wholecall.dialects.table import detect_named
+from wholecall.dialects.table import claimants_by_name
 
 KINDS = {"cohere-v1": "event_type", "gemini-interactions": "event_type"}
 DIALECTS = (
@@ -63,12 +63,12 @@ def test_the_name_of_an_event_stands_for_its_type(told: bytes, renamed: bytes) -
 @pytest.mark.parametrize("name", ["start", "finish", "error", "message", "done", "data"])
 def test_a_name_of_one_word_decides_nothing(name: str) -> None:
     """Any server may call its events so: what they are stays open until one says it."""
-    assert detect_named({"id": "t", "messageId": "m"}, name) is None
+    assert claimants_by_name({"id": "t", "messageId": "m"}, name).best == ()
 
 
 def test_a_type_outranks_the_name_of_its_event() -> None:
     """What a payload says of itself is never replaced by the name of its frame."""
-    assert detect_named({"type": "progress"}, "message_start") is None
+    assert claimants_by_name({"type": "progress"}, "message_start").best == ()
 
 
 def test_a_response_may_stand_in_its_event_without_a_member() -> None:

@@ -14,7 +14,6 @@ from tests.dialects.test_translator import told_in_rows
 from tests.support.told import told_and_counted
 from wholecall.deltas import CallClosed, CallWhole, Delta, Run, Slot, TextFragment, TurnOpened, UsageSeen
 from wholecall.dialects.pieces import PieceTranslator
-from wholecall.dialects.restated import ended_together
 from wholecall.dialects.table import named
 from wholecall.framing import Frame
 
@@ -144,9 +143,7 @@ NAMES = ("", "message", "error", "contentBlockDelta", "messageStart", "text-delt
 def told(dialect: str, frames: list[Frame]) -> tuple[list[Delta], list[dict[str, Any]]]:
     """Return what frames say one by one."""
     translator = named(dialect).start()
-    return told_and_counted(
-        delta for frame in frames for delta in ended_together(translator.translate(frame))
-    )
+    return told_and_counted(delta for frame in frames for delta in translator.told(frame))
 
 
 def places(value: Any) -> Iterator[tuple[Any, Any]]:

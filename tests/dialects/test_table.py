@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from tests.dialects.test_detect import DECISIVE
 from tests.support import corpora
 from tests.support.detected import NARROWER, decided
 from tests.support.told import Echo
 from wholecall import WholecallError, detect
-from wholecall.dialects import table
+from wholecall.dialects import claims, table
 from wholecall.dialects.table import DIALECTS, Dialect, detect_dialect, named, register
 from wholecall.errors import UnknownDialect
 from wholecall.framing.frame import Frame
@@ -64,6 +65,16 @@ def test_a_registered_detection_that_raises_breaks_no_stream(monkeypatch: pytest
         found = [detect_dialect({"choices": [{"index": 0, "delta": {}}]}) for _ in range(3)]
 
     assert (["chat-completions"] * 3, 1) == ([dialect and dialect.name for dialect in found], len(warned))
+
+
+def test_a_dialect_says_by_which_members_it_is_known() -> None:
+    """Where one claims a frame, others that are known by its members are asked as well."""
+    assert set(NAMES) == set(claims.KNOWN)
+
+
+def test_every_claim_rests_on_a_member_that_is_named_or_on_the_event() -> None:
+    """A claim by a member that the table lacks could not be contested."""
+    assert [] == [name for name, payload in DECISIVE.items() if not claims.KNOWN[name].own & payload.keys()]
 
 
 @pytest.mark.parametrize("name", NAMES)

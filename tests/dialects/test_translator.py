@@ -51,7 +51,7 @@ def plain(deltas: Iterable[Delta]) -> list[Delta]:
 def told_plainly(dialect: str, frames: list[Frame]) -> list[Delta]:
     """Return what frames say one by one, read by the views that know every field."""
     translator = WideChat() if dialect == "chat-completions" else named(dialect).start()
-    return plain(delta for frame in frames for delta in ended_together(translator.translate(frame)))
+    return plain(delta for frame in frames for delta in translator.told(frame))
 
 
 def batches(frames: list[Frame], seed: str) -> list[list[Frame]]:
@@ -71,7 +71,7 @@ def told_in_rows(dialect: str, frames: list[Frame], seed: str) -> list[Delta]:
     told: list[Delta] = []
     for row in batches(frames, seed):
         if random_.random() < 0.3:  # as the parser does with rows between which there are faults
-            told += [delta for frame in row for delta in ended_together(translator.translate(frame))]
+            told += [delta for frame in row for delta in translator.told(frame)]
         else:
             told += translator.translate_all(row)
     return told
@@ -83,7 +83,7 @@ def test_frames_in_a_row_say_what_they_say_one_by_one(entries: list[dict[str, An
     for entry in entries:
         frames = frames_of(entry)
         one_by_one = named(entry["dialect"]).start()
-        told = (ended_together(one_by_one.translate(frame)) for frame in frames)
+        told = (one_by_one.told(frame) for frame in frames)
         expected = told_and_counted(delta for deltas in told for delta in deltas)
         actual = told_in_rows(entry["dialect"], frames, entry["name"])
 
@@ -233,7 +233,7 @@ def test_what_interrupts_a_run(dialect: str, said: list[str | Frame]) -> None:
         in_rows, alone = (named(dialect).start() for _ in range(2))
         rows = (frames[:cut], frames[cut:])
         assert expected == plain(delta for row in rows for delta in in_rows.translate_all(row)), cut
-        told = [*alone.translate_all(frames[:cut]), *ended_together(alone.translate(frames[cut]))]
+        told = [*alone.translate_all(frames[:cut]), *alone.told(frames[cut])]
         assert expected == plain([*told, *alone.translate_all(frames[cut + 1 :])]), cut
 
 
@@ -313,9 +313,7 @@ def test_odd_frames_in_a_row_say_what_they_say_one_by_one(dialect: str, data: st
     one_by_one = named(dialect).start()
     expected = told_plainly(dialect, frames)
 
-    assert expected == plain(
-        delta for frame in frames for delta in ended_together(one_by_one.translate(frame))
-    )
+    assert expected == plain(delta for frame in frames for delta in one_by_one.told(frame))
     assert expected == plain(told_in_rows(dialect, frames, str(len(events))))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from wholecall import Limits
+from wholecall.dialects.claims import NARROWER
 from wholecall.dialects.decode import payloads, plain
 from wholecall.dialects.envelope import opened
 from wholecall.dialects.table import DIALECTS
@@ -14,17 +15,6 @@ from wholecall.framing.frame import Frame
 from wholecall.framing.opening import framing_of
 
 __all__ = ["NARROWER", "decided", "first_decided"]
-
-# Pairs of which the second one's detection takes frames of the first as well.
-NARROWER = {
-    ("legacy-completions", "chat-completions"),
-    ("bedrock-invoke-legacy-completions", "bedrock-invoke-chat-completions"),
-    ("vercel-data", "chat-completions"),
-    ("vercel-data", "vercel-ui"),
-    ("gemini-live", "gemini"),
-    ("langchain", "gemini"),
-    ("llama-stack", "llama-api"),
-}
 
 
 def decided(data: bytes) -> Iterator[tuple[str, ...]]:

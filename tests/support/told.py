@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from wholecall.deltas import Delta, Run, TextFragment, TurnEnded, TurnOpened, UsageSeen
+from wholecall.deltas import CallUnread, Delta, Run, TextFragment, TurnEnded, TurnOpened, UsageSeen
 from wholecall.dialects.translator import Translator
 from wholecall.framing import Frame
 
@@ -21,12 +21,17 @@ def in_pieces(deltas: Iterable[Delta]) -> list[Delta]:
 
 
 def told_and_counted(deltas: Iterable[Delta]) -> tuple[list[Delta], list[dict[str, Any]]]:
-    """Return the pieces of deltas without token counts, and the last counts of each turn: only these come out."""
+    """Return the pieces of deltas without token counts, and the last counts of each turn: only these come out.
+
+    What looks like a call that another frame told is left out, for it says nothing.
+    """
     told: list[Delta] = []
     counts: list[dict[str, Any]] = [{}]
     for piece in in_pieces(deltas):
         if isinstance(piece, UsageSeen):
             counts[-1].update(piece.usage)
+            continue
+        if isinstance(piece, CallUnread):
             continue
         told.append(piece)
         if isinstance(piece, (TurnOpened, TurnEnded)):

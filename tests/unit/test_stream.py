@@ -701,7 +701,7 @@ def test_a_stream_of_another_dialect_than_the_one_named_is_a_fault(
     parser = ToolCallParser(named)
     events = parser.feed(data) + parser.close()
 
-    said = f"the dialect {named!r} was named, and the stream looks like {found!r}"
+    said = f"the stream was read as {named!r}, and looks like {found!r}"
     assert [("unknown_dialect", said)] == [
         (event.kind, event.detail) for event in events if isinstance(event, StreamFault)
     ]

@@ -115,8 +115,8 @@ COHERE_V1_QUIET = frozenset({"search-queries-generation", "search-results", "cit
 def cohere_v1(payload: Mapping[str, Any], _event: str) -> bool:
     """An event of a known type, or a whole body."""
     kind = payload.get("event_type")
-    if isinstance(kind, str):
-        return kind in _COHERE_V1_TYPES or kind in COHERE_V1_QUIET
+    if isinstance(kind, str) and (kind in _COHERE_V1_TYPES or kind in COHERE_V1_QUIET):
+        return True
     whole = isinstance(payload.get("generation_id"), str) and isinstance(payload.get("text"), str)
     return whole and ("finish_reason" in payload or "chat_history" in payload)
 
@@ -139,7 +139,7 @@ def cohere_v2(payload: Mapping[str, Any], event: str) -> bool:
     whole = isinstance(message, dict) and (
         "tool_calls" in message or isinstance(message.get("content"), list)
     )
-    return whole and isinstance(payload.get("finish_reason"), str) and "choices" not in payload
+    return whole and isinstance(payload.get("finish_reason"), str)
 
 
 _CONVERSATION_PREFIXES: Final = (
@@ -238,8 +238,8 @@ GIGACHAT_TOOLS: Final = frozenset(f"response.tool.{what}" for what in ("in_progr
 
 
 def gigachat(payload: Mapping[str, Any], event: str) -> bool:
-    """Messages beside the model and a time, or an event by its name, in or beside the data; none has a type."""
-    if "type" in payload or "choices" in payload or "data" in payload:  # which an envelope has
+    """Messages beside the model and a time, or an event by its name, in or beside the data."""
+    if "data" in payload:  # which an envelope has
         return False
     names = (event, payload.get("event"))
     if any(name in (GIGACHAT_DELTA, GIGACHAT_DONE, *GIGACHAT_TOOLS) for name in names):
@@ -353,10 +353,10 @@ def ollama_generate(payload: Mapping[str, Any], _event: str) -> bool:
 def realtime(payload: Mapping[str, Any], _event: str) -> bool:
     """The start of a session, an event of a response with an event id, or a whole response."""
     kind = payload.get("type")
-    if isinstance(kind, str):
-        return kind in {"session.created", "session.updated"} or (
-            kind.startswith("response.") and "event_id" in payload
-        )
+    if kind in ("session.created", "session.updated"):
+        return "event_id" in payload or isinstance(payload.get("session"), dict)
+    if isinstance(kind, str) and kind.startswith("response.") and "event_id" in payload:
+        return True
     return payload.get("object") == "realtime.response" and isinstance(payload.get("output"), list)
 
 
@@ -374,14 +374,11 @@ def sap_orchestration(payload: Mapping[str, Any], _event: str) -> bool:
     return isinstance(result, dict) and isinstance(result.get("choices"), list) and "request_id" in payload
 
 
-_NOT_WORKERS = frozenset({"choices", "done", "created_at", "type"})  # of dialects that have a `response` too
-
-
 def workers_ai(payload: Mapping[str, Any], _event: str) -> bool:
     """A response without the members of others, or Cloudflare's envelope of a whole body."""
     if isinstance(payload.get("success"), bool) and isinstance(payload.get("errors"), list):
         return "result" in payload
-    if _NOT_WORKERS & payload.keys():
+    if "created_at" in payload:  # of a line of Ollama's
         return False
     calls = payload.get("response", "") is None and isinstance(payload.get("tool_calls"), list)
     return calls or isinstance(payload.get("response"), str)

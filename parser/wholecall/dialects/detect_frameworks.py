@@ -265,10 +265,11 @@ _VERCEL_UI_START = frozenset({"type", "messageId", "messageMetadata"})
 
 def vercel_ui(payload: Mapping[str, Any], _event: str) -> bool:
     """A chunk whose type no other protocol has, or a whole message of an assistant."""
-    kind = payload.get("type")
+    kind, parts = payload.get("type"), payload.get("parts")
+    if isinstance(parts, list):
+        return payload.get("role") == "assistant" and _typed(parts)
     if not isinstance(kind, str):
-        parts = payload.get("parts")
-        return payload.get("role") == "assistant" and isinstance(parts, list) and _typed(parts)
+        return False
     if kind == "start":
         return payload.keys() <= _VERCEL_UI_START
     if kind.startswith(("tool-input-", "tool-output-")):

@@ -17,7 +17,6 @@ from typing import Final, Literal
 
 from wholecall.deltas import CallWhole, Delta, Piecewise, ReasoningFragment, Run, Slot, TextFragment
 from wholecall.dialects.decode import UNREADABLE
-from wholecall.dialects.restated import ended_together
 from wholecall.dialects.runs import NO_KEY, Key, Runs
 from wholecall.dialects.translator import TextTranslator, TurnTranslator, frame_of
 from wholecall.framing.frame import Frame, Like
@@ -95,7 +94,7 @@ class PieceTranslator(TextTranslator, TurnTranslator):
         """Return the deltas of a frame that is no piece, or more than one."""
         said = self._called(frame.data) if self._was == "call" else None
         if said is None:
-            said = ended_together(self.translate(frame))
+            said = self.told(frame)
             self._was = _kind_of(said)
         return said
 

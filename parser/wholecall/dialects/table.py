@@ -20,11 +20,11 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from wholecall.dialects import detect
+from wholecall.dialects import claims, detect
 from wholecall.dialects import detect_frameworks as frameworks
 from wholecall.dialects.detect import Detect, invoked
 from wholecall.dialects.translator import Translator
@@ -32,10 +32,13 @@ from wholecall.errors import UnknownDialect, choices
 
 __all__ = [
     "DIALECTS",
+    "Claims",
     "Dialect",
     "Translator",
+    "claimants",
+    "claimants_by_name",
+    "decides",
     "detect_dialect",
-    "detect_named",
     "load_plugins",
     "named",
     "register",
@@ -58,6 +61,7 @@ class Dialect(msgspec.Struct, frozen=True):
     start: Callable[[], Translator]
 
 
+_NOBODY: Final = frozenset[str]()
 _KINDS = ("type", "event_type")  # the members in which events say what they are
 _PARTED = re.compile(r"\w[._-]\w")
 
@@ -260,12 +264,42 @@ def _found(name: str) -> Dialect | None:
     return next((dialect for dialect in _all() if dialect.name == name), None)
 
 
+class Claims(NamedTuple):
+    """Who claims a frame: the dialects of best right, of which one has it if it is alone, and all others."""
+
+    best: tuple[Dialect, ...] = ()
+    others: tuple[Dialect, ...] = ()
+
+
+def claimants(payload: Mapping[str, Any], event: str = "") -> Claims:
+    """Return who claims a frame."""
+    first = next((dialect for dialect in _all() if decides(dialect, payload, event)), None)
+    if first is None:
+        return Claims()
+    foreign = _NOBODY if first.name in _registered else claims.foreign(first.name, payload)
+    if not foreign:
+        return Claims((first,))
+    rivals = claims.rivals(foreign).difference([first.name])
+    others = [each for each in DIALECTS if each.name in rivals and decides(each, payload, event)]
+    is_labelled = claims.is_labelled(payload, foreign)
+    if not others and not is_labelled:
+        return Claims((first,))
+    willing = [first, *others]
+    strong = [each for each in willing if decides(each, claims.without_weak(each.name, payload), event)]
+    if not strong and is_labelled:
+        return Claims()
+    names = [each.name for each in strong or willing]
+    best = tuple(each for each in strong or willing if not claims.yields(each.name, names))
+    return Claims(best, tuple(each for each in willing if each not in best))
+
+
 def detect_dialect(payload: Mapping[str, Any], event: str = "") -> Dialect | None:
-    """Return the first dialect for which the frame is decisive, None while none is."""
-    return next((dialect for dialect in _all() if _decides(dialect, payload, event)), None)
+    """Return the dialect for which the frame is decisive, None where there is none, or more than one."""
+    best = claimants(payload, event).best
+    return best[0] if len(best) == 1 else None
 
 
-def _decides(dialect: Dialect, payload: Mapping[str, Any], event: str) -> bool:
+def decides(dialect: Dialect, payload: Mapping[str, Any], event: str) -> bool:
     """Return whether a frame is decisive for a dialect; a registered one that raises recognises nothing."""
     try:
         return dialect.detect(payload, event)
@@ -283,13 +317,13 @@ def _decides(dialect: Dialect, payload: Mapping[str, Any], event: str) -> bool:
         return False
 
 
-def detect_named(payload: Mapping[str, Any], event: str) -> Dialect | None:
-    """Return the first dialect for which the frame is decisive if the event's name stands for its type (quirk 118).
+def claimants_by_name(payload: Mapping[str, Any], event: str) -> Claims:
+    """Return what `claimants` does if the event's name stands for its type (quirk 118).
 
     Gateways leave out the type where it only repeats the name. A name of a single word may be anybody's (`start`,
     `error`), and stands for nothing.
     """
     if not _PARTED.search(event):
-        return None
+        return Claims()
     named = {**payload, **{kind: event for kind in _KINDS if payload.get(kind) is None}}
-    return detect_dialect(named, event)
+    return claimants(named, event)

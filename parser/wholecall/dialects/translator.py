@@ -20,6 +20,7 @@ from wholecall.dialects import report
 from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, payloads, plain, read
 from wholecall.dialects.labels import name_label
 from wholecall.dialects.restated import ended_together
+from wholecall.dialects.unread import with_unread
 from wholecall.framing.frame import Frame, Like, framed
 
 __all__ = [
@@ -51,6 +52,14 @@ class Translator(ABC):
     def translate(self, frame: Frame) -> list[Delta]:
         """Return what one frame says, in order; pieces of one call in a row may be one `Run`."""
 
+    def told(self, frame: Frame) -> list[Delta]:
+        """Return what one frame says of the stream: also that its turn ends with it, or that a call in it was not read."""
+        return with_unread(ended_together(self.translate(frame)), frame, self.takes_silently)
+
+    def takes_silently(self, frame: Frame) -> bool:  # noqa: ARG002
+        """Return whether the dialect says nothing of what looks like a call in this frame, and knows why."""
+        return False
+
     @property
     def wrapped(self) -> Translator | None:
         """The translator that this one was made with, if there is one; snapshots hold what both remember."""
@@ -58,7 +67,7 @@ class Translator(ABC):
 
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
         """Return what frames in a row say: the same as one by one, but with longer runs."""
-        return [delta for frame in frames for delta in ended_together(self.translate(frame))]
+        return [delta for frame in frames for delta in self.told(frame)]
 
     def translate_texts(self, texts: list[str], like: Like) -> list[Delta]:
         """Return what frames in a row say, given their texts and what else they are."""
@@ -146,12 +155,14 @@ class TurnTranslator(ViewTranslator):
         EVENTS: the methods that take a view, by the event's kind.
         QUIET: kinds of events that say nothing of calls or text.
         ERRORS: kinds of events, and names of frames, that are errors with all that they hold.
+        AGAIN: how the kinds of events begin that only tell again what others tell of calls.
         DONE_ENDS: whether `[DONE]` ends the message that is open; else it is a relay's, and says nothing.
     """
 
     EVENTS: ClassVar[Events] = {}
     QUIET: ClassVar[frozenset[str]] = frozenset()
     ERRORS: ClassVar[frozenset[str]] = frozenset()
+    AGAIN: ClassVar[tuple[str, ...]] = ()
     DONE_ENDS: ClassVar[bool] = False
 
     _key: str | None
@@ -163,6 +174,10 @@ class TurnTranslator(ViewTranslator):
         self._open = False
         self._n_turns = 0  # messages that began
         self._clear()
+
+    def takes_silently(self, frame: Frame) -> bool:
+        """Return whether an event only tells calls again."""
+        return any(f'"{kind}' in frame.data for kind in self.AGAIN)
 
     def _take(self, view: Any, frame: Frame, /) -> list[Delta]:
         if view.error:

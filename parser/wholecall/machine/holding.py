@@ -51,6 +51,11 @@ def _objection_to_all(
         return "truncated", "the turn was cut, and the policy drops all of its calls"
     if policy.on_bad_sibling == "reject_all" and any(call.dropped is not None for call, _ in waiting):
         return "aborted", "a sibling was dropped, and the policy rejects all calls then"
+    if policy.on_bad_sibling == "reject_all" and "unread_call" in choice.anomalies:
+        return (
+            "aborted",
+            "the turn seems to hold another call that was not read, and the policy rejects all calls then",
+        )
     return None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wholecall.deltas import ReasoningFragment, TurnOpened
+from wholecall.deltas import CallUnread, ReasoningFragment, TurnOpened
 from wholecall.limits import Limits
 from wholecall.machine.budget import Budget
 from wholecall.machine.choice import Choice
@@ -48,6 +48,7 @@ class TurnState:
         choices: by the wire's number.
         unclaimed: argument text without a name came for a choice beyond the limit.
         lost: a part of it was lost.
+        unread: calls that it seems to hold, and of which its dialect says nothing as long as no other frame tells them.
         ended: every call of it has its verdict.
         finished: the last event of each choice; empty until the turn is over.
     """
@@ -63,6 +64,7 @@ class TurnState:
     faults: list[StreamFault]
     unclaimed: bool
     lost: bool
+    unread: list[CallUnread]
     ended: bool
     finished: dict[int, TurnFinished]
 
@@ -77,6 +79,7 @@ class TurnState:
         self.usage = {}
         self.faults = []
         self.unclaimed = self.lost = self.ended = False
+        self.unread = []
         self.finished = {}
 
     def remade(self) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from wholecall.deltas import HIGHEST_INDEX, TurnEnded, TurnOpened
+from wholecall.deltas import HIGHEST_INDEX, CallUnread, TurnEnded, TurnOpened
 from wholecall.machine.budget import Budget
 from wholecall.machine.call import Call
 from wholecall.machine.choice import Choice, Outbox
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from wholecall.tools import Tools
 
 __all__ = ["Turns"]
+
+_MOST_UNREAD = 256  # different ones that may wait, of which no call came; with more the turn is as odd
 
 
 class Turns:
@@ -55,6 +57,7 @@ class Turns:
     _early_faults: list[StreamFault]
     _early_usage: dict[str, Any]
     _early_loss: bool
+    _early_unread: list[CallUnread]
     _keys: dict[str, TurnState]
     _turn: TurnState | None
     _spoke: set[TurnState]
@@ -69,6 +72,7 @@ class Turns:
         self._policy, self._limits, self._tools = policy, limits, tools
         self._out = Outbox(pieces=pieces)
         self._early_faults, self._early_usage = [], {}  # of frames before the first turn
+        self._early_unread = []  # what looks like a call in frames before the next turn
         self._early_loss = False  # text was lost while no turn ran: it may have been the next one's
         self._keys = {}
         self._turn = None
@@ -144,6 +148,7 @@ class Turns:
         turn.faults, self._early_faults = self._early_faults, []
         turn.usage, self._early_usage = self._early_usage, {}
         turn.lost, self._early_loss = self._early_loss, False
+        turn.unread, self._early_unread = self._early_unread, []
         self.turns.append(turn)
         self.n_turns += 1
         if opened.key is not None:
@@ -207,6 +212,8 @@ class Turns:
             return
         for choice in choices:
             settle(choice, ending(choice.reason, ended))
+        if turn.unread:
+            self._judge_unread(turn)
         unclaimed = turn.unclaimed or any(choice.holds_strays for choice in turn.choices.values())
         for choice in choices:
             choice.unclaimed = unclaimed
@@ -249,6 +256,39 @@ class Turns:
             for choice in turn.choices.values():
                 choice.abort_detail = detail or choice.abort_detail
 
+    def _unread(self, delta: CallUnread) -> None:
+        """Keep what looks like a call until the turn ends: another frame may have told it, or may tell it yet."""
+        turn = self._turn
+        waiting = self._early_unread if turn is None or turn.finished else turn.unread
+        if turn is not None and len(waiting) >= _MOST_UNREAD:
+            waiting[:] = self._untold(waiting, turn)
+        if delta not in waiting and len(waiting) < _MOST_UNREAD:
+            waiting.append(delta)
+        if turn is not None and turn.ended:
+            self._judge_unread(turn)
+
+    def _judge_unread(self, turn: TurnState) -> None:
+        """Say of each choice of a turn that a call was not read, if one was not."""
+        unread, turn.unread = turn.unread, []
+        if self._untold(unread, turn):
+            for choice in turn.choices.values():
+                choice.anomalies.add("unread_call")
+
+    def _untold(self, unread: list[CallUnread], turn: TurnState) -> list[CallUnread]:
+        """Return those without a call that came under one of their ids, or in the turn under their name.
+
+        What has no id of its own and no name may be a piece of any call of the turn.
+        """
+        choices = [*turn.choices.values(), *self._choices.values()]
+        ids = [self._over.keys(), *(choice.by_id.keys() for choice in choices)]
+        names = {call.name for choice in turn.choices.values() for call in choice.calls}
+        return [
+            each
+            for each in unread
+            if all(each.ids.isdisjoint(known) for known in ids)
+            and (each.has_id or not (names & each.names if each.names else names))
+        ]
+
     def _hole(self) -> None:
         """Note that argument text of any open call was lost; only what changed since the last hole is looked at."""
         self._early_loss = self._turn is None or self._turn.ended
@@ -263,4 +303,5 @@ class Turns:
     ACTIONS: ClassVar[dict[type, Any]] = {
         TurnOpened: _turn_opened,
         TurnEnded: _turn_ended,
+        CallUnread: _unread,
     }

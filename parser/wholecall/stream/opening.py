@@ -1,29 +1,46 @@
-"""The frames of a stream before one identifies its dialect, and what to report if none ever does.
+"""The frames of a stream before a dialect has understood one, and what to report if none ever does.
 
 They are kept up to `Limits.max_pending_frames_bytes`, the latest ones, and translated as soon as the dialect is
-known: a ping, a comment or an empty chunk may come before the first decisive frame. Where the frame
-that decides has an envelope, the envelope is removed from it and from all frames that follow.
+known: a ping, a comment or an empty chunk may come before the first decisive frame, and what one dialect claims may be
+another's. Where the frame that decides has an envelope, the envelope is removed from it and from all frames that follow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Union
+from itertools import dropwhile
+from typing import Any, NamedTuple
 
-from wholecall.deltas import Delta, WireFault
+from wholecall.deltas import Delta, Noted, WireFault
+from wholecall.dialects.claims import are_akin
 from wholecall.dialects.decode import is_done, is_noise, payloads, plain, provider_error, undecodable
 from wholecall.dialects.envelope import opened
 from wholecall.dialects.replaced import REPLACED
-from wholecall.dialects.table import Dialect, Translator, detect_dialect, detect_named
+from wholecall.dialects.table import Claims, Dialect, Translator, claimants, claimants_by_name, decides
 from wholecall.framing import Frame
 from wholecall.framing.frame import Like, framed
 from wholecall.limits import Limits
+from wholecall.stream.trials import Trial, tried
 
-__all__ = ["Opening"]
+__all__ = ["Opening", "is_claimed_by", "within"]
 
-Detect = Callable[[Mapping[str, Any], str], Union[Dialect, None]]
+Asked = Callable[[Mapping[str, Any], str], Claims]
 
+_MOST_STRANGE = 4  # frames that are looked at again at the end of a stream of which nothing was understood
 _UNNAMED = ("", "message")  # names that frames have which the wire gives none
+
+
+class Claimed(NamedTuple):
+    """Who claims a frame, as it is or in its envelope."""
+
+    by: Claims = Claims()
+    enveloped: bool = False
+
+    def trials(self, frames: list[Frame]) -> list[Trial]:
+        """Return what each of them says of frames, those of best right first."""
+        return [
+            tried(dialect, frames, enveloped=self.enveloped) for dialect in (*self.by.best, *self.by.others)
+        ]
 
 
 class Opening:
@@ -31,6 +48,7 @@ class Opening:
 
     Attributes:
         enveloped: whether the frame that decided came in an envelope.
+        lost: whether frames were lost while a dialect was on trial.
     """
 
     DERIVED = frozenset({"_limits"})
@@ -38,37 +56,56 @@ class Opening:
     _frames: list[Frame]
     _size: int
     _n_forgotten: int
-    _strange: Frame | None
+    _strange: list[Frame]
+    _looks: str
+    _contested: bool
     enveloped: bool
+    lost: bool
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._frames = []
         self._size = 0
         self._n_forgotten = 0  # frames that were too many to keep
-        self._strange = None  # the first frame that said nothing to the dialect that the caller named
-        self.enveloped = False
+        self._strange = []  # the first frames that say nothing to the stream's dialect
+        self._looks = ""  # like a frame of this dialect, as another one that has the stream now
+        self._contested = False  # several dialects claimed a frame
+        self.enveloped = self.lost = False
 
-    def take(self, frame: Frame) -> Dialect | None:
-        """Keep a frame; return the dialect if it is decisive."""
+    def keep(self, frame: Frame) -> None:
+        """Keep a frame until a dialect is known."""
         self._frames.append(frame)
         self._size += frame.size
-        dialect = self._decided(frame)
-        if dialect is not None:
-            return dialect
+
+    def claimed(self, frame: Frame) -> Claimed:
+        """Return who claims a frame."""
+        claimed = _claimed(frame)
+        if claimed.by.others or len(claimed.by.best) > 1:
+            self._contested = True
+        return claimed
+
+    @property
+    def is_full(self) -> bool:
+        """Return whether more waits than the limit allows."""
         limit = self._limits.max_pending_frames_bytes
-        while limit is not None and self._frames and self._size > limit:
+        return limit is not None and self._size > limit
+
+    def trim(self) -> list[Delta]:
+        """Forget the oldest frames beyond the limit; report that, if they may have been those of a known dialect."""
+        before = self._n_forgotten
+        while self._frames and self.is_full:
             self._size -= self._frames.pop(0).size
             self._n_forgotten += 1
-        return None
+        if before == self._n_forgotten or not self._contested:
+            return []
+        self._contested = False
+        detail = "frames that more than one dialect claims are too many to keep"
+        return [WireFault("unknown_dialect", detail, hole=True)]
 
-    def _decided(self, frame: Frame) -> Dialect | None:
-        """Return the dialect by the content of the frame or of its envelope, and last by the event's name."""
-        found = _decided(frame, detect_dialect)
-        if found is None and (inner := opened(frame)) != frame:
-            found = _decided(inner, detect_dialect) or _decided(inner, detect_named)
-            self.enveloped = found is not None
-        return found or _decided(frame, detect_named)
+    @property
+    def frames(self) -> list[Frame]:
+        """The frames that wait."""
+        return self._frames
 
     def give(self) -> list[Frame]:
         """Return the frames that waited, and keep none."""
@@ -86,18 +123,48 @@ class Opening:
         return lambda texts, like: translator.translate_all([opened(frame) for frame in framed(texts, like)])
 
     def wonder(self, frames: list[Frame]) -> None:
-        """Keep the first frame that ought to say something, and says nothing to the dialect that was named."""
-        if self._strange is None:
-            self._strange = next(filter(_says_something, frames), None)
+        """Keep the first frames that ought to say something, and say nothing to the stream's dialect."""
+        if len(self._strange) < _MOST_STRANGE:
+            self._strange += filter(_says_something, frames)
+            del self._strange[_MOST_STRANGE:]
+
+    def doubt(self, looks: str) -> None:
+        """Note that a frame looks like one of another dialect than the one that has the stream."""
+        self._looks = looks
 
     def misnamed(self, dialect: str) -> list[Delta]:
-        """Report that the frames were of another dialect than the one that the caller named, if they were."""
-        strange = self._strange
-        found = None if strange is None else self._decided(strange)
-        if strange is None or found is None or found.name == dialect:
+        """Report that the frames were of another dialect than this one, if they were."""
+        looks = (name for frame in self._strange if (name := _another(frame, dialect)))
+        like = self._looks or next(looks, "")
+        if not like:
             return []
-        detail = f"the dialect {dialect!r} was named, and the stream looks like {found.name!r}"
-        return [WireFault("unknown_dialect", detail, raw=strange.data[: self._limits.max_raw_bytes])]
+        detail = f"the stream was read as {dialect!r}, and looks like {like!r}"
+        raw = self._strange[0].data[: self._limits.max_raw_bytes] if self._strange else ""
+        return [WireFault("unknown_dialect", detail, raw=raw)]
+
+    def unproven(self, dialect: Dialect) -> list[Delta]:
+        """Report that at least half of the frames since it claimed one say nothing to this dialect."""
+        waiting = filter(_says_something, self._frames)
+        frames = list(dropwhile(lambda frame: not is_claimed_by(dialect, frame), waiting))
+        told = tried(dialect, frames, enveloped=self.enveloped).told
+        unknown = sum(
+            any(isinstance(delta, Noted) for delta in deltas) or not (deltas or is_claimed_by(dialect, frame))
+            for frame, deltas in zip(frames, told, strict=True)
+        )
+        if not frames or 2 * unknown < len(frames):
+            return []
+        detail = f"the stream was read as {dialect.name!r}, to which no frame said anything"
+        return [WireFault("unknown_dialect", detail, raw=frames[0].data[: self._limits.max_raw_bytes])]
+
+    def last_resort(self) -> Trial | None:
+        """Return the dialect that reads most in frames that several claim, None where there is none."""
+        frame = next((frame for frame in self._frames if _claimed(frame).by.best), None)
+        trials = [] if frame is None else _claimed(frame).trials(self._frames)
+        ranked = sorted(trials, key=lambda trial: -trial.read)
+        if frame is None or len(ranked) < 2 or ranked[0].read == ranked[1].read:
+            return None
+        self.doubt(ranked[1].dialect.name)
+        return ranked[0]
 
     def last_word(self) -> list[Delta]:
         """Report once what the frames were: the stream has ended, and none identified its dialect."""
@@ -114,13 +181,51 @@ class Opening:
         return deltas
 
 
-def _decided(frame: Frame, detect: Detect) -> Dialect | None:
-    """Return the dialect for which one of the frame's payloads is decisive."""
+def _claimed(frame: Frame) -> Claimed:
+    """Return who claims the content of the frame or of its envelope, and last who claims the event's name."""
+    if found := _asked(frame, claimants):
+        return Claimed(found)
+    if (inner := opened(frame)) != frame and (
+        found := _asked(inner, claimants) or _asked(inner, claimants_by_name)
+    ):
+        return Claimed(found, enveloped=True)
+    return Claimed(_asked(frame, claimants_by_name) or Claims())
+
+
+def _asked(frame: Frame, asked: Asked) -> Claims | None:
+    """Return who claims one of the frame's payloads."""
     for text in payloads(frame.data):
         payload = _object(text)
-        dialect = detect(payload, frame.event) if payload or frame.event not in _UNNAMED else None
-        if dialect is not None:
-            return dialect
+        found = asked(payload, frame.event) if payload or frame.event not in _UNNAMED else Claims()
+        if found.best:
+            return found
+    return None
+
+
+def within(frame: Frame) -> str:
+    """Return the name of the dialect of what a frame seems to be an envelope of, an empty one if it is none."""
+    inner = opened(frame) if '"data"' in frame.data else frame
+    found = None if inner == frame else _asked(inner, claimants)
+    return "" if found is None else found.best[0].name
+
+
+def is_claimed_by(dialect: Dialect, frame: Frame) -> bool:
+    """Return whether a dialect claims a frame, whoever else does; in an envelope it does not."""
+    return (
+        _asked(frame, lambda payload, event: Claims((dialect,) if decides(dialect, payload, event) else ()))
+        is not None
+    )
+
+
+def _another(frame: Frame, dialect: str) -> str | None:
+    """Return the name of another dialect whose frame this is, None where it may be this one's."""
+    claimed = _claimed(frame)
+    if any(found.name == dialect for found in (*claimed.by.best, *claimed.by.others)):
+        return None
+    for trial in claimed.trials([frame])[: len(claimed.by.best)]:
+        name = trial.dialect.name
+        if trial.reads_text or not are_akin(name, dialect):  # frames of these may say nothing of use
+            return name
     return None
 
 

@@ -2,7 +2,9 @@
 
 Theory of operation. Frames of a healthy stream are translated in one go, and so are further ones. Frames that come
 with faults between them, or that hold replaced bytes, are taken one by one: each fault is reported where it happened,
-and where text was lost with it, the translator is informed. Until a frame identifies the dialect, frames wait (`opening`).
+and where text was lost with it, the translator is informed. Frames wait until one identifies the dialect, and its
+translator has understood one (`opening`): a dialect that claims a frame and understands none of those that wait is *on
+trial*, and gives way to the first one that claims another frame and does.
 
 A translator remembers labels, and a server can make it remember ever more of them. So after every so many bytes of the
 stream, wherever reads are cut, what it remembers is weighed (`dialects.remembered`); when that is several times what the
@@ -13,16 +15,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from wholecall.deltas import Delta, Noted, TurnEnded, UsageSeen, WireFault, without_hole
+from wholecall.deltas import Delta, WireFault, without_hole
 from wholecall.dialects.remembered import remembered
 from wholecall.dialects.replaced import fault_of
-from wholecall.dialects.restated import ended_together
 from wholecall.dialects.table import Translator, named
 from wholecall.framing import Frame, Framing
 from wholecall.framing.frame import Like, after, each_framed, framed
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
-from wholecall.stream.opening import Opening
+from wholecall.stream.opening import Opening, is_claimed_by, within
+from wholecall.stream.trials import Trial, best_of, says_something
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -38,7 +40,6 @@ _REMEMBERED = WireFault(
     "labels and texts that may come again take more than four times max_total_arguments_bytes",
     fatal=True,
 )
-_BESIDES = (Noted, UsageSeen, TurnEnded)  # deltas that frames of another dialect may give
 # What came of the stream so far, and then its end: `close` reads what is left, and a closed parser takes nothing more.
 Life = Literal["new", "bytes", "frames", "closing", "closed"]
 
@@ -56,6 +57,8 @@ class FrameReader:
     _assembler: Assembler
     _opening: Opening
     _life: Life
+    _found: bool
+    _proven: bool
     _understood: bool
     _unweighed: int
 
@@ -63,12 +66,14 @@ class FrameReader:
         self._assembler = assembler
         self._translate: Callable[[list[str], Like], list[Delta]] = self._translate_first
         self._translator: Translator | None = None
-        if dialect != "auto":
+        self._found = dialect == "auto"  # by its frames, or to be found so
+        self._proven = dialect != "auto"  # the dialect of the translator stays, else it is on trial
+        if self._proven:
             assembler.dialect = dialect
             self._translator = named(dialect).start()
         self._opening = Opening(limits)
         self._life = "new"
-        self._understood = False  # a frame said something to the translator
+        self._understood = False  # a frame, behind the one that decided, said something to the translator
         most = limits.max_total_arguments_bytes
         self._most_remembered = _UNBOUNDED if most is None else max(_SHARE * most, _LEAST)
         self._unweighed = self._most_remembered // _WEIGHINGS  # bytes that come before the next weighing
@@ -123,10 +128,10 @@ class FrameReader:
     def _translate_first(self, texts: list[str], like: Like) -> list[Delta]:
         """Translate frames once the dialect is known; until then they are kept."""
         self._life = "frames"
-        if self._translator is None:
+        if not self._proven:
             n = self._take_until_known(each_framed(texts, like))
             texts, like = texts[n:], after(like, n)
-        if self._translator is None:
+        if self._translator is None or not (self._proven and texts):
             return []
         translate = self._opening.translating(self._translator)
         deltas = translate(texts, like)
@@ -138,41 +143,93 @@ class FrameReader:
 
     def _understands(self, deltas: list[Delta]) -> bool:
         """Return whether frames have said something so far, these included."""
-        self._understood = self._understood or not all(isinstance(delta, _BESIDES) for delta in deltas)
+        self._understood = self._understood or says_something(deltas, text=self._found)
         return self._understood
 
     def _last_word(self) -> list[Delta]:
         """Return what the end of the stream says: of a stream that nothing understood, what it was."""
+        if self._translator is None and (trial := self._opening.last_resort()) is not None:
+            self._try(trial)
         if self._translator is None:
             return self._opening.last_word()
-        strange = [] if self._understood else self._opening.misnamed(self._assembler.dialect)
+        unknown = [] if self._proven else self._opening.unproven(named(self._assembler.dialect))
+        if not self._proven:
+            self._prove()
+        strange = [] if self._understood else self._opening.misnamed(self._assembler.dialect) or unknown
         return self._translator.close() + strange
 
     def _take_until_known(self, frames: Iterable[Frame]) -> int:
-        """Keep frames until one identifies the dialect, which translates them; return how many were taken."""
+        """Keep frames until a dialect has understood one, and translates them; return how many were taken."""
         n = 0
         for n, frame in enumerate(frames, 1):  # noqa: B007 - their number is returned
-            dialect = self._opening.take(frame)
-            if dialect is not None:
-                self._assembler.dialect = dialect.name
-                self._translator = dialect.start()
-                self._understood = True
-                for waiting in self._opening.give():
-                    self._frame(waiting)
+            if self._is_known_by(frame):
                 break
         return n
+
+    def _is_known_by(self, frame: Frame) -> bool:
+        """Keep a frame; return whether a dialect is proven now, which has translated all frames that waited."""
+        opening, tried = self._opening, self._translator
+        opening.keep(frame)
+        if tried is not None and says_something(tried.told(opening.opened(frame))):
+            return self._prove()
+        if tried is not None and is_claimed_by(named(self._assembler.dialect), frame):
+            return self._is_full()
+        claimed = opening.claimed(frame)
+        trials = claimed.trials([frame])
+        proof = best_of(trials, len(claimed.by.best))
+        if proof is None:
+            alone = tried is None and len(claimed.by.best) == 1 and not any(trial.read for trial in trials)
+            if alone:  # it says nothing so far, and is all there is
+                self._try(claimed.trials(opening.frames)[0])
+            return self._is_full()
+        rival = proof.rival_among(trials) if len(trials) > 1 else None
+        opening.doubt(rival.dialect.name if rival is not None else "" if proof.reads_text else within(frame))
+        self._try(proof)
+        return self._prove(proof.told if len(opening.frames) == 1 else None)
+
+    def _try(self, trial: Trial) -> None:
+        """Put a dialect on trial, in place of the one that was."""
+        self._translator, self._assembler.dialect = trial.translator, trial.dialect.name
+        self._opening.enveloped = trial.enveloped
+
+    def _is_full(self) -> bool:
+        """Return whether the dialect on trial is taken, as no more frames can be kept; without one, forget the oldest."""
+        if self._opening.is_full and self._translator is not None:
+            return self._prove()
+        self._assembler.advance(self._opening.trim())
+        return False
+
+    def _prove(self, told: list[list[Delta]] | None = None) -> bool:
+        """Take the dialect on trial, and hand on what it has told of the frames that waited, or tells now."""
+        self._proven = True
+        frames = self._opening.give()
+        if told is None or any(frame.replaced for frame in frames):
+            self._translator = named(self._assembler.dialect).start()
+            if self._opening.lost:
+                self._translator.lose()
+            for frame in frames:
+                self._frame(frame)
+        else:
+            for frame, deltas in zip(frames, told, strict=True):
+                if not self._assembler.failed:
+                    self._advance(frame, deltas)
+        self._understood = False  # so far only what decided
+        return True
 
     def _frame(self, frame: Frame) -> None:
         if self._assembler.failed:
             return
-        if self._translator is None:
+        if not self._proven or self._translator is None:
             self._take_until_known([frame])
             return
         if frame.replaced and self._is_lost(fault_of(frame)):
             return
-        deltas = ended_together(self._translator.translate(self._opening.opened(frame)))
+        deltas = self._translator.told(self._opening.opened(frame))
         if not self._understands(deltas):
             self._opening.wonder([frame])
+        self._advance(frame, deltas)
+
+    def _advance(self, frame: Frame, deltas: list[Delta]) -> None:
         advance = self._assembler.advance_replaced if frame.replaced else self._assembler.advance
         if self._life == "closing":  # what could not be read at the very end is a cut, and no hole
             deltas[-1:] = map(without_hole, deltas[-1:])
@@ -182,5 +239,6 @@ class FrameReader:
         """Report a fault; return whether the frame that it was in is lost."""
         if fault.hole and self._translator is not None:
             self._translator.lose()
+            self._opening.lost = not self._proven
         self._assembler.advance([without_hole(fault) if self._life == "closing" else fault])
         return fault.hole

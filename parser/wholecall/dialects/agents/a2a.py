@@ -99,6 +99,10 @@ class A2aTranslator(TurnTranslator):
 
     _shown: set[str]
 
+    def takes_silently(self, frame: Frame) -> bool:  # noqa: ARG002
+        """Return True: there are no calls, and what looks like one is somebody's data."""
+        return True
+
     def _clear(self) -> None:
         self._shown = set()  # the ids of the artifacts that were told
 

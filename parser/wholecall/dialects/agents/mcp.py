@@ -48,6 +48,10 @@ class McpTranslator(TurnTranslator):
 
     decoder = msgspec.json.Decoder(_View)
 
+    def takes_silently(self, frame: Frame) -> bool:  # noqa: ARG002
+        """Return True: there are no calls, and what looks like one is somebody's data."""
+        return True
+
     def translate(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one message."""
         return [] if frame.event == "endpoint" else super().translate(frame)

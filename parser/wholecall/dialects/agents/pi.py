@@ -57,6 +57,7 @@ class PiTranslator(TurnTranslator):
 
     decoder = DECODER
     QUIET = QUIET
+    AGAIN = ("message_update", "turn_end", "agent_end")
 
     _spoken: set[Index | None]
     _updated: bool

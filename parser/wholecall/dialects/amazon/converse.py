@@ -111,6 +111,8 @@ class ConverseTranslator(PieceTranslator):
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
         field = CONVERSE_FIELDS.get(frame.event)
+        if field is None and event.output is not None and event.output.message is not None:
+            return self._body(event, event.output.message)
         if field is None:
             field = next((field for field in self.EVENTS if getattr(event, field) is not None), "")
         if not field:
@@ -119,8 +121,6 @@ class ConverseTranslator(PieceTranslator):
         return self.EVENTS[field](self, event if inner is None else inner)
 
     def _other(self, event: Event, frame: Frame, kind: str) -> list[Delta]:
-        if event.output is not None and event.output.message is not None:
-            return self._body(event, event.output.message)
         payload = plain(frame.data)
         error = exception_in(payload) or member(payload, "error")
         return report.error(error) if error else super()._other(event, frame, kind)

@@ -61,6 +61,13 @@ class InvokeTranslator(Translator):
             deltas += self._inner.translate(found) if isinstance(found, Frame) else [found]
         return deltas
 
+    def told(self, frame: Frame) -> list[Delta]:
+        """Return what one chunk says of the stream."""
+        said = (
+            self._inner.told(found) if isinstance(found, Frame) else [found] for found in _unwrapped(frame)
+        )
+        return [delta for deltas in said for delta in deltas]
+
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
         """Return the deltas of chunks in a row; the inner translator sees as many of them in a row as it can."""
         deltas: list[Delta] = []

@@ -48,6 +48,7 @@ from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.runs import Runs
 from wholecall.dialects.translator import MOST_SLOTS, Events, TextTranslator, ViewTranslator, frame_of
+from wholecall.dialects.unread import with_unread
 from wholecall.framing.frame import Frame, Like
 
 __all__ = ["AnthropicTranslator"]
@@ -96,13 +97,13 @@ class AnthropicTranslator(TextTranslator, ViewTranslator):
                 event = _common(text)
             except UNREADABLE:  # a rare event, or an odd one
                 kind, index = runs.stop()
-                deltas += self.translate(frame_of(texts, left, like))
+                deltas += self.told(frame_of(texts, left, like))
                 continue
             delta = event.delta
             if delta is None:
                 kind, index = runs.stop()
                 self._slots.clear()
-                deltas += self._block(event)
+                deltas += with_unread(self._block(event), frame_of(texts, left, like))
                 continue
             piece = delta.text
             if not piece:  # the first piece of a call is usually empty

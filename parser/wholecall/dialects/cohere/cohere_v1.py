@@ -19,6 +19,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Union
 
 import msgspec
+from msgspec.structs import replace
 
 from wholecall.deltas import CallRefused, Delta, Index, Piecewise, ReasoningFragment, Slot, TextFragment
 from wholecall.dialects import report
@@ -117,7 +118,9 @@ class CohereV1Translator(CohereTranslator):
 
     def _other(self, event: _Event, frame: Frame, kind: str) -> list[Delta]:
         if event.event_type is None and event.generation_id is not None:
-            return self._start(event) + self._last(event)
+            return self._start(event) + self._last(
+                replace(event, response=None)
+            )  # a body is the answer itself
         return super()._other(event, frame, kind)
 
     def _start(self, event: _Event) -> list[Delta]:

@@ -154,6 +154,10 @@ class GeminiTranslator(PieceTranslator):
             return self._slowly(frame)
         return self._take(view, frame)
 
+    def takes_silently(self, frame: Frame) -> bool:
+        """Return whether it is a piece of a call in pieces, which may say nothing."""
+        return self._streamed.are_open and '"candidates"' in frame.data
+
     def lose(self) -> None:
         """Note that a frame was lost: calls without arguments may have got some in it."""
         self._whole_calls.lose()

@@ -72,6 +72,11 @@ class StreamedCalls:
         self._telling = set()  # candidates of which a piece ended a call
         self._without = set()  # candidates of which a chunk came without a reason
 
+    @property
+    def are_open(self) -> bool:
+        """Return whether a call is open."""
+        return any(self._open.values())
+
     def goes_on(self, number: int, call: Call) -> bool:
         """Return whether the part is a piece of an open call: it has no name, or the same one and values."""
         streamed, name = self._open.get(number), name_label(call.name)

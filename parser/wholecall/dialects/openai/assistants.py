@@ -111,8 +111,10 @@ class AssistantsTranslator(TurnTranslator):
     def _step_completed(self, data: Data) -> list[Delta]:
         listed = [call for call in calls_in(data.step_details) if text_label(call.type) in SERVER_TOOLS]
         known = self._steps.get(id_label(data.id))
-        if known.ended if known is not None else not listed:
-            return []  # reported already, or of an earlier stream
+        if known is None and not listed:  # of an earlier stream, whose calls have their results by now
+            return [delta for call in calls_in(data.step_details) for delta in report.answered(call.id)]
+        if known is not None and known.ended:
+            return []
         step, deltas = self._step_of(data)
         deltas += step.close_codes()
         for call in listed:

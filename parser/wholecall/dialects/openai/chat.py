@@ -70,6 +70,7 @@ from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.restated import ended_together, restated_together
 from wholecall.dialects.runs import Runs
 from wholecall.dialects.translator import TextTranslator, frame_of
+from wholecall.dialects.unread import with_unread
 from wholecall.framing.forms import may_be_named
 from wholecall.framing.frame import Frame, Like
 
@@ -112,6 +113,10 @@ class ChatTranslator(TextTranslator):
         said = self.translate_texts([frame.data], frame)
         return [piece for delta in said for piece in (delta.pieces() if type(delta) is Run else (delta,))]
 
+    def told(self, frame: Frame) -> list[Delta]:
+        """Return what one frame says of the stream, which `translate` does here."""
+        return self.translate(frame)
+
     def translate_texts(self, texts: list[str], like: Like) -> list[Delta]:
         """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
         deltas: list[Delta] = []
@@ -128,7 +133,8 @@ class ChatTranslator(TextTranslator):
             except UNREADABLE:
                 chunk = None
             if chunk is None:
-                said = self._any(frame_of(texts, left, like))
+                frame = frame_of(texts, left, like)
+                said = with_unread(self._any(frame), frame)
                 kind = "" if failed else _kind_after(said)
                 usual = _PIECES[kind]
                 number, index = runs.stop()

@@ -49,6 +49,7 @@ class RealtimeTranslator(TurnTranslator):
     """Messages of one Realtime session to deltas; the methods for the events of a response get that response."""
 
     decoder = DECODER
+    AGAIN = ("conversation.item.", "response.done")
     EVENTS: ClassVar[Events] = {
         **dict.fromkeys(FRAGMENTS, _fragment),
         **dict.fromkeys([f"response.{of}.delta" for of in _TEXTS], Progress.text),

@@ -33,6 +33,7 @@ from wholecall.deltas import (
     Run,
     Slot,
     TextFragment,
+    TurnEnded,
     TurnOpened,
 )
 from wholecall.dialects.decode import UNREADABLE, decode, dumped, is_noise
@@ -64,6 +65,7 @@ from wholecall.dialects.openai.responses_progress import Progress
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.runs import Runs
 from wholecall.dialects.translator import MOST_SLOTS, Events, TextTranslator, ViewTranslator, frame_of
+from wholecall.dialects.unread import with_unread
 from wholecall.framing.frame import Frame, Like
 
 __all__ = ["ResponsesTranslator"]
@@ -108,6 +110,14 @@ class ResponsesTranslator(TextTranslator, ViewTranslator):
         self._runs.stop()
         return super().translate(frame)
 
+    def told(self, frame: Frame) -> list[Delta]:
+        """Return what one frame says of the stream; what a finished response lists was held against what came."""
+        deltas = ended_together(self.translate(frame))
+        listed = (
+            bool(deltas) and type(deltas[-1]) is TurnEnded and not any(isinstance(d, Noted) for d in deltas)
+        )
+        return deltas if listed else with_unread(deltas, frame, self.takes_silently)
+
     def translate_texts(self, texts: list[str], like: Like) -> list[Delta]:
         """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
         deltas: list[Delta] = []
@@ -126,13 +136,13 @@ class ResponsesTranslator(TextTranslator, ViewTranslator):
             elif event.sequence_number is not None:
                 index, alias = runs.stop()
                 self._now.expected = expected
-                deltas += ended_together(self.translate(frame_of(texts, left, like)))
+                deltas += self.told(frame_of(texts, left, like))
                 expected, read = self._now.expected, _common if self._stream_id is None else _odd
                 continue
             if event.run != index or event.item_id != alias:
                 if event.delta is None:  # no piece
                     index, alias = runs.stop()
-                    deltas += self.EVENTS[event.type](self, event)
+                    deltas += with_unread(self.EVENTS[event.type](self, event), frame_of(texts, left, like))
                     continue
                 index, alias = key = event.run, event.item_id
                 run = runs.begin(deltas, key, self._slots.get(key) or self._begun(event))

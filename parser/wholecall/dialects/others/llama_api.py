@@ -85,12 +85,16 @@ class LlamaTranslator(TurnTranslator):
         """Return the deltas of one frame."""
         return super().translate(frame) if self._guest is None else self._guest.translate(frame)
 
+    def takes_silently(self, frame: Frame) -> bool:
+        """Return whether the translator that came after this one does."""
+        return self._guest is not None and self._guest.takes_silently(frame)
+
     def close(self) -> list[Delta]:
         """Return the deltas of the end of the stream: none, unless it is llama-stack's."""
         return [] if self._guest is None else self._guest.close()
 
     def _other(self, view: _Frame, frame: Frame, kind: str) -> list[Delta]:
-        event = view.completion_message or view.event
+        event = view.event or view.completion_message
         if event is None:
             return super()._other(view, frame, kind)
         begin = self._begin if event.event_type == "start" else self._opened

@@ -109,6 +109,10 @@ class LlamaStackTranslator(TurnTranslator):
         self._n_started = 0  # calls that the model wrote
         self._calls = WholeCalls()
 
+    def takes_silently(self, frame: Frame) -> bool:
+        """Return whether it is a piece of a call that is being written, which waits for its end."""
+        return bool(self._written) and '"parse_status"' in frame.data
+
     def close(self) -> list[Delta]:
         """Report text that was written and never read, and end whole calls and a complete answer."""
         return self._end() if self._complete else self._unread() + self._over()
@@ -130,10 +134,8 @@ class LlamaStackTranslator(TurnTranslator):
 
     def _other(self, view: _Frame, frame: Frame, kind: str) -> list[Delta]:
         event, body = view.event, view.completion_message
-        if body is not None:
-            return self._body(view, body)
         if event is None:
-            return super()._other(view, frame, kind)
+            return super()._other(view, frame, kind) if body is None else self._body(view, body)
         another = event.event_type == "start" and self._complete  # in a log of several answers
         deltas = self._end() + self._begin() if another else self._opened()
         delta = event.delta if isinstance(event.delta, _Delta) else _Delta(text=event.delta)

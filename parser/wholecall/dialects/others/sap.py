@@ -20,6 +20,7 @@ from wholecall.deltas import Delta
 from wholecall.dialects.decode import NO_TEXT, decode, payloads, wire_text
 from wholecall.dialects.openai.chat import ChatTranslator
 from wholecall.dialects.translator import Translator
+from wholecall.dialects.unread import with_unread
 from wholecall.framing.frame import Frame
 
 __all__ = ["SapTranslator"]
@@ -51,9 +52,23 @@ class SapTranslator(Translator):
         """Return the deltas of one result."""
         return [delta for one in _results(frame) for delta in self._inner.translate(one)]
 
+    def told(self, frame: Frame) -> list[Delta]:
+        """Return what one result says of the stream."""
+        results = _results(frame)
+        said = [delta for one in results for delta in self._inner.told(one)]
+        return said if results else with_unread(said, frame)
+
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
         """Return the deltas of results in a row; the inner translator sees their chunks in a row, too."""
-        return self._inner.translate_all([one for frame in frames for one in _results(frame)])
+        said: list[Delta] = []
+        row: list[Frame] = []
+        for frame in frames:
+            results = _results(frame)
+            row += results
+            if not results and (unread := with_unread([], frame)):
+                said += self._inner.translate_all(row) + unread
+                row = []
+        return said + self._inner.translate_all(row)
 
     def close(self) -> list[Delta]:
         """Report what the end of the stream says to the inner dialect."""

@@ -1,0 +1,157 @@
+"""Says where a frame seems to hold a call that its translator did not take: an almost-dialect, or a newer one.
+
+    {"choices":[{"delta":{"type":"tool_use","name":"get_tide","input":"{}"}}]}     read as chat: no call comes of it
+
+Theory of operation. A frame of which something came of a call, or only a piece of text, is not looked at; nearly all
+are such frames. In others a word for a call is looked for, as the name of a member, as a `type` or as the name of the
+event: first in the text of the frame, where a quoted word is one of the frame itself, because quotes are escaped inside
+of strings; then, where there is one, in what the text says. What holds no text, as the counts in `usage` do or a head
+whose text is still to come, is no call. Whether a call is one that came already is the machine's to say, by its ids.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
+
+from wholecall.deltas import (
+    CallCancelled,
+    CallClosed,
+    CallRefused,
+    CallSeen,
+    CallUnread,
+    CallWhole,
+    CallWritten,
+    Delta,
+    Fragment,
+    Labelled,
+    ReasoningFragment,
+    Reread,
+    Restated,
+    Run,
+    Slot,
+    TextFragment,
+)
+from wholecall.dialects.decode import is_blank, payloads, plain
+from wholecall.framing.frame import Frame
+
+__all__ = ["with_unread"]
+_private = True
+
+_CORE: Final = r"(?:tool|function)[_-]?(?:[cC]all|[uU]se)s?"
+_WORD: Final = re.compile(rf"(?:[\w.-]*[_.-])?{_CORE}")
+_QUOTED: Final = re.compile(rf'{_CORE}"')
+_HOLDS: Final = re.compile(r'\s*:\s*(?:\{\s*"|\[\s*[{\["]|"[{\[])')  # an object, a list, or their text
+_TYPE: Final = re.compile(r'"type"\s*:\s*"[\w.-]*$')
+_BEFORE: Final = 60  # characters, in which that stands
+_MOST: Final = 32  # ids and names that are kept of what looks like a call
+_LONGEST: Final = 256  # characters of one
+_LABELS: Final = frozenset({"type", "status", "object", "role"})  # what they hold is no text of a call
+_ERRORS: Final = frozenset({"error", "last_error"})
+# What repeats a request or earlier turns.
+_ECHOES: Final = _ERRORS | {
+    "input",
+    "tools",
+    "tool_choice",
+    "request",
+    "history",
+    "chat_history",
+    "chatHistory",
+}
+_CALLS: Final[frozenset[type]] = frozenset(
+    {
+        *(CallSeen, CallWhole, CallClosed, CallRefused, CallWritten, CallCancelled),
+        *(Fragment, Labelled, Slot, Run, Restated, Reread),
+    }
+)
+_PIECES: Final[frozenset[type]] = _CALLS | {TextFragment, ReasoningFragment}
+
+
+def with_unread(
+    deltas: list[Delta], frame: Frame, takes_silently: Callable[[Frame], bool] | None = None
+) -> list[Delta]:
+    """Return what was said of a frame, and that it holds a call of which nothing was said, if it seems to.
+
+    `takes_silently` says whether the dialect knows what it is.
+    """
+    if deltas and (
+        type(deltas[0]) in _PIECES if len(deltas) == 1 else not _CALLS.isdisjoint(map(type, deltas))
+    ):
+        return deltas
+    text = frame.data
+    if "tool" not in text and "unction" not in text and "tool" not in frame.event:
+        return deltas
+    named = _WORD.fullmatch(frame.event) is not None
+    if not (named or _is_likely(text)) or (takes_silently is not None and takes_silently(frame)):
+        return deltas
+    return deltas + [call for line in payloads(text) for call in _calls_in(plain(line), named=named)]
+
+
+def _is_likely(text: str) -> bool:
+    """Return whether a member of such a name holds something in the text of a frame, or an object is of such a type."""
+    for found in _QUOTED.finditer(text):
+        start, end = found.span()
+        if _HOLDS.match(text, end) or _TYPE.search(text, max(start - _BEFORE, 0), start):
+            return True
+    return False
+
+
+class _Place(NamedTuple):
+    """A value of a frame, the ids of the objects around it, and whether a word for a call names it."""
+
+    value: Any
+    ids: frozenset[str]
+    named: bool
+
+
+def _calls_in(value: Any, *, named: bool) -> Iterator[CallUnread]:
+    """Yield what looks like a call."""
+    places = [_Place(value, frozenset(), named)]
+    while places:
+        value, ids, named = places.pop()
+        if isinstance(value, list):
+            places += (_Place(each, ids, named) for each in value)
+        elif isinstance(value, str) and named and value.lstrip().startswith(("{", "[")):
+            places.append(_Place(plain(value) or {"text": value}, ids, named))
+        elif isinstance(value, dict):
+            named = named or _is_word(value.get("type"))
+            call = _call(value, ids) if named else None
+            if call is not None:
+                yield call
+                continue
+            if len(ids) < _MOST:
+                ids |= frozenset(each for key, each in value.items() if _is_id(key) and _is_label(each))
+            places += (_Place(each, ids, _is_word(key)) for key, each in value.items() if key not in _ECHOES)
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, str) and _WORD.fullmatch(value) is not None
+
+
+def _is_label(value: object) -> bool:
+    return isinstance(value, str) and len(value) <= _LONGEST
+
+
+def _is_id(key: str) -> bool:
+    return key[-2:].lower() == "id"
+
+
+def _call(value: Any, around: frozenset[str]) -> CallUnread | None:
+    """Return the call that an object is, None if there is no text in it but labels and ids."""
+    ids, names, n_texts = set[str](), set[str](), 0
+    values: list[tuple[str, Any]] = [("", value)]
+    while values:
+        key, value = values.pop()
+        if isinstance(value, list):
+            values += ((key, each) for each in value)
+        elif isinstance(value, dict):
+            values += ((key, each) for key, each in value.items() if key not in _ERRORS)
+        elif isinstance(value, str) and value and key not in _LABELS:
+            if _is_id(key):
+                ids |= {value} if _is_label(value) and len(ids) < _MOST else set()
+                continue
+            n_texts += not is_blank(value)
+            if key[-4:].lower() == "name" and _is_label(value) and len(names) < _MOST:
+                names.add(value)
+    return CallUnread(around | ids, frozenset(names), bool(ids)) if n_texts else None

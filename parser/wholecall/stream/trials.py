@@ -1,0 +1,118 @@
+"""What a dialect that claims a frame makes of the frames that wait: the proof that the stream is its own.
+
+Theory of operation. A claim says what a frame looks like; what the dialect's translator reads in it says more. Where
+only one dialect claims a frame, it has to understand one. Where several do, those of better right (`dialects.claims`)
+go first; but none of them is taken as long as another reads more in the same frames, because then the next frames tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from wholecall.deltas import (
+    CallClosed,
+    CallRefused,
+    CallSeen,
+    CallUnread,
+    CallWhole,
+    CallWritten,
+    Delta,
+    Fragment,
+    Labelled,
+    Noted,
+    ReasoningFragment,
+    Reread,
+    Restated,
+    Run,
+    Slot,
+    TextFragment,
+    TurnEnded,
+    UsageSeen,
+    WireFault,
+)
+from wholecall.dialects.claims import are_akin
+from wholecall.dialects.envelope import opened
+from wholecall.dialects.table import Dialect, Translator
+from wholecall.framing import Frame
+
+__all__ = ["Trial", "best_of", "says_something", "tried"]
+_private = True
+
+# What a translator reads in a frame, from nothing to a call.
+_NOTHING: Final = 0
+_TURN: Final = 1
+_TEXT: Final = 2
+_CALL: Final = 3
+_READ: Final[dict[type, int]] = {
+    **dict.fromkeys((Noted, UsageSeen, TurnEnded, CallUnread), _NOTHING),  # which any frame may give
+    **dict.fromkeys((TextFragment, ReasoningFragment), _TEXT),
+    **dict.fromkeys((CallSeen, CallWhole, CallClosed, CallRefused, CallWritten), _CALL),
+    **dict.fromkeys((Fragment, Labelled, Slot, Restated, Reread), _CALL),
+}
+
+
+class Trial(NamedTuple):
+    """A dialect, and what it says of all frames that wait, in an envelope or not.
+
+    Attributes:
+        told: what its translator says of each.
+        read: how much that is.
+    """
+
+    dialect: Dialect
+    enveloped: bool
+    translator: Translator
+    told: list[list[Delta]]
+    read: int
+
+    @property
+    def reads_text(self) -> bool:
+        """Return whether it reads text or a call."""
+        return self.read >= _TEXT
+
+    def rival_among(self, trials: list[Trial]) -> Trial | None:
+        """Return another one that may be right as well, as long as no other frame speaks for this one."""
+        rivals = (
+            trial
+            for trial in trials
+            if trial is not self
+            and (trial.read == _CALL or self.read < _TEXT)
+            and not are_akin(trial.dialect.name, self.dialect.name)
+        )
+        return next(rivals, None)
+
+
+def tried(dialect: Dialect, frames: Iterable[Frame], *, enveloped: bool) -> Trial:
+    """Return what a dialect says of frames."""
+    translator = dialect.start()
+    told = [translator.told(opened(frame) if enveloped else frame) for frame in frames]
+    read = max([_read(delta) for deltas in told for delta in deltas], default=_NOTHING)
+    return Trial(dialect, enveloped, translator, told, read)
+
+
+def best_of(trials: list[Trial], n_best: int) -> Trial | None:
+    """Return the trial that proves its dialect; None if none does, or several do, or one of lesser right reads more.
+
+    The first `n_best` trials are those of equal right.
+    """
+    if len(trials) == 1:
+        return trials[0] if trials[0].read else None
+    proofs = [trial for trial in trials[:n_best] if trial.read]
+    if len(proofs) != 1:
+        return None
+    most = max(trial.read for trial in trials)
+    return proofs[0] if most in (1, proofs[0].read) else None
+
+
+def says_something(deltas: list[Delta], *, text: bool = False) -> bool:
+    """Return whether a translator understood what it was given: if `text` is asked for, as text or as a call."""
+    least = _TEXT if text else _TURN
+    return any(_read(delta) >= least for delta in deltas)
+
+
+def _read(delta: Delta) -> int:
+    kind = type(delta.of if type(delta) is Run else delta)
+    if kind is WireFault and not delta.fatal:  # type: ignore[union-attr]
+        return _NOTHING
+    return _READ.get(kind, _TURN)
