@@ -31,7 +31,7 @@ _ITEM: Final = "item"
 def read_nested(region: Region, nested: Nested, _rules: Rules) -> Waiting:
     """Read the element behind the opener."""
     source = region.source
-    head = yield from read_head(region, ">", "name=", eq=False, attr="name")
+    head = yield from read_head(source, ">", "name=", eq=False, attr="name")
     if head is None or not head.name.strip() or len(head.name) > LONGEST:
         region.reject()
     region.commit()

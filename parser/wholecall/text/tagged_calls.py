@@ -33,7 +33,7 @@ __all__ = ["read_pairs", "read_parameters", "read_tag"]
 def read_tag(region: Region, tag: Tag, _rules: Rules) -> Waiting:
     """Read the tag behind the opener."""
     source = region.source
-    head = yield from read_tag_head(region, tag, region.opener)
+    head = yield from read_tag_head(source, tag, region.opener)
     if head is None or len(head.name) > LONGEST:
         region.reject()
     name = cleaned(head.name, region.declared)
@@ -187,7 +187,7 @@ def _parameter(
 ) -> Generator[None, None, _Given]:
     """Read the parameter behind its opener."""
     source, params = region.source, shape.params
-    head = yield from read_key(region, params, opener)
+    head = yield from read_key(source, params, opener)
     if head is None:
         yield from _to_closer(region, shape)
         raise Unreadable("unparseable", "a parameter has no key", shape.name)
@@ -197,7 +197,7 @@ def _parameter(
     cdata = yield from _cdata(region, params, shape)
     if cdata is not None:
         return _Given(head.name, _typed(region, params, schema, head, cdata), closed=True)
-    end, closed = yield from read_value_end(region, shape, schema, given)
+    end, closed = yield from read_value_end(region, shape, schema, given, head.name)
     raw = _trimmed(source.text(start, end), params)
     return _Given(head.name, _typed(region, params, schema, head, raw), closed)
 

@@ -1,0 +1,206 @@
+"""The format's own markup in a raw value: is it text that the value holds, or the end of the value, badly continued?
+
+Theory of operation. A raw value has no escaping, so `ls</parameter>⏎<parameter nme="cwd">/tmp` can be read in two ways:
+as one value, and as a value with its closer, behind which the model slipped. One rule decides when the value's end is
+known. Own markup is text where it stands *in a line*, with other text behind it (`it ends with </parameter> here`), or
+where it belongs to an element that *the value itself* opened (`<parameter>1</parameter>`). It is in doubt where it stands
+as the format writes it: a closer at the end of a line or of the value, or before another tag; a parameter's head that may
+begin the next parameter; anything like a marker in a value without a closer of its own. Single tokens of the model's
+vocabulary (`<|close|>`) are never text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from wholecall.text.heads import key_in
+from wholecall.text.markers import Matcher
+from wholecall.text.rules import Rules
+
+if TYPE_CHECKING:
+    from wholecall.text.records import Params
+
+__all__ = ["Own", "own_markup"]
+
+_WORD: Final = re.compile(r"\w+")
+_SHORTEST: Final = 4  # letters of a word that may be misspelt
+_TAG: Final = re.compile(r"<[^<>\r\n]{0,80}")
+_UNOPENED: Final = re.compile(r"([\w|\uff5c:/.\-]{1,80})>")  # `/parameter>`
+_BARE: Final = re.compile(r"[/|\uff5c]?[\w:]*?(\w+)(?:[>=]|\s+\w+\s*=)")  # `parameter name=`
+_REST_OF_HEAD: Final = re.compile(r"""(?:\w+\s*)?=\s*["']?[\w.\-]+["']?\s*/?>""")  # `name="cwd">`, `=cwd>`
+_SELF_CLOSED: Final = re.compile(r"[^<>]*/>")
+_HEAD_OF_CALL: Final = re.compile(r"[^<>]*(?:>\s*)?")
+_BLANK: Final = re.compile(r"\s*\Z")
+_LINE_START: Final = re.compile(r"(?:\A|[\r\n])[ \t]*\Z")
+
+
+class Own:
+    """What is a format's own markup in the values of its calls; made once for each record.
+
+    Attributes:
+        params: the parameters whose values they are.
+        tokens: finds a closer of a value (`close`), of a call (`end`), what opens a parameter (`open`), an element of
+            the closer's name (`element`) and what opens a call (`again`).
+        special: finds markers that are single tokens of the model's vocabulary.
+        words: the words of all markers.
+    """
+
+    def __init__(
+        self, params: Params, closes: tuple[str, ...], again: tuple[str, ...], wrapped: tuple[str, ...]
+    ) -> None:
+        self.params: Final = params
+        kinds = {
+            "close": params.closes,
+            "end": closes,
+            "open": params.opens,
+            "again": again,
+        }
+        ways = [f"(?P<{kind}>{Matcher(literals).pattern})" for kind, literals in kinds.items() if literals]
+        elements = Matcher(map(_element, params.closes)).pattern
+        self.tokens: Final = re.compile("|".join([*ways, rf"(?P<element>(?:{elements})(?=[\s=/>]))"]))
+        literals = [*params.opens, *params.closes, *closes, *again, *wrapped]
+        self.special: Final = re.compile(Matcher(filter(Rules.has_bar, literals)).pattern)
+        more = (params.key_closes, params.value_opens, params.type_opens, params.type_closes)
+        attributes = {params.key_attr, "name"}
+        self.words: Final = frozenset(
+            word
+            for literal in (*literals, *more)
+            for word in _WORD.findall(literal)
+            if word not in attributes
+        )
+
+    def is_in_doubt(self, value: str, may_begin: Callable[[str], bool], *, closed: bool) -> bool:
+        """Whether a value that holds own markup, or lacks its closer, can be read in another way.
+
+        `may_begin` says of a key whether the next parameter can have it.
+        """
+        if is_json(value):
+            return False
+        if self.special.search(value):
+            return True
+        return _Walk(self, value, may_begin).finds_doubt() if closed else self._holds_like(value)
+
+    def _holds_like(self, text: str) -> bool:
+        """Whether anything in a text is like a marker."""
+        tags = [*_TAG.findall(text), *_UNOPENED.findall(text)]
+        return any(self.is_like(word) for tag in tags for word in _WORD.findall(tag))
+
+    def is_like(self, word: str) -> bool:
+        """Whether a word is one of a marker, but for one letter."""
+        return word in self.words or any(_is_near(word, own) for own in self.words)
+
+    def goes_on_in_line(self, rest: str) -> bool:
+        """Whether what stands behind a closer is the text of a line: no end, no tag, and nothing like a marker."""
+        text = rest.lstrip()
+        gap = rest[: len(rest) - len(text)]
+        if not text or text[0] == "<" or "\n" in gap or "\r" in gap:
+            return False
+        bare = _BARE.match(text)
+        return _REST_OF_HEAD.match(text) is None and (bare is None or not self.is_like(bare.group(1)))
+
+
+class _Walk:
+    """Goes over the markers in one value, and keeps the elements that the value opened."""
+
+    __slots__ = ("any_opened", "at_lines", "may_begin", "opened", "own", "value")
+
+    def __init__(self, own: Own, value: str, may_begin: Callable[[str], bool]) -> None:
+        self.own = own
+        self.value = value
+        self.may_begin = may_begin
+        self.opened: list[bool] = []  # of each element that is open: whether it may be the next parameter
+        self.any_opened = False
+        self.at_lines = own.params.trim != "none" and value[:1] in "\r\n"
+
+    def finds_doubt(self) -> bool:
+        """Whether a marker stands where it may be none of the value."""
+        value, tokens = self.value, self.own.tokens
+        before, behind, at = "", 0, 0  # which marker came before, and where it ends
+        while (token := tokens.search(value, at)) is not None:
+            kind, start, at = token.lastgroup or "", token.start(), token.end()
+            if kind == "close":
+                if not self._is_closed_by(start, at):
+                    return True
+            elif kind == "end":
+                if _BLANK.match(value, at):
+                    return True
+            elif kind != "again":
+                gap = value[behind:start]
+                follows = not gap.strip() if before == "close" else False
+                quoted = before == "again" and _HEAD_OF_CALL.fullmatch(gap) is not None
+                at = self._open(token, is_structure=follows or quoted)
+            before, behind = kind, at
+        return any(self.opened)
+
+    def _is_closed_by(self, start: int, end: int) -> bool:
+        """Take a closer; return False if it may be that of the value."""
+        if self.opened:
+            self.opened.pop()
+            return True
+        if self.any_opened:  # `<parameter>⏎<b></parameter>⏎</parameter>`: the value is about such elements
+            return True
+        if self.at_lines and _LINE_START.search(self.value, max(start - 80, 0), start):
+            return False
+        return self.own.goes_on_in_line(self.value[end : end + 256])
+
+    def _open(self, token: re.Match[str], *, is_structure: bool) -> int:
+        """Take what opens an element; return where its head ends."""
+        params, end = self.own.params, token.end()
+        if _SELF_CLOSED.match(self.value, end):
+            return end
+        if token.lastgroup == "open":
+            key, behind = key_in(self.value, end, params, token.group())
+            if key is not None:
+                self._push(is_structure=is_structure or self.may_begin(key))
+                return behind
+            if params.key == "pair":  # a key alone opens no value
+                return end
+        self._push(is_structure=is_structure)
+        return end
+
+    def _push(self, *, is_structure: bool) -> None:
+        self.opened.append(is_structure)
+        self.any_opened = True
+
+
+def _element(closer: str) -> str:
+    """Return how the element begins that a closer ends: `<parameter` for `</parameter>`."""
+    return closer.replace("/", "", 1).replace("close", "open", 1).removesuffix(">")
+
+
+def is_json(text: str) -> bool:
+    """Whether a text is JSON that quotes what it holds."""
+    text = text.strip()
+    if text[:1] not in ("{", "[", '"'):
+        return False
+    try:
+        msgspec.json.decode(text)
+    except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
+        return False
+    return True
+
+
+@lru_cache(maxsize=4096)
+def _is_near(word: str, own: str) -> bool:
+    """Whether one letter is missing, doubled, wrong, or changed places with its neighbour."""
+    if min(len(word), len(own)) < _SHORTEST or abs(len(word) - len(own)) > 1:
+        return False
+    same = next((at for at, (one, other) in enumerate(zip(word, own, strict=False)) if one != other), None)
+    if same is None:
+        return True
+    here, there = word[same:], own[same:]
+    swapped = here[:2] == there[1::-1] and here[2:] == there[2:]
+    return swapped or here[1:] == there[1:] or here[1:] == there or here == there[1:]
+
+
+@lru_cache(maxsize=256)
+def own_markup(
+    params: Params, closes: tuple[str, ...], again: tuple[str, ...], wrapped: tuple[str, ...]
+) -> Own:
+    """Return the own markup of a record, made once."""
+    return Own(params, closes, again, wrapped)
