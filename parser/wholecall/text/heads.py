@@ -22,6 +22,7 @@ __all__ = ["Head", "begun_by", "key_in", "read_head", "read_key", "read_tag_head
 LONGEST_HEAD: Final = 1024
 _ATTRIBUTE: Final = re.compile(r"""([\w.\-:]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>/]+|/(?!\s*$))+)""")
 _NO_KEY: Final = re.compile(r"""[>="\r\n]|</""")  # markup, or the rest of another head
+_NO_QUOTES: Final = re.compile(r"""[\s"'/]*""")  # what may be left of a head without its attributes
 _HEAD_MARKS: Final = matcher([">", "<", "\n", "\r", '"', "'"])
 
 
@@ -63,7 +64,7 @@ def read_head(
     if eq:
         return Head(_unquoted(head), {}, closed)
     attributes = _attributes(head)
-    name = attributes.pop(attr, None)
+    name = attributes.pop(attr, None) if _NO_QUOTES.fullmatch(_ATTRIBUTE.sub("", head)) else None
     return None if name is None else Head(name, attributes, closed)
 
 
@@ -146,7 +147,9 @@ def _pair(source: Source, params: Params) -> Generator[None, None, Head | None]:
         ) is None:
             return None
         attributes["type"] = source.text(start, source.pos).strip()
+        if "<" in attributes["type"]:
+            return None
         yield from source.take(matcher([params.type_closes] if params.type_closes else []))
         yield from source.space()
         found = yield from source.take(matcher([params.value_opens]))
-    return Head(key, attributes, closed=False) if key and found == params.value_opens else None
+    return Head(key, attributes, closed=False) if "<" not in key and found == params.value_opens else None

@@ -15,18 +15,15 @@ from wholecall.text.heads import read_key, read_tag_head
 from wholecall.text.markers import matcher
 from wholecall.text.names import LONGEST, NAME
 from wholecall.text.own_markup import own_markup
-from wholecall.text.region import Unreadable
-from wholecall.text.rules import Rules
 
 if TYPE_CHECKING:
     from wholecall.text.records import Params, Tag
     from wholecall.text.region import Region
-    from wholecall.text.source import Source, Waiting
+    from wholecall.text.source import Source
     from wholecall.text.values import Schema
 
-__all__ = ["Shape", "read_value_end"]
+__all__ = ["Shape", "ValueEnd", "read_value_end"]
 
-_WRONG_CLOSER: Final = "</content>"
 _LONGEST_SPACE: Final = 4096  # characters of white space between a closer and what follows it
 
 
@@ -39,6 +36,7 @@ class Shape(NamedTuple):
         closes: what ends the call.
         again: what begins the next call of the same kind.
         tag: the record, if a tag opened it; else a name did, and pairs follow.
+        around: what opens a wrapper or a message round it.
         stops: whether what ends it is a stop token, which servers swallow: a clean end of the text does as well.
     """
 
@@ -47,72 +45,47 @@ class Shape(NamedTuple):
     closes: tuple[str, ...]
     again: tuple[str, ...]
     tag: Tag | None = None
+    around: tuple[str, ...] = ()
     stops: bool = False
 
 
+class ValueEnd(NamedTuple):
+    """Where a value ends, whether its own closer stands there, and whether any marker stands in it."""
+
+    at: int
+    closed: bool
+    holds_marks: bool
+
+
 def read_value_end(
-    region: Region, shape: Shape, schema: Schema, given: dict[str, Any], key: str
-) -> Generator[None, None, tuple[int, bool]]:
-    """Find the end of the value of `key` at the cursor; return it, and whether its own closer stands there.
+    region: Region, shape: Shape, schema: Schema, given: dict[str, Any]
+) -> Generator[None, None, ValueEnd]:
+    """Find the end of the value at the cursor.
 
-    The cursor is behind that closer then, else at the end of the value.
-
-    Raises:
-        Unreadable: the text was cut in the value, or the value holds markup that may be none of it.
+    The cursor is behind the value's own closer then, else at the end of the value.
     """
-    source, params, start = region.source, shape.params, region.source.pos
-    closers = frozenset((*params.closes, _WRONG_CLOSER)) - frozenset(shape.closes)
-    tokens = filter(Rules.has_bar, (*shape.again, *region.wrapped))
-    marks = matcher((*closers, *shape.closes, *params.opens, *tokens))
+    source, opens = region.source, shape.params.opens
+    own = own_markup(shape.params, shape.closes, shape.again, (*region.wrapped, *shape.around))
     holds_marks = False
     while True:
-        mark = yield from source.find(marks)
+        mark = yield from source.find(own.marks)
         if mark is None:
             raise region.cut(shape.name)
         at = source.pos
         source.pos = behind = at + len(mark)
-        if mark in closers:
+        good, closes_value = False, mark in own.closers
+        if closes_value:
             good = yield from _may_follow_value(region, shape)
         elif mark in shape.closes:
             good = yield from _may_follow_call(region, shape, mark)
-        elif mark in params.opens:
+        elif mark in opens:
             source.pos = at
             good = yield from _begins_next(region, shape, schema, given, mark)
-        else:
-            good = False
         if good:
-            source.pos = behind if mark in closers else at
-            if holds_marks or mark not in closers:
-                taken = frozenset((*given, key))
-                yield from _no_doubt(
-                    region, shape, schema, taken, source.text(start, at), closed=mark in closers
-                )
-            return at, mark in closers
+            source.pos = behind if closes_value else at
+            return ValueEnd(at, closes_value, holds_marks)
         holds_marks = True
         source.pos = at + 1
-
-
-def _no_doubt(
-    region: Region, shape: Shape, schema: Schema, taken: frozenset[str], value: str, *, closed: bool
-) -> Waiting:
-    """Go on if a value holds no markup that may be none of it.
-
-    Raises:
-        Unreadable: it does; the cursor is at the end of the call then, and nobody knows whose what follows is.
-    """
-
-    def may_begin(key: str) -> bool:
-        return key not in taken and (not schema.properties or key in schema.properties)
-
-    own = own_markup(shape.params, shape.closes, shape.again, region.wrapped)
-    if not own.is_in_doubt(value, may_begin, closed=closed):
-        return
-    source = region.source
-    closer = yield from source.find(matcher((*shape.closes, *region.wrapped)))
-    if closer in shape.closes:
-        source.pos += len(closer)
-    region.after_unread = True
-    raise Unreadable("ambiguous", "a value may end before the markup in it", shape.name)
 
 
 def _may_follow_value(region: Region, shape: Shape) -> Generator[None, None, bool]:
