@@ -67,11 +67,21 @@ def slips(form: Format, text: str) -> Iterator[Slip]:
     own = own_literals(form)
     signs = sorted({*own, *_SIGNS}, key=len, reverse=True)
     start = _end_of(text, "ls")
+    for what, broken in _of_heads(text):
+        yield Slip(what, broken)
     for match in re.finditer("|".join(map(re.escape, signs)), text[start:]):
         first, end = start + match.start(), start + match.end()
         if match.group().strip():
             yield from _of_letters(text, first, end)
             yield from _of_markers(text, first, end, own)
+
+
+def _of_heads(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the text with another head, or none, before its second value, if heads are tags."""
+    for head in re.findall(r"<[^<>]*cwd[^<>]*>", text):
+        for put in ("", "\n", head.replace("cwd", ""), "<parameter>", '<arg name="cwd">', "</cwd>"):
+            yield f"{put!r} for the head", text.replace(head, put, 1)
+        yield "no attribute", re.sub(r'\s*\w+="cwd"', "", text, count=1)
 
 
 def _of_letters(text: str, first: int, end: int) -> Iterator[Slip]:

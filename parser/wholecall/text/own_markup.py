@@ -32,7 +32,9 @@ _SHORTEST: Final = 4  # letters of a word that may be misspelt
 _TAG: Final = re.compile(r"<[^<>\r\n]{0,80}")
 _UNOPENED: Final = re.compile(r"([\w|\uff5c:/.\-]{1,80})>")  # `/parameter>`
 _BARE: Final = re.compile(r"[/|\uff5c]?[\w:]*?(\w+)(?:[>=]|\s+\w+\s*=)")  # `parameter name=`
-_GLUED: Final = re.compile(r"[^\s\"'`<>]*[<>]")  # `cwd>`
+_STOPS: Final = frozenset(
+    "\"'`)]}.,;:!?*|\\\u2019\u201d"
+)  # what stands right behind a marker that a text names
 _TOKEN: Final = re.compile(r"</?\w*[|\uff5c\u2016]")
 _LONE_BRACKET: Final = re.compile(r"(?:\A|>)[^<>]*>\s*\Z")
 _LAST_TAG: Final = re.compile(r"<(/?)([\w:.\-]*)[^<>]*(?<!/)>\s*\Z")
@@ -125,11 +127,9 @@ class Own:
         """Whether what stands behind a closer is the text of a line: no end, no tag, and nothing like a marker."""
         text = rest.lstrip()
         gap = rest[: len(rest) - len(text)]
-        if not text or text[0] == "<" or "\n" in gap or "\r" in gap:
+        if not text or text[0] == "<" or "\n" in gap or "\r" in gap or (not gap and text[0] not in _STOPS):
             return False
         bare = _BARE.match(text)
-        if not gap and _GLUED.match(text):
-            return False
         return _REST_OF_HEAD.match(text) is None and (bare is None or not self.is_like(bare.group(1)))
 
 

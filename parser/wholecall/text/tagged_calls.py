@@ -268,7 +268,9 @@ def _cdata(region: Region, params: Params, shape: Shape) -> Generator[None, None
         yield from source.space()
         if (yield from source.take(closers)) is not None:
             text = source.text(first, last)
-            if "<![CDATA[" in text or text.rstrip().endswith("]]>"):  # no section holds another, or ends twice
+            if "<![CDATA[" in text or text.rstrip().endswith(
+                "]]>"
+            ):  # no section holds another, or ends twice
                 yield from _in_doubt(region, shape)
             return text
         source.pos = last + 1
