@@ -1,6 +1,7 @@
 """Writers: each format's own form of calls, from decoded arguments, and what a raw value in it cannot hold.
 
-A raw value has no escaping, so it cannot hold what ends it; all else it can.
+A raw value has no escaping, so it cannot hold what ends it, nor a marker of its format that is a single token of the
+model's vocabulary; all else it can.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
+
+from wholecall.text.formats_shared import PREFIXED
 
 __all__ = ["PROSE", "WRITERS", "Call", "Writer", "kind_of", "schema_of"]
 
@@ -133,14 +136,23 @@ def _pairs(
     typed = f"<{word}arg_type>KIND</{word}arg_type>" if word == "ifm|" else ""
     return _tagged(
         f"<{call}NAME{sep}", f"<{key}KEY</{key}{typed}<{value}VALUE</{value}\n", f"</{call}", opens=opens, ends=ends,
-        never=(f"<{key}", f"</{key}", f"<{value}", f"</{value}", f"</{call}", f"<end_of_{call}", "</content>"), **more,
+        never=(
+            *(f"<{key}", f"</{key}", f"<{value}", f"</{value}", f"</{call}", f"<end_of_{call}", "</content>"),
+            *(("<ifm|", "</ifm|") if word == "ifm|" else ()),
+        ),
+        **more,
     )  # fmt: skip
 
 
 def _attr(call: str, key: str, line: str = "\n", **more: Any) -> Writer:
+    prefixed = (
+        f"<{PREFIXED}{key} name=",
+        f"</{PREFIXED}{key}>",
+        f"</{PREFIXED}{call}>",
+    )  # which end them as well
     return _tagged(
         f'<{call} name="NAME">\n', f'<{key} name="KEY">{line}VALUE{line}</{key}>\n', f"</{call}>\n",
-        never=(f"<{key} name=", f"</{key}>", f"</{call}>", "</content>"), **more,
+        never=(f"<{key} name=", f"</{key}>", f"</{call}>", "</content>", *prefixed), **more,
     )  # fmt: skip
 
 
@@ -247,7 +259,7 @@ WRITERS: Final[Mapping[str, Writer]] = {
         "<|close|>call<|sep|>",
         opens="<|open|>tools<|sep|>",
         ends="<|close|>tools<|sep|>",
-        never=("<|open|>", "<|close|>"),
+        never=("<|open|>", "<|close|>", "<|sep|>"),
     ),
     "mistral": _named("", "[TOOL_CALLS]NAME[ARGS]OBJECT", ""),
     "llama3_json": _each("<|python_tag|>", "", "parameters"),
@@ -270,7 +282,10 @@ WRITERS: Final[Mapping[str, Writer]] = {
         "<|start|>assistant to=functions.NAME<|channel|>analysis <|constrain|>xml<|message|>",
         '<rfl:parameter name="KEY">\nVALUE\n</rfl:parameter>',
         "<|call|>",
-        never=("<rfl:parameter name=", "</rfl:parameter>", "<|call|>", "<|end|>", "<|return|>", "</content>"),
+        never=(
+            *("<rfl:parameter name=", "</rfl:parameter>", "<|call|>", "<|end|>", "<|return|>", "</content>"),
+            *("<|start|>", "<|channel|>", "<|message|>"),
+        ),
         before=_CALL_BEFORE,
         behind="",
     ),

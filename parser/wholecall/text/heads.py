@@ -12,15 +12,17 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from wholecall.text.markers import matcher
+from wholecall.text.source import Source
 
 if TYPE_CHECKING:
     from wholecall.text.records import Params, Tag
-    from wholecall.text.region import Region
 
-__all__ = ["Head", "begun_by", "read_head", "read_key", "read_tag_head"]
+__all__ = ["Head", "begun_by", "key_in", "read_head", "read_key", "read_tag_head"]
 
 LONGEST_HEAD: Final = 1024
 _ATTRIBUTE: Final = re.compile(r"""([\w.\-:]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>/]+|/(?!\s*$))+)""")
+_NO_KEY: Final = re.compile(r"""[>="\r\n]|</""")  # markup, or the rest of another head
+_NO_QUOTES: Final = re.compile(r"""[\s"'/]*""")  # what may be left of a head without its attributes
 _HEAD_MARKS: Final = matcher([">", "<", "\n", "\r", '"', "'"])
 
 
@@ -37,24 +39,23 @@ def begun_by(opener: str, tag: Tag) -> str:
     return f"{tag.name_attr}=" if tag.name == "attr" and opener.endswith("=") else ""
 
 
-def read_tag_head(region: Region, tag: Tag, opener: str) -> Generator[None, None, Head | None]:
+def read_tag_head(source: Source, tag: Tag, opener: str) -> Generator[None, None, Head | None]:
     """Read the head of a call's tag; return None where none with a name stands."""
     eq = tag.name == "eq"
-    head = yield from read_head(region, tag.gt, begun_by(opener, tag), eq=eq, attr=tag.name_attr)
+    head = yield from read_head(source, tag.gt, begun_by(opener, tag), eq=eq, attr=tag.name_attr)
     return head if head is not None and head.name.strip() else None
 
 
 def read_head(
-    region: Region, gt: str, begun: str, *, eq: bool, attr: str
+    source: Source, gt: str, begun: str, *, eq: bool, attr: str
 ) -> Generator[None, None, Head | None]:
     """Read a head up to its end, and go behind it; return None where none stands."""
-    source = region.source
     start = source.pos
     if gt != ">":
         found = yield from source.find(matcher([gt]), LONGEST_HEAD)
         head = None if found is None else source.text(start, source.pos)
     else:
-        head = yield from _line_head(region)
+        head = yield from _line_head(source)
     if head is None:
         return None
     source.pos += len(gt)
@@ -63,13 +64,12 @@ def read_head(
     if eq:
         return Head(_unquoted(head), {}, closed)
     attributes = _attributes(head)
-    name = attributes.pop(attr, None)
+    name = attributes.pop(attr, None) if _NO_QUOTES.fullmatch(_ATTRIBUTE.sub("", head)) else None
     return None if name is None else Head(name, attributes, closed)
 
 
-def _line_head(region: Region) -> Generator[None, None, str | None]:
+def _line_head(source: Source) -> Generator[None, None, str | None]:
     """Return what stands before the `>` on this line; None if there is none, or a `<` outside quotes before it."""
-    source = region.source
     start, quote = source.pos, ""
     while source.pos - start <= LONGEST_HEAD:
         mark = yield from source.find(_HEAD_MARKS, LONGEST_HEAD)
@@ -103,12 +103,32 @@ def _unquoted(head: str) -> str:
     return head.strip("\"'")
 
 
-def read_key(region: Region, params: Params, opener: str) -> Generator[None, None, Head | None]:
-    """Read a key, and go where its value begins."""
-    if params.key != "pair":
+def read_key(source: Source, params: Params, opener: str) -> Generator[None, None, Head | None]:
+    """Read a key, and go where its value begins; return None where no key stands, or one that holds markup."""
+    if params.key == "pair":
+        head = yield from _pair(source, params)
+    else:
         begun = f"{params.key_attr}=" if params.key == "attr" and opener.endswith("=") else ""
-        return (yield from read_head(region, params.gt, begun, eq=params.key == "eq", attr=params.key_attr))
-    source = region.source
+        head = yield from read_head(source, params.gt, begun, eq=params.key == "eq", attr=params.key_attr)
+    return None if head is None or _NO_KEY.search(head.name) or not head.name.strip() else head
+
+
+def key_in(text: str, at: int, params: Params, opener: str) -> tuple[str | None, int]:
+    """Return the key whose opener ends at a place of a complete text, None if none is there; and where its head ends."""
+    source = Source()
+    source.append(text[at : at + 3 * LONGEST_HEAD])
+    source.eof = True
+    walk = read_key(source, params, opener)
+    try:
+        next(walk)
+    except StopIteration as stop:
+        head: Head | None = stop.value
+        return (None, at) if head is None else (head.name, at + source.pos)
+    raise AssertionError("a complete text leaves nothing open")
+
+
+def _pair(source: Source, params: Params) -> Generator[None, None, Head | None]:
+    """Read the key of a pair, and go where its value begins."""
     start = source.pos
     ends = matcher([end for end in (params.key_closes, params.type_opens, params.value_opens) if end])
     found = yield from source.find(matcher([*ends.literals, *params.opens, *params.closes]), LONGEST_HEAD)
@@ -127,7 +147,9 @@ def read_key(region: Region, params: Params, opener: str) -> Generator[None, Non
         ) is None:
             return None
         attributes["type"] = source.text(start, source.pos).strip()
+        if "<" in attributes["type"]:
+            return None
         yield from source.take(matcher([params.type_closes] if params.type_closes else []))
         yield from source.space()
         found = yield from source.take(matcher([params.value_opens]))
-    return Head(key, attributes, closed=False) if key and found == params.value_opens else None
+    return Head(key, attributes, closed=False) if "<" not in key and found == params.value_opens else None

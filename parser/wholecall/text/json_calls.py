@@ -78,18 +78,19 @@ def _whole_elements(region: Region, block: Block, start: int) -> None:
     if text[:1] != "[":
         return
     for first, last in elements(text):
-        if _is_whole(text[first:last]):
-            _object(region, block, text[first:last], start + last)
+        size = _size_of_whole(text[first:last])
+        if size:
+            _object(region, block, text[first : first + size], start + first + size)
 
 
-def _is_whole(text: str) -> bool:
-    """Whether an element ends with the bracket that it began with."""
+def _size_of_whole(text: str) -> int:
+    """Return where the object ends that an element begins with, whatever the fault behind it is; 0 if it does not."""
     depth = 0
-    for token in scan(text):
+    for token in scan(text) if text[:1] == "{" else ():
         depth += (token.kind in "{[") - (token.kind in "}]")
         if depth == 0:
-            return token.end == len(text) and text[:1] == "{"
-    return False
+            return token.end
+    return 0
 
 
 def _broken_off(region: Region, block: Block, rules: Rules, *, is_cut: bool) -> Waiting:

@@ -122,7 +122,8 @@ def _call(region: Region, teller: Teller, messages: Messages, recipient: str) ->
             messages.params is not None
             and (yield from source.match(matcher(messages.params.opens))) is not None
         ):
-            yield from read_parameters(region, recipient, messages.params, messages.ends)
+            around = (*messages.starts, messages.body)
+            yield from read_parameters(region, recipient, messages.params, messages.ends, around)
             return
         if not following or (yield from source.match(ends)) is not None:
             yield from _empty(region, messages, recipient)

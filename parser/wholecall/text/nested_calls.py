@@ -31,7 +31,7 @@ _ITEM: Final = "item"
 def read_nested(region: Region, nested: Nested, _rules: Rules) -> Waiting:
     """Read the element behind the opener."""
     source = region.source
-    head = yield from read_head(region, ">", "name=", eq=False, attr="name")
+    head = yield from read_head(source, ">", "name=", eq=False, attr="name")
     if head is None or not head.name.strip() or len(head.name) > LONGEST:
         region.reject()
     region.commit()
@@ -41,9 +41,37 @@ def read_nested(region: Region, nested: Nested, _rules: Rules) -> Waiting:
         raise region.cut(head.name)
     body = source.text(start, source.pos)
     source.pos += len(closer)
+    yield from _no_more(region, nested, head.name)
     schema = region.declared.schema(cleaned(head.name, region.declared))
     arguments = _read(body, nested.token, schema, head.name, region.limits.max_depth)
     region.call(source.pos, head.name, written(arguments), edits=["translated"])
+
+
+_GLUED: Final = frozenset("<\"'=/")
+
+
+def _no_more(region: Region, nested: Nested, name: str) -> Waiting:
+    """Go on if the call does not go on behind its closer, which the wrapper's or another call has to follow.
+
+    Raises:
+        Unreadable: it does, or may, since the text was cut there.
+    """
+    source, end = region.source, region.source.pos
+    if not region.wrapped:
+        return
+    tags = [opener.partition(" ")[0] for opener in nested.opens]  # which is all that a cut may leave of one
+    legal = matcher((*region.wrapped, *tags))
+    following = yield from source.space()
+    goes_on = (yield from source.match(legal)) is None
+    has_token = (yield from source.match(matcher([nested.token]))) is not None
+    if source.ended != "clean" and (not following or source.ends_in(legal)):
+        raise region.cut(name)
+    is_glued = source.pos == end and (following.isalnum() or following in _GLUED)
+    if goes_on and (has_token or is_glued):
+        yield from source.find(matcher(region.wrapped))
+        region.after_unread = True
+        raise Unreadable("ambiguous", "its own markup stands behind its closer", name)
+    source.pos = end
 
 
 class _Open:

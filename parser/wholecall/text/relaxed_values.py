@@ -108,7 +108,11 @@ class _Open:
 # --- the reader --------------------------------------------------------------------------------------------
 
 _SPACE = re.compile(r"\s*")
-_BARE_KEY = re.compile(r'[^{}\[\],":]+')
+_BARE_KEY = re.compile(r'[^{}\[\],":<>\r\n]+')  # no markup
+_SINGLE = re.compile(
+    r"'([^'\\\r\n]*)'(?=\s*[,:}\]])"
+)  # a string in Python's quotes: one reading, without escapes
+_PIECE = re.compile(r"<\||\|>|<escape")  # of a delimiter
 _BARE_WORD = re.compile(r'[^\s{}\[\],":]+')
 _COLON = re.compile(r"\s*:")
 _JSON_STRING = re.compile(STRING)
@@ -205,7 +209,7 @@ class _Reader:
         value = _word(word)
         if value is not _MORE:
             return value
-        if not (self.unquoted and word) or _LIKE_MEMBER.search(word) or any(map(word.count, DELIMITERS)):
+        if not (self.unquoted and word) or _LIKE_MEMBER.search(word) or _PIECE.search(word):
             raise NotRelaxed
         return word
 
@@ -215,6 +219,9 @@ class _Reader:
         for delimiter in DELIMITERS:
             if self.text.startswith(delimiter, self.at):
                 return self._marked(delimiter)
+        if self.text.startswith("'", self.at) and (single := _SINGLE.match(self.text, self.at)):
+            self.at = single.end()
+            return self._sound(single.group(1))
         if not self.text.startswith('"', self.at):
             return None
         try:

@@ -83,6 +83,11 @@ class Rules:
         """Return what is looked for in reasoning that ends so, with what opens a call if that counts."""
         return matcher([*ends, *self.form.imply, *(self.openers if calls else ())])
 
+    @lru_cache(maxsize=64)  # noqa: B019
+    def opens_of(self, closes: tuple[str, ...]) -> tuple[str, ...]:
+        """Return what opens that which these close."""
+        return tuple(opener for opener, record in self.openers.items() if closes and record.closes == closes)
+
     @staticmethod
     def is_special(literal: str) -> bool:
         """Whether nobody writes this in prose."""

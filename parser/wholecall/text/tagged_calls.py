@@ -15,6 +15,7 @@ from wholecall.text.heads import Head, read_key, read_tag_head
 from wholecall.text.markers import matcher
 from wholecall.text.named_calls import read_object
 from wholecall.text.names import LONGEST, NAME, cleaned
+from wholecall.text.own_markup import Taken, own_markup
 from wholecall.text.region import Unreadable
 from wholecall.text.value_ends import Shape, read_value_end
 from wholecall.text.values import json_typed, self_typed, typed, written
@@ -30,10 +31,10 @@ if TYPE_CHECKING:
 __all__ = ["read_pairs", "read_parameters", "read_tag"]
 
 
-def read_tag(region: Region, tag: Tag, _rules: Rules) -> Waiting:
+def read_tag(region: Region, tag: Tag, rules: Rules) -> Waiting:
     """Read the tag behind the opener."""
     source = region.source
-    head = yield from read_tag_head(region, tag, region.opener)
+    head = yield from read_tag_head(source, tag, region.opener)
     if head is None or len(head.name) > LONGEST:
         region.reject()
     name = cleaned(head.name, region.declared)
@@ -43,7 +44,8 @@ def read_tag(region: Region, tag: Tag, _rules: Rules) -> Waiting:
         region.call(source.pos, head.name, "{}")
         return
     following = yield from source.space()
-    shape = Shape(head.name, tag.params, tag.closes, tag.opens, tag)
+    around = rules.opens_of(region.wrapped)
+    shape = Shape(head.name, tag.params, tag.closes, tag.opens, tag, around)
     legal = matcher((*tag.params.opens, *tag.closes, "{"))
     if following and (yield from source.match(legal)) is None:
         region.reject()
@@ -54,7 +56,7 @@ def read_tag(region: Region, tag: Tag, _rules: Rules) -> Waiting:
         yield from _parameters(region, shape)
 
 
-def read_pairs(region: Region, block: Block, _rules: Rules) -> Generator[None, None, bool]:
+def read_pairs(region: Region, block: Block, rules: Rules) -> Generator[None, None, bool]:
     """Read the name at the cursor and its pairs; return False, the cursor unmoved, if that does not stand there."""
     source, params = region.source, block.pairs
     if params is None:
@@ -70,7 +72,7 @@ def read_pairs(region: Region, block: Block, _rules: Rules) -> Generator[None, N
         source.pos = start
         return False
     region.commit()
-    shape = Shape(name, params, block.closes, block.opens)
+    shape = Shape(name, params, block.closes, block.opens, around=rules.opens_of(region.wrapped))
     if (yield from source.space()) == "{":
         yield from _object_body(region, shape)
     else:
@@ -78,9 +80,11 @@ def read_pairs(region: Region, block: Block, _rules: Rules) -> Generator[None, N
     return True
 
 
-def read_parameters(region: Region, name: str, params: Params, closes: tuple[str, ...]) -> Waiting:
-    """Read parameters that stand for themselves, up to what closes them."""
-    yield from _parameters(region, Shape(name, params, closes, (), stops=True))
+def read_parameters(
+    region: Region, name: str, params: Params, closes: tuple[str, ...], around: tuple[str, ...]
+) -> Waiting:
+    """Read parameters that stand for themselves, up to what closes them, in what `around` opens."""
+    yield from _parameters(region, Shape(name, params, closes, (), around=around, stops=True))
 
 
 def _behind_name(region: Region, block: Block) -> Generator[None, None, bool]:
@@ -141,6 +145,7 @@ def _parameters(region: Region, shape: Shape) -> Waiting:
             yield from _whole(region, shape, given, missing=missing)
             return
         elif mark is not None:  # the closer of the wrapper
+            yield from _no_more(region, shape)
             source.pos = end
             _tell(region, shape, given, missing=True)
             region.unclosed()
@@ -157,14 +162,32 @@ def _parameters(region: Region, shape: Shape) -> Waiting:
 
 
 def _whole(region: Region, shape: Shape, given: dict[str, Any], *, missing: bool) -> Waiting:
-    """End a call at its closer, unless the text was cut there: that closer may stand in its last value."""
-    source = region.source
+    """End a call at its closer; in a wrapper, only if it is seen that the call does not go on."""
     if region.wrapped and given:
-        end = source.pos
-        if not (yield from source.space()) and source.ended != "clean":
-            raise region.cut(shape.name)
-        source.pos = end
+        end = region.source.pos
+        yield from _no_more(region, shape)
+        region.source.pos = end
     _tell(region, shape, given, missing=missing)
+
+
+_IN_HEADS: Final = frozenset("\"'=/")  # what else stands in the rest of a head: `</function>="cwd">`
+
+
+def _no_more(region: Region, shape: Shape) -> Waiting:
+    """Go on if the call does not go on behind the closer before the cursor.
+
+    Raises:
+        Unreadable: it does, or may: the text was cut there, and that closer may stand in the call's last value.
+    """
+    source, params = region.source, shape.params
+    end, inner = source.pos, matcher((*params.opens, *params.closes))
+    following = yield from source.space()
+    mark = yield from source.match(inner)
+    if source.ended != "clean" and (not following or source.ends_in(inner)):
+        raise region.cut(shape.name)
+    is_glued = source.pos == end and (following.isalnum() or following in _IN_HEADS)
+    if mark is not None or is_glued:
+        yield from _in_doubt(region, shape)
 
 
 def _tell(region: Region, shape: Shape, given: dict[str, Any], *, missing: bool) -> None:
@@ -187,7 +210,7 @@ def _parameter(
 ) -> Generator[None, None, _Given]:
     """Read the parameter behind its opener."""
     source, params = region.source, shape.params
-    head = yield from read_key(region, params, opener)
+    head = yield from read_key(source, params, opener)
     if head is None:
         yield from _to_closer(region, shape)
         raise Unreadable("unparseable", "a parameter has no key", shape.name)
@@ -197,9 +220,28 @@ def _parameter(
     cdata = yield from _cdata(region, params, shape)
     if cdata is not None:
         return _Given(head.name, _typed(region, params, schema, head, cdata), closed=True)
-    end, closed = yield from read_value_end(region, shape, schema, given)
-    raw = _trimmed(source.text(start, end), params)
-    return _Given(head.name, _typed(region, params, schema, head, raw), closed)
+    end = yield from read_value_end(region, shape, schema, given)
+    raw = source.text(start, end.at)
+    if end.holds_marks or not end.closed or params.cdata or raw[:1] == ">":
+        own = own_markup(params, shape.closes, shape.again, (*region.wrapped, *shape.around))
+        taken = Taken(head.name, given.keys(), schema.properties)
+        if own.is_in_doubt(raw, taken, closed=end.closed):
+            yield from _in_doubt(region, shape)
+    return _Given(head.name, _typed(region, params, schema, head, _trimmed(raw, params)), end.closed)
+
+
+def _in_doubt(region: Region, shape: Shape) -> Waiting:
+    """Drop a call that can be read in two ways; nobody knows either whose the calls behind it are.
+
+    Raises:
+        Unreadable: always; the cursor is behind the next closer then.
+    """
+    source = region.source
+    closer = yield from source.find(matcher((*shape.closes, *region.wrapped)))
+    if closer in shape.closes:
+        source.pos += len(closer)
+    region.after_unread = True
+    raise Unreadable("ambiguous", "its own markup stands where a value or the call may end", shape.name)
 
 
 _CDATA_OPENS: Final = matcher(["<![CDATA["])
@@ -225,7 +267,12 @@ def _cdata(region: Region, params: Params, shape: Shape) -> Generator[None, None
         source.pos += 3
         yield from source.space()
         if (yield from source.take(closers)) is not None:
-            return source.text(first, last)
+            text = source.text(first, last)
+            if "<![CDATA[" in text or text.rstrip().endswith(
+                "]]>"
+            ):  # no section holds another, or ends twice
+                yield from _in_doubt(region, shape)
+            return text
         source.pos = last + 1
 
 

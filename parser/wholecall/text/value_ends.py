@@ -2,7 +2,8 @@
 
 Theory of operation. Candidates are the value's closers, the call's closers, and what opens a parameter. A value's closer
 counts where another parameter, the end of the call, or a closer that is owed follows; the others end a value that lacks
-its own only where what follows shows that they do. Anything else is part of the value.
+its own only where what follows shows that they do. Anything else is part of the value, if it cannot be read in another
+way: see `own_markup`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from wholecall.text.heads import read_key, read_tag_head
 from wholecall.text.markers import matcher
 from wholecall.text.names import LONGEST, NAME
+from wholecall.text.own_markup import own_markup
 
 if TYPE_CHECKING:
     from wholecall.text.records import Params, Tag
@@ -20,9 +22,8 @@ if TYPE_CHECKING:
     from wholecall.text.source import Source
     from wholecall.text.values import Schema
 
-__all__ = ["Shape", "read_value_end"]
+__all__ = ["Shape", "ValueEnd", "read_value_end"]
 
-_WRONG_CLOSER: Final = "</content>"
 _LONGEST_SPACE: Final = 4096  # characters of white space between a closer and what follows it
 
 
@@ -35,6 +36,7 @@ class Shape(NamedTuple):
         closes: what ends the call.
         again: what begins the next call of the same kind.
         tag: the record, if a tag opened it; else a name did, and pairs follow.
+        around: what opens a wrapper or a message round it.
         stops: whether what ends it is a stop token, which servers swallow: a clean end of the text does as well.
     """
 
@@ -43,35 +45,46 @@ class Shape(NamedTuple):
     closes: tuple[str, ...]
     again: tuple[str, ...]
     tag: Tag | None = None
+    around: tuple[str, ...] = ()
     stops: bool = False
+
+
+class ValueEnd(NamedTuple):
+    """Where a value ends, whether its own closer stands there, and whether any marker stands in it."""
+
+    at: int
+    closed: bool
+    holds_marks: bool
 
 
 def read_value_end(
     region: Region, shape: Shape, schema: Schema, given: dict[str, Any]
-) -> Generator[None, None, tuple[int, bool]]:
-    """Find the end of the value at the cursor; return it, and whether its own closer stands there.
+) -> Generator[None, None, ValueEnd]:
+    """Find the end of the value at the cursor.
 
-    The cursor is behind that closer then, else at the end of the value.
+    The cursor is behind the value's own closer then, else at the end of the value.
     """
-    source, params = region.source, shape.params
-    closers = frozenset((*params.closes, _WRONG_CLOSER)) - frozenset(shape.closes)
-    marks = matcher((*closers, *shape.closes, *params.opens))
+    source, opens = region.source, shape.params.opens
+    own = own_markup(shape.params, shape.closes, shape.again, (*region.wrapped, *shape.around))
+    holds_marks = False
     while True:
-        mark = yield from source.find(marks)
+        mark = yield from source.find(own.marks)
         if mark is None:
             raise region.cut(shape.name)
         at = source.pos
         source.pos = behind = at + len(mark)
-        if mark in closers:
+        good, closes_value = False, mark in own.closers
+        if closes_value:
             good = yield from _may_follow_value(region, shape)
         elif mark in shape.closes:
             good = yield from _may_follow_call(region, shape, mark)
-        else:
+        elif mark in opens:
             source.pos = at
             good = yield from _begins_next(region, shape, schema, given, mark)
         if good:
-            source.pos = behind if mark in closers else at
-            return at, mark in closers
+            source.pos = behind if closes_value else at
+            return ValueEnd(at, closes_value, holds_marks)
+        holds_marks = True
         source.pos = at + 1
 
 
@@ -83,7 +96,7 @@ def _may_follow_value(region: Region, shape: Shape) -> Generator[None, None, boo
     mark = yield from source.take(matcher((*shape.params.opens, *shape.closes, *region.wrapped)))
     if mark is None or mark not in shape.params.opens:
         return mark is not None
-    return (yield from read_key(region, shape.params, mark)) is not None
+    return (yield from read_key(source, shape.params, mark)) is not None
 
 
 def _may_follow_call(region: Region, shape: Shape, closer: str) -> Generator[None, None, bool]:
@@ -98,7 +111,7 @@ def _may_follow_call(region: Region, shape: Shape, closer: str) -> Generator[Non
     if opener is None:
         return False
     if shape.tag is not None:
-        return (yield from read_tag_head(region, shape.tag, opener)) is not None
+        return (yield from read_tag_head(source, shape.tag, opener)) is not None
     yield from source.space()
     if not (yield from source.run(NAME, LONGEST)):
         return False
@@ -120,7 +133,7 @@ def _begins_next(
     if not line[1] or line[2].strip():
         return False
     source.pos += len(opener)
-    head = yield from read_key(region, shape.params, opener)
+    head = yield from read_key(source, shape.params, opener)
     if head is None and source.ended != "clean" and _is_cut(source, shape.params):
         raise region.cut(shape.name)
     if head is None or head.name in given:
