@@ -44,6 +44,7 @@ __all__ = [
     "Reread",
     "Restated",
     "Run",
+    "SaidAgain",
     "Slot",
     "TextFragment",
     "TurnEnded",
@@ -300,6 +301,12 @@ class TurnEnded(msgspec.Struct, frozen=True, gc=False):
     of_transport: bool = False
 
 
+class SaidAgain(msgspec.Struct, frozen=True, gc=False):
+    """Who speaks was said again in the middle of a choice: to keep the connection open, or because another answer began."""
+
+    choice: int
+
+
 class TextFragment(msgspec.Struct, frozen=True, gc=False):
     """Visible text."""
 
@@ -378,7 +385,7 @@ class WireFault(msgspec.Struct, frozen=True, gc=False):
 
 Delta = Union[
     Fragment, Labelled, Slot, Run, CallSeen, CallWhole, CallClosed, Restated, Reread, CallRefused, CallCancelled,
-    CallWritten, TurnOpened, Finish, TurnEnded, TextFragment, ReasoningFragment, UsageSeen, Noted, WireFault,
+    CallWritten, SaidAgain, TurnOpened, Finish, TurnEnded, TextFragment, ReasoningFragment, UsageSeen, Noted, WireFault,
 ]  # fmt: skip
 
 

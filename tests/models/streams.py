@@ -102,6 +102,7 @@ class Model(NamedTuple):
         opening: what comes before all events.
         kinds: the scenarios.
         discount: what habits cost less because they come together.
+        name: of the model, where a dialect has several.
         slack: what readings may cost beyond the cheapest of the streams that are tried.
     """
 
@@ -115,6 +116,7 @@ class Model(NamedTuple):
     kinds: tuple[Kind, ...] = kinds()
     discount: Callable[[Any], float] = lambda _habit: 0.0
     slack: float = 0.0
+    name: str = ""
 
 
 class Reading(NamedTuple):
