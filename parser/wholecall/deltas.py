@@ -45,6 +45,7 @@ __all__ = [
     "Reread",
     "Restated",
     "Run",
+    "SaidAgain",
     "Slot",
     "TextFragment",
     "TurnEnded",
@@ -319,6 +320,12 @@ class TurnEnded(msgspec.Struct, frozen=True, gc=False):
     of_transport: bool = False
 
 
+class SaidAgain(msgspec.Struct, frozen=True, gc=False):
+    """Who speaks was said again in the middle of a choice: to keep the connection open, or because another answer began."""
+
+    choice: int
+
+
 class TextFragment(msgspec.Struct, frozen=True, gc=False):
     """Visible text."""
 
@@ -397,7 +404,8 @@ class WireFault(msgspec.Struct, frozen=True, gc=False):
 
 Delta = Union[
     Fragment, Labelled, Slot, Run, CallSeen, CallWhole, CallClosed, Restated, Reread, CallRefused, CallCancelled,
-    CallUnread, CallWritten, TurnOpened, Finish, TurnEnded, TextFragment, ReasoningFragment, UsageSeen, Noted, WireFault,
+    CallUnread, CallWritten, SaidAgain, TurnOpened, Finish, TurnEnded, TextFragment, ReasoningFragment, UsageSeen,
+    Noted, WireFault,
 ]  # fmt: skip
 
 

@@ -149,7 +149,8 @@ def test_choices_are_told_apart() -> None:
         ]
     }
 
-    assert [Fragment(1, 0, "{}"), TextFragment(0, "x"), Finish(0, "stop", "stop")] == said(chunk)
+    opens = choice({"role": "assistant", "content": ""}, index=1)
+    assert [Fragment(1, 0, "{}"), TextFragment(0, "x"), Finish(0, "stop", "stop")] == said(opens, chunk)
 
 
 @pytest.mark.parametrize(
@@ -178,14 +179,14 @@ def test_the_first_choices_open_the_turn(chunk: dict[str, Any], opened: TurnOpen
 
 
 def test_another_answer_begins_on_the_connection() -> None:
-    """A chunk under another id that says who speaks, and nothing else, ends what the answer before left open."""
+    """A chunk under another id that says who speaks ends what an answer left open whose id was the same twice."""
     opens = choice({"role": "assistant", "content": None})
     again = TurnOpened("1", "r2", "m", restart=True)
 
     first = {"id": "r1", "model": "m"}
-    assert [TurnOpened(None, "r1", "m"), again] == translate(
-        {**first, **opens}, {**first, "id": "r2", **opens}
-    )
+    other = {**first, "id": "r2", **opens}
+    assert [TurnOpened(None, "r1", "m"), again] == translate({**first, **opens}, {**first, **opens}, other)
+    assert [TurnOpened(None, "r1", "m")] == translate({**first, **opens}, other)
     assert [TurnOpened(None, "r1", "m")] == translate({**first, **opens}, {**first, **opens})
     speaks = choice({"role": "assistant", "content": "Hi"})
     assert TextFragment(0, "Hi") == translate({**first, **opens}, {"id": "r2", **speaks})[-1]

@@ -102,6 +102,7 @@ class Model(NamedTuple):
         opening: what comes before all events.
         kinds: the scenarios.
         discount: what habits cost less because they come together.
+        name: of the model, where a dialect has several.
         slack: what readings may cost beyond the cheapest of the streams that are tried.
         evident: whether these habits show that a call without text ended; else such a stream does not mean that call,
             which may have been cut (`message_stop` without a stop of its block, say, is also what gateways make up).
@@ -118,6 +119,7 @@ class Model(NamedTuple):
     discount: Callable[[Any], float] = lambda _habit: 0.0
     slack: float = 0.0
     evident: Callable[[Any], bool] = lambda _habit: True
+    name: str = ""
 
 
 class Reading(NamedTuple):

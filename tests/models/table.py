@@ -8,6 +8,7 @@ from tests.models import (
     ag_ui,
     anthropic,
     chat,
+    chat_choices,
     cohere,
     converse,
     gemini,
@@ -24,9 +25,10 @@ from tests.models.trial import Trial, tried
 __all__ = ["MODELS", "SAMPLES", "SETTINGS", "Setting"]
 
 MODELS: dict[str, Model] = {
-    module.MODEL.dialect: module.MODEL
+    module.MODEL.name or module.MODEL.dialect: module.MODEL
     for module in (
         chat,
+        chat_choices,
         responses,
         anthropic,
         gemini,

@@ -33,6 +33,7 @@ from wholecall.deltas import (
     Noted,
     ReasoningFragment,
     Run,
+    SaidAgain,
     Slot,
     TextFragment,
     UsageSeen,
@@ -62,7 +63,7 @@ _MOST_COUNTS = 256  # members of a turn's usage; further ones are ignored
 _OVERRUN = WireFault(
     "stream_too_large", "a call goes on for more than max_total_arguments_bytes beyond its limit", fatal=True
 )
-_AFTERTHOUGHTS = (Finish, CallClosed, Noted)  # deltas that mean nothing once a turn is over
+_AFTERTHOUGHTS = (Finish, CallClosed, Noted, SaidAgain)  # deltas that mean nothing once a turn is over
 
 
 class Assembler(Turns):

@@ -31,6 +31,7 @@ from wholecall.deltas import (
     ReasoningFragment,
     Reread,
     Restated,
+    SaidAgain,
     Slot,
     TextFragment,
     in_telling_order,
@@ -341,6 +342,12 @@ def _noted(choice: Choice, delta: Noted) -> None:
     choice.anomalies.add(delta.anomaly)
 
 
+def _said_again(choice: Choice, _delta: SaidAgain) -> None:
+    """Note on the calls so far that another answer may have begun, which would say nothing of them."""
+    for call in choice.calls:
+        call.left = True
+
+
 def _finish(choice: Choice, delta: Finish) -> None:
     if choice.reason is None or outranks(delta.reason, choice.reason):
         choice.reason, choice.provider_reason = delta.reason, delta.provider_reason
@@ -398,6 +405,7 @@ _ACTIONS: dict[type, Callable[[Choice, Any], None]] = {
     ReasoningFragment: _reasoning,
     Finish: _finish,
     Noted: _noted,
+    SaidAgain: _said_again,
     Restated: _restated,
     Reread: _reread,
 }

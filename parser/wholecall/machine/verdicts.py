@@ -150,6 +150,8 @@ def _against_silence(choice: Choice, call: Call) -> tuple[DropReason, str] | Non
         return "incomplete_input", "text was lost in its turn, and no text came for it"
     if call.slotted and choice.strays and call.rank < HYDRATION:
         return "incomplete_input", "text that could be its own has no owner"
+    if call.left and choice.reason != "tool_calls":
+        return "incomplete_input", "who speaks was said again after it began, and no reason promised calls"
     if not (call.evidenced or call.closed or call.holds_object):
         return "incomplete_input", "no text came for it, and nothing said that it ended"
     return None

@@ -26,9 +26,11 @@ from wholecall.deltas import (
     Delta,
     Finish,
     Fragment,
+    Index,
     Labelled,
     Piecewise,
     Run,
+    SaidAgain,
     TextFragment,
     TurnEnded,
     TurnOpened,
@@ -37,7 +39,7 @@ from wholecall.deltas import (
 )
 from wholecall.dialects.decode import UNREADABLE, is_done, member, payloads, plain, read
 from wholecall.dialects.labels import choice_label, id_label, name_label, text_label
-from wholecall.dialects.openai.chat_answers import Answer
+from wholecall.dialects.openai.chat_answers import Answer, Opening
 from wholecall.dialects.openai.chat_calls import (
     error_of,
     executed_tools,
@@ -164,31 +166,35 @@ class ChatTranslator(TextTranslator):
                 chunk = _narrow(frame.data)
             except UNREADABLE:
                 return ended_together(self._wide(frame))
-            answer, id, model = self._answer, chunk.id, chunk.model
-            same = id == answer.id and model == answer.model and (answer.named or answer.is_named())
-            if not (same or id is model is None):
-                return ended_together(self._wide(frame))
+            openings, id, model = self._answer.openings, chunk.id, chunk.model
             deltas: list[Delta] = []
-            if same:
-                answer.foreign = False
-            else:
-                answer.without_labels()
             for choice in chunk.choices:
-                delta = choice.delta
+                known, delta = openings.get(choice.index), choice.delta
+                if known is None or known.again:
+                    return ended_together(self._wide(frame))
+                same = id == known.id and model == known.model and (known.named or known.is_named())
+                if not (same or id is model is None):
+                    return ended_together(self._wide(frame))
                 if delta is not None and delta.role is not None and only_opens(delta):
                     return ended_together(self._wide(frame))
-                self._narrow_choice(deltas, choice)
-            return deltas
+                if same:
+                    known.foreign = False
+                else:
+                    known.without_labels()
+                self._narrow_choice(deltas, choice, known)
+            if chunk.choices:
+                return deltas
         return ended_together(self._wide(frame))
 
     def _begun(self, choice: int, index: int | None) -> Piecewise:
         """Return what the pieces of a text have in common, at its first one."""
         if index is not None:
+            self._answer.goes_on(choice)
             return Fragment(choice, index, "")
         self._seen.add((choice, "text"))
         return TextFragment(choice, "")
 
-    def _narrow_choice(self, deltas: list[Delta], choice: NarrowChoice) -> None:
+    def _narrow_choice(self, deltas: list[Delta], choice: NarrowChoice, opening: Opening) -> None:
         delta = choice.delta
         if delta is not None:
             if delta.reasoning_content or delta.reasoning:
@@ -198,8 +204,8 @@ class ChatTranslator(TextTranslator):
                 deltas.append(TextFragment(choice.index, delta.content))
             if delta.tool_calls:
                 if delta.role is None:
-                    self._answer.call_without_role()
-                _narrow_calls(deltas, choice.index, delta.tool_calls)
+                    opening.call_without_role()
+                _narrow_calls(deltas, choice.index, delta.tool_calls, opening.heads)
         if choice.finish_reason:
             self._finish(deltas, choice.index, choice.finish_reason)
 
@@ -207,6 +213,7 @@ class ChatTranslator(TextTranslator):
 
     def _wide(self, frame: Frame) -> list[Delta]:
         if is_done(frame.data):
+            self._answer.finish()
             return [TurnEnded(of_transport=True)]
         if not frame.data:
             return []
@@ -232,8 +239,11 @@ class ChatTranslator(TextTranslator):
         payload = plain(frame.data) if any(map(has_calls, choices)) else None
         for position, choice in enumerate(choices):
             self._choice(deltas, choice, member(payload, "choices", position))
+            if self._answer.is_said_again(choice):
+                deltas.append(SaidAgain(choice_label(choice.index)))
         self._usages(deltas, chunk, choices)
         if chunk.object == "chat.completion" and choices and all(choice.delta is None for choice in choices):
+            self._answer.finish()
             deltas.append(TurnEnded())  # some streams say this of chunks with deltas
 
     def _guest_of_responses(self) -> ResponsesTranslator:
@@ -301,11 +311,13 @@ class ChatTranslator(TextTranslator):
         known = turn_reason(raw)
         if known is None:
             return
+        self._answer.finish(choice)
         if known[0] == "error":
             detail = f"the choice finished with {known[1]!r}"
             deltas.append(WireFault("provider_error", detail, fatal=True))
         else:
-            deltas.append(Finish(choice, *known, foreign=self._answer.foreign))
+            opening = self._answer.openings.get(choice)
+            deltas.append(Finish(choice, *known, foreign=opening is not None and opening.foreign))
 
     def _usages(self, deltas: list[Delta], chunk: Chunk, choices: list[ChoiceView]) -> None:
         """Report the token counts, which stand in odd places (quirk 88)."""
@@ -313,7 +325,7 @@ class ChatTranslator(TextTranslator):
         deltas.extend(UsageSeen(usage) for usage in usages if isinstance(usage, dict) and usage)
 
 
-def _narrow_calls(deltas: list[Delta], choice: int, calls: list[NarrowCall]) -> None:
+def _narrow_calls(deltas: list[Delta], choice: int, calls: list[NarrowCall], heads: dict[Index, str]) -> None:
     """Report calls with only an index and text as `Fragment`, all others with their labels."""
     for call in calls:
         function, index = call.function, call.index
@@ -323,7 +335,10 @@ def _narrow_calls(deltas: list[Delta], choice: int, calls: list[NarrowCall]) -> 
             deltas.append(Labelled(choice, index, id_label(call.id), None))
         elif call.id or function.name or index is None or index < 0 or not function.arguments:
             name, text = name_label(function.name), function.arguments or ""
-            deltas.append(Labelled(choice, index, id_label(call.id), name, text))
+            id = id_label(call.id)
+            deltas.append(Labelled(choice, index, id, name, text))
+            if id is not None and name is not None and index is not None:
+                heads[index] = id
         else:
             deltas.append(Fragment(choice, index, function.arguments))
 

@@ -1,33 +1,41 @@
 """Which answer a chat chunk belongs to: the current one, or another one on the same connection.
 
 Theory of operation. The chunks of an answer bear its id and its model. But some servers give each chunk an id of its
-own (quirk 14), and relays put one of their own on the first chunk. So labels name an answer once two chunks in a row
-had them, and another name begins another answer, unless the chunk only continues a call. Before that it does so
-with a chunk that says who speaks and nothing else, or where the one chunk so far brought a call; and where labels that
-varied prove to be a name. Who speaks is said again under the same labels by another answer only: not by servers that
-say it with each call. A chunk that says nothing is of no answer; pieces of text are not looked at: most chunks are such.
+own (quirk 14), some each choice (quirk 142), and relays put one of their own on the first chunk. So each choice has an
+`Opening` of its own, and only what changes for a choice that came before can begin another answer: a choice is opened
+whenever its first token comes (`n` of SGLang), beside others that are in the middle of a call.
+
+Labels name an answer once two chunks in a row had them, or where the one chunk so far brought a call, and then another
+name begins another answer, unless the chunk only continues a call. It does so as well where labels that varied prove
+to be a name. Who speaks is said again by some servers to keep a connection open (quirk 141): that alone begins nothing.
+What comes after it may: a call, by its id another one, on an index that is used; or anything, where the choice had
+finished. A chunk that says nothing is of no answer; pieces of text are not looked at: most chunks are such.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from wholecall.dialects.labels import id_label, text_label
+from wholecall.deltas import INVALID_INDEX, Index
+from wholecall.dialects.labels import choice_label, id_label, index_label, text_label
 from wholecall.dialects.openai.chat_calls import has_calls, listed, name_of, only_opens
-from wholecall.dialects.openai.chat_views import ChoiceView, Chunk, DeltaView
+from wholecall.dialects.openai.chat_views import ChoiceView, Chunk, DeltaView, ToolCallView
 
-__all__ = ["Answer"]
+__all__ = ["Answer", "Opening"]
 
 _VARY = 2  # after so many changes in a row more are expected
 
 
-class Answer:
-    """What distinguishes the current answer from others.
+class Opening:
+    """What distinguishes the current answer from others, in one choice.
 
     Attributes:
         id, model: those of its latest chunk.
         named: two chunks in a row had both, and so does each that follows.
         foreign: the latest chunk had another id than those that name the answer, or none where all others had one.
+        again: who speaks was said again, and nothing of a call came since.
+        finished: the choice's reason came.
+        heads: the ids of the calls at each index.
     """
 
     id: Any
@@ -35,50 +43,27 @@ class Answer:
     named: bool
     foreign: bool
     _nameless: bool
+    again: bool
+    finished: bool
+    heads: dict[Index, str]
     _n_others: int
     _calls_first: bool
     _spoken: bool
     _roles_once: bool
-    _filters: bool
 
-    def __init__(self) -> None:
+    def __init__(self, *, calls_first: bool) -> None:
         self.id = self.model = None
-        self.named = self.foreign = False
+        self.named = self.foreign = self.again = self.finished = False
         self._nameless = False  # a chunk had no id
+        self.heads = {}
         self._spoken = self._roles_once = False  # who speaks was said; and then a call came without it
         self._n_others = -1  # chunks that had other labels than those before them; -1 before the first one
-        self._calls_first = False  # the first chunk brought a call
-        self._filters = False  # a filter judged a prompt, which it does before its answer begins
+        self._calls_first = calls_first  # the first chunk brought a call
 
     def is_named(self) -> bool:
         """Note that a chunk has the labels of the one before; return whether they name the answer."""
         self.named = self._n_others < _VARY
         return self.named
-
-    def is_another(self, chunk: Chunk, choices: list[ChoiceView]) -> bool:
-        """Take the labels of a chunk; return whether its choices belong to a new answer."""
-        if not choices:
-            self._filters = self._filters or bool(chunk.prompt_filter_results)
-        if all(map(_is_silent, choices)):
-            return False
-        self._judge(id_label(chunk.id))
-        id, model = id_label(chunk.id) or self.id, text_label(chunk.model) or self.model
-        same = id == self.id and model == self.model
-        changed = self.id not in (None, id) or self.model not in (None, model)
-        another = self._n_others >= 0 and self._has_begun(choices, same=same, changed=changed)
-        if another or self._n_others < 0:
-            self._n_others, self._calls_first = 0, any(map(_calls, choices))
-            self._spoken = self._roles_once = self._nameless = self.foreign = False
-        elif changed:
-            self._n_others += 1
-        self._filters = False
-        self.named = same and not (another and changed)
-        self.id, self.model = id, model
-        views = [choice.delta for choice in choices if choice.delta is not None]
-        if any(view.role is None and listed(view) for view in views):
-            self.call_without_role()
-        self._spoken = self._spoken or any(view.role is not None for view in views)
-        return another
 
     def without_labels(self) -> None:
         """Take a chunk without labels: it is of the current answer."""
@@ -94,16 +79,114 @@ class Answer:
         """Note that a call came without saying who speaks."""
         self._roles_once = self._roles_once or self._spoken
 
-    def _has_begun(self, choices: list[ChoiceView], *, same: bool, changed: bool) -> bool:
-        """Return whether a chunk begins another answer."""
-        if self._filters:
-            return True
-        if all(map(_opens, choices)):
-            return changed or self._roles_once
-        if not changed:
-            return same and not self.named and self._n_others >= _VARY
+    def is_left_by(self, choice: ChoiceView, id: str | None, model: str | None) -> bool:
+        """Return whether a chunk with these labels begins another answer."""
+        changed = self._is_changed(id, model)
         is_name = self.named or (self._calls_first and self._n_others == 0)
-        return is_name and not all(map(_goes_on, choices))
+        if _opens(choice):
+            return changed and is_name
+        if self.again and (self.finished or self._is_used(choice)):
+            return True
+        if not changed:
+            same = id in (None, self.id) and model in (None, self.model)
+            return same and not self.named and self._n_others >= _VARY
+        return is_name and not _goes_on(choice)
+
+    def take(self, choice: ChoiceView, id: str | None, model: str | None) -> None:
+        """Take the labels of a chunk of this answer, and what it says of calls."""
+        self._judge(id)
+        id, model = id or self.id, model or self.model
+        changed = self._is_changed(id, model)
+        self.named = id == self.id and model == self.model
+        self._n_others = max(0, self._n_others + changed)
+        self.id, self.model = id, model
+        view = choice.delta
+        if view is None:
+            return
+        if _opens(choice):
+            self.again = self.again or self._roles_once or self.finished
+        calls = listed(view)
+        if calls:
+            self.again = False
+            if view.role is None:
+                self.call_without_role()
+        for call in calls:
+            if (head := _head(call)) is not None:
+                self.heads[head[0]] = head[1]
+        self._spoken = self._spoken or view.role is not None
+
+    def _is_changed(self, id: str | None, model: str | None) -> bool:
+        return (id is not None and self.id not in (None, id)) or (
+            model is not None and self.model not in (None, model)
+        )
+
+    def _is_used(self, choice: ChoiceView) -> bool:
+        """Return whether a call begins at an index at which another one began."""
+        calls = listed(choice.delta) if choice.delta is not None else []
+        heads = filter(None, map(_head, calls))
+        return any(self.heads.get(index, id) != id for index, id in heads)
+
+
+class Answer:
+    """The current answer.
+
+    Attributes:
+        openings: of its choices, by their numbers.
+    """
+
+    openings: dict[int, Opening]
+    _filters: bool
+
+    def __init__(self) -> None:
+        self.openings = {}
+        self._filters = False  # a filter judged a prompt, which it does before its answer begins
+
+    def is_another(self, chunk: Chunk, choices: list[ChoiceView]) -> bool:
+        """Take the labels of a chunk; return whether its choices belong to a new answer."""
+        if not choices and chunk.prompt_filter_results:
+            self._filters = id_label(chunk.id) not in {opening.id for opening in self.openings.values()}
+        speaking = [choice for choice in choices if not _is_silent(choice)]
+        if not speaking:
+            return False
+        id, model = id_label(chunk.id), text_label(chunk.model)
+        known = [(self.openings.get(choice_label(choice.index)), choice) for choice in speaking]
+        another = bool(self.openings) and (
+            self._filters
+            or any(one is not None and one.is_left_by(choice, id, model) for one, choice in known)
+        )
+        if another:
+            self.openings.clear()
+        self._filters = False
+        for choice in speaking:
+            number = choice_label(choice.index)
+            if number not in self.openings:
+                self.openings[number] = Opening(calls_first=_calls(choice))
+            self.openings[number].take(choice, id, model)
+        return another
+
+    def is_said_again(self, choice: ChoiceView) -> bool:
+        """Return whether a choice that did not finish only says again who speaks."""
+        known = self.openings.get(choice_label(choice.index))
+        return known is not None and known.again and not known.finished and _opens(choice)
+
+    def goes_on(self, choice: int) -> None:
+        """Note that text of a call came in a choice."""
+        known = self.openings.get(choice)
+        if known is not None:
+            known.again = False
+
+    def finish(self, choice: int | None = None) -> None:
+        """Note that a choice has its reason, or that all choices are over."""
+        for number, opening in self.openings.items():
+            opening.finished = opening.finished or choice in (None, number)
+
+
+def _head(call: ToolCallView) -> tuple[Index, str] | None:
+    """Return the index and the id at which a call begins; None where one of them, or the name, is missing."""
+    index, id = index_label(call.index), id_label(call.id)
+    if index is None or index == INVALID_INDEX or id is None or name_of(call) is None:
+        return None
+    return index, id
 
 
 def _calls(choice: ChoiceView) -> bool:
