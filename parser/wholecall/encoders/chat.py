@@ -52,6 +52,7 @@ class ChatEncoder(Encoder):
 
     def __init__(self, head: Mapping[str, Any] = _HEAD) -> None:
         self._head = dict(head)
+        self._heads: dict[int, dict[str, Any]] = {}  # of choices with their own (quirk 142)
         self._n_calls: dict[int, int] = {}  # by choice
         self._roles: set[int] = set()  # choices whose role was told
         self._over = False
@@ -92,9 +93,13 @@ class ChatEncoder(Encoder):
         """Return what ends a call: nothing, in this dialect."""
         return b""
 
-    def set_head(self, head: Mapping[str, Any]) -> None:
-        """Let further chunks have these members beside their choices."""
-        self._head = {**head, "object": CHUNK}
+    def set_head(self, head: Mapping[str, Any], choice: int | None = None) -> None:
+        """Let further chunks, of one choice or of all, have these members beside their choices."""
+        members = {**head, "object": CHUNK}
+        if choice is None:
+            self._head = members
+        else:
+            self._heads[choice] = members
 
     def tell_role(self, choice: int) -> None:
         """Take note that a chunk told the role of a choice."""
@@ -134,7 +139,7 @@ class ChatEncoder(Encoder):
         return self._chunk({"index": choice, "delta": delta, "finish_reason": None})
 
     def _chunk(self, choice: Mapping[str, Any]) -> bytes:
-        return server_sent({**self._head, "choices": [choice]})
+        return server_sent({**self._heads.get(choice["index"], self._head), "choices": [choice]})
 
     def _started(self, event: TurnStarted) -> bytes:
         if event.choice == 0:

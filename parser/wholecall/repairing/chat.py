@@ -73,7 +73,7 @@ class ChatMender(Mender[ChatEncoder]):
     def __init__(self, limits: Limits, *, live: bool, withheld: Withheld = "auto") -> None:
         super().__init__(ChatEncoder(), limits, live=live, withheld=withheld)
         self._is_shown = False  # something of the turn went out
-        self._headed = False
+        self._headed: set[int] = set()  # choices whose chunks' other members are known
         self._is_odd = False  # frames lack what clients take for granted
         self._begun = False  # something was said that a `[DONE]` can end
         self._early: Piece | None = None  # a `[DONE]` before that
@@ -203,9 +203,16 @@ class ChatMender(Mender[ChatEncoder]):
         return piece.with_payload(rest_of(payload)) + self._wait(parted, calls=True, ended=ended)
 
     def _take_head(self, payload: dict[str, Any]) -> None:
-        if not self._headed and choices_of(payload) and not _HEAD.isdisjoint(payload):
-            self._headed = True
-            self._encoder.set_head({name: value for name, value in payload.items() if name not in _NO_HEAD})
+        numbers = {number_of(choice) for choice in choices_of(payload)} - self._headed
+        if not numbers or _HEAD.isdisjoint(payload):
+            return
+        head = {name: value for name, value in payload.items() if name not in _NO_HEAD}
+        if not self._headed:
+            self._encoder.set_head(head)
+        elif head.get("id"):
+            for number in numbers:
+                self._encoder.set_head(head, number)
+        self._headed |= numbers
 
     def _wait(self, piece: Piece, *, calls: bool, ended: Iterable[int]) -> bytes:
         """Queue a frame that shows nothing; it may pass where nothing waits before it and it does nothing."""
