@@ -66,6 +66,7 @@ class Own:
         params: the parameters whose values they are.
         closers: what ends a value.
         marks: finds all markers of which one may end a value, or be in doubt.
+        inner: finds what only stands within a call.
         tokens: finds a closer of a value (`close`), of a call (`end`), what opens a parameter (`open`), an element of
             the closer's name (`element`) and what opens a call (`again`).
         special: finds markers that are single tokens of the model's vocabulary.
@@ -83,6 +84,7 @@ class Own:
         self.marks: Final = matcher(
             [*self.closers, *closes, *params.opens, *special, *filter(None, [params.value_opens])]
         )
+        self.inner: Final = matcher([*params.opens, *params.closes])
         self.tokens: Final = _tokens(params, closes, again)
         self.special: Final = re.compile(Matcher(special).pattern)
         self._is_special = any(map(Rules.has_bar, params.closes))
