@@ -57,6 +57,7 @@ def reason_of(text: str, most: int | None = 128) -> str | None:
         ("{ first key : 1 ,\n second.key-2 : [ 2 , 3 ] }", {"first key": 1, "second.key-2": [2, 3]}),
         ('{"a b":1,<|"|>c:{d<|"|>:2,<escape>e<escape>:3,"":4}', {"a b": 1, "c:{d": 2, "e": 3, "": 4}),
         ("{n:12345678901234567890123}", {"n": 12345678901234567890123}),
+        ("{refs:['ds_1', 'a, b'],'c':'',d:it's so}", {"refs": ["ds_1", "a, b"], "c": "", "d": "it's so"}),
         ('{a:<|"|>x<|"|>,a:<|"|>x<|"|>}', {"a": "x"}),
     ],
 )
@@ -107,6 +108,7 @@ def test_a_string_may_stand_without_quotes(text: str, value: object) -> None:
         *("{a}", "{a:}", "{:1}", "{,}", "{a:1,,b:2}", "{a:1,b}", "{a::}{", '{"a"}', "{[a]:1}", "{a,b:1}"),
         *('{x:<|"|>a}', "{x:<escape>a}", '{x:"a}', '{x:"a" b}', '{x:<|"|>a<|"|>b<|"|>}', '{x:"\\q"}'),
         *('{x:a "b"}', "{x:a<escape>b<escape>}", "{x:if (a) { b }}", "{x:[a[0]]}", "{x:Paris, France}"),
+        *("{x:'it's here'}", "{x:'a'b}", '{x:<|"a}', "{x:a<escape}", "{x<y:1}", '{x<|"|>:1}'),
         *("{x:Paris unit:c}", "{a:1 b:2}", "{a:x\nb:y}", '{x:"\\ud800"}', '{x:<|"|>\ud800<|"|>}'),
     ],
 )

@@ -22,7 +22,7 @@ __all__ = ["Head", "begun_by", "key_in", "read_head", "read_key", "read_tag_head
 LONGEST_HEAD: Final = 1024
 _ATTRIBUTE: Final = re.compile(r"""([\w.\-:]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>/]+|/(?!\s*$))+)""")
 _NO_KEY: Final = re.compile(r"""[>="\r\n]|</""")  # markup, or the rest of another head
-_NO_QUOTES: Final = re.compile(r"""[\s"'/]*""")  # what may be left of a head without its attributes
+_LEFT_OVER: Final = " \t\r\n\"'/"  # what may stand beside attributes; else a head was not read whole
 _HEAD_MARKS: Final = matcher([">", "<", "\n", "\r", '"', "'"])
 
 
@@ -64,7 +64,7 @@ def read_head(
     if eq:
         return Head(_unquoted(head), {}, closed)
     attributes = _attributes(head)
-    name = attributes.pop(attr, None) if _NO_QUOTES.fullmatch(_ATTRIBUTE.sub("", head)) else None
+    name = attributes.pop(attr, None)
     return None if name is None else Head(name, attributes, closed)
 
 
@@ -85,15 +85,19 @@ def _line_head(source: Source) -> Generator[None, None, str | None]:
 
 
 def _attributes(head: str) -> dict[str, str]:
-    """Return the attributes in a head; entities are decoded in them, and nowhere else."""
+    """Return the attributes in a head, none if it holds anything else; entities are decoded in them, and nowhere else."""
     found: dict[str, str] = {}
+    at = 0
     for match in _ATTRIBUTE.finditer(head):
+        if match.start() != at and head[at : match.start()].strip(_LEFT_OVER):
+            return {}
+        at = match.end()
         key, double, single, _ = match.groups()
         value = double if double is not None else single
         if value is None:
             value = match.group().split("=", 1)[1].strip()
         found.setdefault(key, html.unescape(value))
-    return found
+    return {} if at != len(head) and head[at:].strip(_LEFT_OVER) else found
 
 
 def _unquoted(head: str) -> str:
@@ -110,7 +114,11 @@ def read_key(source: Source, params: Params, opener: str) -> Generator[None, Non
     else:
         begun = f"{params.key_attr}=" if params.key == "attr" and opener.endswith("=") else ""
         head = yield from read_head(source, params.gt, begun, eq=params.key == "eq", attr=params.key_attr)
-    return None if head is None or _NO_KEY.search(head.name) or not head.name.strip() else head
+    return head if head is not None and (head.name.isidentifier() or _is_key(head.name)) else None
+
+
+def _is_key(name: str) -> bool:
+    return bool(name.strip()) and _NO_KEY.search(name) is None
 
 
 def key_in(text: str, at: int, params: Params, opener: str) -> tuple[str | None, int]:

@@ -31,13 +31,13 @@ _WORD: Final = re.compile(r"\w+")
 _SHORTEST: Final = 4  # letters of a word that may be misspelt
 _TAG: Final = re.compile(r"<[^<>\r\n]{0,80}")
 _UNOPENED: Final = re.compile(r"([\w|\uff5c:/.\-]{1,80})>")  # `/parameter>`
-_BARE: Final = re.compile(r"[/|\uff5c]?[\w:]*?(\w+)(?:[>=]|\s+\w+\s*=)")  # `parameter name=`
+_BARE: Final = re.compile(r"[/|\uff5c]?([\w:]+)(?:[>=]|\s+\w+\s*=)")  # `parameter name=`
 _STOPS: Final = frozenset(
     "\"'`)]}.,;:!?*|\\\u2019\u201d"
 )  # what stands right behind a marker that a text names
 _TOKEN: Final = re.compile(r"</?\w*[|\uff5c\u2016]")
 _LONE_BRACKET: Final = re.compile(r"(?:\A|>)[^<>]*>\s*\Z")
-_LAST_TAG: Final = re.compile(r"<(/?)([\w:.\-]*)[^<>]*(?<!/)>\s*\Z")
+_LAST_TAG: Final = re.compile(r"<(/?)([^<>]*)(?<!/)>\s*\Z")
 _WRONG_CLOSER: Final = "</content>"
 # `name="cwd">`, `=cwd>`, `"cwd">`
 _REST_OF_HEAD: Final = re.compile(r"""(?:(?:\w+\s*)?=\s*["']?[\w.\-]+["']?|["'][\w.\-]+["'])\s*/?>""")
@@ -66,6 +66,7 @@ class Own:
         params: the parameters whose values they are.
         closers: what ends a value.
         marks: finds all markers of which one may end a value, or be in doubt.
+        inner: finds what only stands within a call.
         tokens: finds a closer of a value (`close`), of a call (`end`), what opens a parameter (`open`), an element of
             the closer's name (`element`) and what opens a call (`again`).
         special: finds markers that are single tokens of the model's vocabulary.
@@ -83,6 +84,7 @@ class Own:
         self.marks: Final = matcher(
             [*self.closers, *closes, *params.opens, *special, *filter(None, [params.value_opens])]
         )
+        self.inner: Final = matcher([*params.opens, *params.closes])
         self.tokens: Final = _tokens(params, closes, again)
         self.special: Final = re.compile(Matcher(special).pattern)
         self._is_special = any(map(Rules.has_bar, params.closes))
@@ -117,7 +119,7 @@ class Own:
         if _LONE_BRACKET.search(text):
             return True
         last = _LAST_TAG.search(text)
-        return last is not None and (not last.group(1) or f"<{last.group(2)}" not in text)
+        return last is not None and (not last.group(1) or f"<{last.group(2).strip()}" not in text)
 
     def is_like(self, word: str) -> bool:
         """Whether a word is one of a marker, but for one letter, or has one in it."""

@@ -112,7 +112,9 @@ _BARE_KEY = re.compile(r'[^{}\[\],":<>\r\n]+')  # no markup
 _SINGLE = re.compile(
     r"'([^'\\\r\n]*)'(?=\s*[,:}\]])"
 )  # a string in Python's quotes: one reading, without escapes
-_PIECE = re.compile(r"<\||\|>|<escape")  # of a delimiter
+_QUOTED = re.compile(
+    r"<\||\|>|<escape|\A'.*'", re.DOTALL
+)  # a piece of a delimiter, or quotes that have two readings
 _BARE_WORD = re.compile(r'[^\s{}\[\],":]+')
 _COLON = re.compile(r"\s*:")
 _JSON_STRING = re.compile(STRING)
@@ -209,7 +211,7 @@ class _Reader:
         value = _word(word)
         if value is not _MORE:
             return value
-        if not (self.unquoted and word) or _LIKE_MEMBER.search(word) or _PIECE.search(word):
+        if not (self.unquoted and word) or _LIKE_MEMBER.search(word) or _QUOTED.search(word):
             raise NotRelaxed
         return word
 

@@ -15,7 +15,7 @@ from wholecall.text.heads import Head, read_key, read_tag_head
 from wholecall.text.markers import matcher
 from wholecall.text.named_calls import read_object
 from wholecall.text.names import LONGEST, NAME, cleaned
-from wholecall.text.own_markup import Taken, own_markup
+from wholecall.text.own_markup import Own, Taken, own_markup
 from wholecall.text.region import Unreadable
 from wholecall.text.value_ends import Shape, read_value_end
 from wholecall.text.values import json_typed, self_typed, typed, written
@@ -131,21 +131,22 @@ def _parameters(region: Region, shape: Shape) -> Waiting:
     given: dict[str, Any] = {}
     missing = False
     marks = matcher((*params.opens, *shape.closes, *region.wrapped))
+    own = own_markup(params, shape.closes, shape.again, (*region.wrapped, *shape.around))
     while True:
         end = source.pos
         following = yield from source.space()
         mark = yield from source.take(marks)
         if mark is not None and mark in params.opens:
-            one = yield from _parameter(region, shape, schema, given, mark)
+            one = yield from _parameter(region, shape, own, schema, given, mark)
             missing = missing or not one.closed
             if given.setdefault(one.key, one.value) != one.value:
                 yield from _to_closer(region, shape)
                 raise Unreadable("duplicate_key", "a parameter is given twice", shape.name)
         elif mark is not None and mark in shape.closes:
-            yield from _whole(region, shape, given, missing=missing)
+            yield from _whole(region, shape, own, given, missing=missing)
             return
         elif mark is not None:  # the closer of the wrapper
-            yield from _no_more(region, shape)
+            yield from _no_more(region, shape, own)
             source.pos = end
             _tell(region, shape, given, missing=True)
             region.unclosed()
@@ -161,11 +162,11 @@ def _parameters(region: Region, shape: Shape) -> Waiting:
             raise Unreadable("unparseable", "what stands in it is no parameter", shape.name)
 
 
-def _whole(region: Region, shape: Shape, given: dict[str, Any], *, missing: bool) -> Waiting:
+def _whole(region: Region, shape: Shape, own: Own, given: dict[str, Any], *, missing: bool) -> Waiting:
     """End a call at its closer; in a wrapper, only if it is seen that the call does not go on."""
     if region.wrapped and given:
         end = region.source.pos
-        yield from _no_more(region, shape)
+        yield from _no_more(region, shape, own)
         region.source.pos = end
     _tell(region, shape, given, missing=missing)
 
@@ -173,17 +174,16 @@ def _whole(region: Region, shape: Shape, given: dict[str, Any], *, missing: bool
 _IN_HEADS: Final = frozenset("\"'=/")  # what else stands in the rest of a head: `</function>="cwd">`
 
 
-def _no_more(region: Region, shape: Shape) -> Waiting:
+def _no_more(region: Region, shape: Shape, own: Own) -> Waiting:
     """Go on if the call does not go on behind the closer before the cursor.
 
     Raises:
         Unreadable: it does, or may: the text was cut there, and that closer may stand in the call's last value.
     """
-    source, params = region.source, shape.params
-    end, inner = source.pos, matcher((*params.opens, *params.closes))
+    source, end = region.source, region.source.pos
     following = yield from source.space()
-    mark = yield from source.match(inner)
-    if source.ended != "clean" and (not following or source.ends_in(inner)):
+    mark = yield from source.match(own.inner)
+    if source.ended != "clean" and (not following or source.ends_in(own.inner)):
         raise region.cut(shape.name)
     is_glued = source.pos == end and (following.isalnum() or following in _IN_HEADS)
     if mark is not None or is_glued:
@@ -206,7 +206,7 @@ def _to_closer(region: Region, shape: Shape) -> Waiting:
 
 
 def _parameter(
-    region: Region, shape: Shape, schema: Schema, given: dict[str, Any], opener: str
+    region: Region, shape: Shape, own: Own, schema: Schema, given: dict[str, Any], opener: str
 ) -> Generator[None, None, _Given]:
     """Read the parameter behind its opener."""
     source, params = region.source, shape.params
@@ -220,10 +220,9 @@ def _parameter(
     cdata = yield from _cdata(region, params, shape)
     if cdata is not None:
         return _Given(head.name, _typed(region, params, schema, head, cdata), closed=True)
-    end = yield from read_value_end(region, shape, schema, given)
+    end = yield from read_value_end(region, shape, own, schema, given)
     raw = source.text(start, end.at)
     if end.holds_marks or not end.closed or params.cdata or raw[:1] == ">":
-        own = own_markup(params, shape.closes, shape.again, (*region.wrapped, *shape.around))
         taken = Taken(head.name, given.keys(), schema.properties)
         if own.is_in_doubt(raw, taken, closed=end.closed):
             yield from _in_doubt(region, shape)

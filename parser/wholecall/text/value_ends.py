@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from wholecall.text.heads import read_key, read_tag_head
 from wholecall.text.markers import matcher
 from wholecall.text.names import LONGEST, NAME
-from wholecall.text.own_markup import own_markup
 
 if TYPE_CHECKING:
+    from wholecall.text.own_markup import Own
     from wholecall.text.records import Params, Tag
     from wholecall.text.region import Region
     from wholecall.text.source import Source
@@ -58,14 +58,13 @@ class ValueEnd(NamedTuple):
 
 
 def read_value_end(
-    region: Region, shape: Shape, schema: Schema, given: dict[str, Any]
+    region: Region, shape: Shape, own: Own, schema: Schema, given: dict[str, Any]
 ) -> Generator[None, None, ValueEnd]:
     """Find the end of the value at the cursor.
 
     The cursor is behind the value's own closer then, else at the end of the value.
     """
     source, opens = region.source, shape.params.opens
-    own = own_markup(shape.params, shape.closes, shape.again, (*region.wrapped, *shape.around))
     holds_marks = False
     while True:
         mark = yield from source.find(own.marks)
