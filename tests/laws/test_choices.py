@@ -89,7 +89,7 @@ ORDERS = ("row", "turns")
 
 @pytest.mark.parametrize(("said", "order", "ids"), list(product(SAID, ORDERS, IDS)))
 def test_who_speaks_ends_no_answer(said: tuple[tuple[str, ...], ...], order: str, ids: str) -> None:
-    """Law 102: a choice may be opened late, and who speaks may be said again before its reason: no call is lost by it."""
+    """Law 99: a choice may be opened late, and who speaks may be said again before its reason: no call is lost by it."""
     frames = _sent(said, order)
     ends = {choice: n for n, (choice, what, _) in enumerate(frames) if what == "end"}
     wrong = []
@@ -109,7 +109,7 @@ def test_who_speaks_ends_no_answer(said: tuple[tuple[str, ...], ...], order: str
 def test_another_answer_ends_what_was_open(
     said: tuple[tuple[str, ...], ...], order: str, other: tuple[tuple[str, ...], ...], change: str
 ) -> None:
-    """Law 102: an answer breaks off, and another follows, under its id or at indices that are used: no call of the first
+    """Law 99: an answer breaks off, and another follows, under its id or at indices that are used: no call of the first
     comes out whose choice had no reason yet.
     """
     frames = _sent(said, order)
@@ -136,7 +136,7 @@ def test_another_answer_ends_what_was_open(
 def test_a_call_without_text_is_not_ended_by_what_may_be_another_answer(
     said: tuple[tuple[str, ...], ...],
 ) -> None:
-    """Law 102: where who speaks is said again, and then only a reason comes that promises no calls, no call is empty."""
+    """Law 99: where who speaks is said again, and then only a reason comes that promises no calls, no call is empty."""
     frames = _answer(0, said[0])
     stop: Frame = (0, "end", {"index": 0, "delta": {}, "finish_reason": "stop"})
     talk: Frame = (0, "talk", {"index": 0, "delta": {"content": "Hi"}})

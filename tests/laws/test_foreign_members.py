@@ -142,20 +142,20 @@ def ours() -> Iterator[tuple[str, bytes]]:
 
 
 def test_no_member_takes_a_stream_to_another_dialect_in_silence() -> None:
-    """Law 104: the calls are the same, or it is said that something is wrong; some recordings and members."""
+    """Law 100: the calls are the same, or it is said that something is wrong; some recordings and members."""
     assert [] == silent(ours(), SAMPLE)
 
 
 @pytest.mark.slow
 def test_no_member_takes_any_stream_to_another_dialect_in_silence() -> None:
-    """Law 104, for every recording and member."""
+    """Law 100, for every recording and member."""
     assert [] == silent(ours(), 1)
 
 
 @pytest.mark.slow
 @pytest.mark.cases
 def test_no_member_takes_further_streams_to_another_dialect_in_silence(recordings_dir: Path) -> None:
-    """Law 104, for what other projects recorded."""
+    """Law 100, for what other projects recorded."""
     rows = map(json.loads, (recordings_dir / "manifest.jsonl").read_text(encoding="utf-8").splitlines())
     streams = ((row["name"], (recordings_dir / row["file"]).read_bytes()) for row in rows)
 
@@ -196,7 +196,7 @@ CHUNK = {"id": "r", "choices": [{"index": 0, "delta": {"content": "x"}}]}
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_a_dialect_that_understood_nothing_gives_way(size: int) -> None:
-    """Law 104: the dialect of a stream is the first one that claims a frame and reads something; in any cut."""
+    """Law 100: the dialect of a stream is the first one that claims a frame and reads something; in any cut."""
     parser = ToolCallParser()
     data = sse(QUIET, CHUNK)
     events = [event for at in range(0, len(data), size) for event in parser.feed(data[at : at + size])]
@@ -206,7 +206,7 @@ def test_a_dialect_that_understood_nothing_gives_way(size: int) -> None:
 
 
 def test_a_dialect_on_trial_moves_with_its_frames() -> None:
-    """Law 104: a snapshot between the frame that decides and the first that says something changes nothing."""
+    """Law 100: a snapshot between the frame that decides and the first that says something changes nothing."""
     parser = ToolCallParser()
     parser.feed(sse(QUIET))
     moved = ToolCallParser.restore(parser.snapshot())
@@ -216,7 +216,7 @@ def test_a_dialect_on_trial_moves_with_its_frames() -> None:
 
 
 def test_a_stream_whose_frames_say_nothing_to_its_dialect_is_a_fault() -> None:
-    """Law 104: a stream of which every frame is unknown never ends without one."""
+    """Law 100: a stream of which every frame is unknown never ends without one."""
     strange = [{"method": f"novelty/{n}", "params": {}} for n in range(3)]
 
     assert {"unknown_dialect": 1} == said(sse(QUIET, *strange)).trouble
@@ -224,7 +224,7 @@ def test_a_stream_whose_frames_say_nothing_to_its_dialect_is_a_fault() -> None:
 
 
 def test_what_waits_for_a_dialect_is_bounded() -> None:
-    """Law 104: a dialect on trial is taken when no more frames can be kept, and frames that two claim are not lost unsaid."""
+    """Law 100: a dialect on trial is taken when no more frames can be kept, and frames that two claim are not lost unsaid."""
     limits = Limits(max_pending_frames_bytes=1000)
     parser = ToolCallParser(limits=limits)
     parser.feed(sse(*[QUIET] * 20, CHUNK))

@@ -122,7 +122,7 @@ def test_every_dialect_has_views() -> None:
 
 @each_member
 def test_one_object_is_a_list_of_one(member: Member) -> None:
-    """Law 108: an object and a list of it say the same, whichever of them the dialect has."""
+    """Law 104: an object and a list of it say the same, whichever of them the dialect has."""
     one = _one(member.inner)
 
     assert _decoded(member, one) == _decoded(member, [one])
@@ -131,7 +131,7 @@ def test_one_object_is_a_list_of_one(member: Member) -> None:
 
 @each_member
 def test_what_holds_something_is_not_absent(member: Member) -> None:
-    """Law 109: a container of another shape, or its text, makes the frame unreadable: arguments may stand in it."""
+    """Law 105: a container of another shape, or its text, makes the frame unreadable: arguments may stand in it."""
     one = _one(member.inner)
     others: list[Any] = [[[one]]]
     others += [] if member.takes_text else [json.dumps(one), json.dumps([one]), f" {json.dumps([one])}"]
@@ -142,7 +142,7 @@ def test_what_holds_something_is_not_absent(member: Member) -> None:
 
 @each_member
 def test_what_holds_nothing_is_absent(member: Member) -> None:
-    """Law 109: a label where a container is due, and an empty one, lose no frame: the member is absent or empty."""
+    """Law 105: a label where a container is due, and an empty one, lose no frame: the member is absent or empty."""
     empty: tuple[Any, ...] = (None, False, 0, 1.5, "", "x", "{}", "[]", {}, [])
     views = [_decoded(member, value) for value in empty]
     nothing = _decoded(member, {})
@@ -164,7 +164,7 @@ def _is_nothing(view: Any, nothing: Any, value: Any) -> bool:
 
 @pytest.mark.parametrize("lines", [2, 3])
 def test_one_unreadable_line_of_several_is_said(lines: int) -> None:
-    """Law 109: of joined lines of one event each is read, or is a fault with a hole."""
+    """Law 105: of joined lines of one event each is read, or is a fault with a hole."""
     decoder = msgspec.json.Decoder(next(member.view for member in _members() if member.many))
     good, bad = "{}", json.dumps({member.name: [[1, 2]] for member in _members()})
     found = read(decoder, Frame("", "\n".join([bad, *[good] * (lines - 1)])))
@@ -225,7 +225,7 @@ def _rows(dialect: str) -> Iterator[list[Frame]]:
 
 @pytest.mark.parametrize("dialect", [dialect.name for dialect in DIALECTS])
 def test_a_narrow_view_refuses_what_a_wide_one_refuses(dialect: str) -> None:
-    """Law 110: whatever stands in members of another event, frames in a row say what they say one by one."""
+    """Law 106: whatever stands in members of another event, frames in a row say what they say one by one."""
     for row in _rows(dialect):
         one_by_one, in_row = named(dialect).start(), named(dialect).start()
         told = (delta for frame in row for delta in ended_together(one_by_one.translate(frame)))
@@ -281,7 +281,7 @@ def _troubles(events: list[Any]) -> Counter[str]:
 
 @pytest.mark.parametrize("dialect", of_corpora().dialects())
 def test_a_habit_of_shapes_loses_nothing_in_silence(dialect: str) -> None:
-    """Law 111: a server that always sends one object for a list, or a list of one, gives the calls, or says why not."""
+    """Law 107: a server that always sends one object for a list, or a list of one, gives the calls, or says why not."""
     wrong = []
     for stream in of_corpora().streams:
         if stream.dialect != dialect:

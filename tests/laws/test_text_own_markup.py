@@ -36,7 +36,7 @@ def is_told_rightly(call: ToolCall, slip: Slip, ends: frozenset[str]) -> bool:
 @pytest.mark.parametrize("name", sorted(WRITERS))
 @pytest.mark.parametrize("tools", [TOOLS, None], ids=["typed", "untyped"])
 def test_a_slip_is_a_drop_or_the_call_that_was_meant(name: str, tools: Any) -> None:
-    """Law 106: one slip behind the first value never gives a call with another value, named and in `auto`."""
+    """Law 102: one slip behind the first value never gives a call with another value, named and in `auto`."""
     form, wrong = FORMATS[name], []
     for written in forms(name):
         ends = outermost(form, written)
@@ -54,7 +54,7 @@ def test_a_slip_is_a_drop_or_the_call_that_was_meant(name: str, tools: Any) -> N
 
 @pytest.mark.parametrize("name", sorted(WRITERS))
 def test_no_cut_of_a_slip_gives_another_call(name: str) -> None:
-    """Law 106: in pieces of any size it gives the same, and where it breaks off no call that the whole does not give."""
+    """Law 102: in pieces of any size it gives the same, and where it breaks off no call that the whole does not give."""
     form = FORMATS[name]
     sample = [slip for written in forms(name) for slip in slips(form, written)][::SAMPLE]
     for slip in sample:
@@ -119,7 +119,7 @@ SPECIAL = {
 
 @pytest.mark.parametrize("name", sorted(RAW.keys() - SPECIAL.keys()))
 def test_markup_in_an_honest_value_is_the_value(name: str) -> None:
-    """Law 107: markup in a sentence, a command, a list of JSON or elements of the value's own is text of the value."""
+    """Law 103: markup in a sentence, a command, a list of JSON or elements of the value's own is text of the value."""
     for value in honest(*RAW[name]):
         call = Call("write_file", {"text": value, "path": "a.md"})
         text = WRITERS[name].before + WRITERS[name].write([call])
@@ -133,7 +133,7 @@ def test_markup_in_an_honest_value_is_the_value(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(SPECIAL))
 def test_a_token_of_the_vocabulary_is_no_value(name: str) -> None:
-    """Law 106: a marker of the format that is a single token drops the call, wherever it stands in a raw value."""
+    """Law 102: a marker of the format that is a single token drops the call, wherever it stands in a raw value."""
     params, closes = RAW[name]
     for marker in filter(Rules.has_bar, (params.closes[0], closes[0], params.opens[0])):
         call = Call("write_file", {"text": f"it writes {marker} here, mostly", "path": "a.md"})

@@ -99,7 +99,7 @@ def streams() -> Iterator[tuple[str, str, bytes]]:
 
 @pytest.mark.parametrize("stray", STRAYS)
 def test_a_call_where_no_translator_looks_is_said(stray: str) -> None:
-    """Law 105: behind the first frame of every recording, whatever its dialect: an anomaly, a fault, a drop or a call."""
+    """Law 101: behind the first frame of every recording, whatever its dialect: an anomaly, a fault, a drop or a call."""
     silent = []
     for _, name, data in streams():
         changed = with_stray(data, STRAYS[stray])
@@ -111,20 +111,20 @@ def test_a_call_where_no_translator_looks_is_said(stray: str) -> None:
 
 @pytest.mark.parametrize("name", PAYLOADS)
 def test_an_almost_dialect_is_not_silent(name: str) -> None:
-    """Law 105: wires that look like a known one, and tell calls in another place."""
+    """Law 101: wires that look like a known one, and tell calls in another place."""
     assert "unread_call" in anomalies(sse(*PAYLOADS[name]))
 
 
 @pytest.mark.parametrize("name", QUIET)
 def test_what_is_no_call_raises_no_alarm(name: str) -> None:
-    """Law 105: values that hold nothing, counts, choices of tools, quoted names and echoes are no calls."""
+    """Law 101: values that hold nothing, counts, choices of tools, quoted names and echoes are no calls."""
     finish = {"id": "r", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], **QUIET[name]}
 
     assert [] == anomalies(sse(CHUNK, finish))
 
 
 def test_no_recording_raises_an_alarm() -> None:
-    """Law 105: nor does anything in the project's own recordings, of whatever dialect."""
+    """Law 101: nor does anything in the project's own recordings, of whatever dialect."""
     alarms = [case["name"] for case in corpora.cases() if "unread_call" in anomalies(corpora.recorded(case))]
 
     assert [] == alarms
@@ -132,7 +132,7 @@ def test_no_recording_raises_an_alarm() -> None:
 
 @pytest.mark.cases
 def test_no_further_recording_raises_an_alarm(recordings_dir: Path) -> None:
-    """Law 105: nor does anything that other projects recorded."""
+    """Law 101: nor does anything that other projects recorded."""
     rows = map(json.loads, (recordings_dir / "manifest.jsonl").read_text(encoding="utf-8").splitlines())
     found = ((row["name"], anomalies((recordings_dir / row["file"]).read_bytes())) for row in rows)
 
@@ -163,7 +163,7 @@ FINISH = {"id": "r", "choices": [{"index": 0, "delta": {}, "finish_reason": "too
 )
 @pytest.mark.parametrize("first", [True, False])
 def test_a_call_that_another_frame_tells_is_read(stray: dict[str, Any], is_unread: bool, first: bool) -> None:
-    """Law 105: by its id; without one by its name; without a name it may be a piece of any call of the turn."""
+    """Law 101: by its id; without one by its name; without a name it may be a piece of any call of the turn."""
     told = called("c1", "get_tide")
     frames = [CHUNK, *([stray, told] if first else [told, stray]), FINISH]
 
@@ -171,7 +171,7 @@ def test_a_call_that_another_frame_tells_is_read(stray: dict[str, Any], is_unrea
 
 
 def test_the_strict_policy_refuses_calls_beside_one_that_was_not_read() -> None:
-    """Law 105: a call that was not read is a bad sibling; the default policy judges each call alone."""
+    """Law 101: a call that was not read is a bad sibling; the default policy judges each call alone."""
     data = sse(CHUNK, called("c1", "get_tide"), {"tool_use": {"id": "c2", "name": "book_berth"}}, FINISH)
     ends: list[list[str]] = []
     for policy in (Policy(), Policy.strict()):
@@ -185,7 +185,7 @@ def test_the_strict_policy_refuses_calls_beside_one_that_was_not_read() -> None:
 
 
 def test_what_waits_to_be_told_moves_with_the_stream() -> None:
-    """Law 105: a snapshot between a call that was not read and the end of its turn changes nothing."""
+    """Law 101: a snapshot between a call that was not read and the end of its turn changes nothing."""
     parser = ToolCallParser()
     parser.feed(sse(CHUNK, {"tool_use": {"id": "c2", "name": "book_berth"}}))
     moved = ToolCallParser.restore(parser.snapshot())

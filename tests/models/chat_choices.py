@@ -28,13 +28,13 @@ HABITS = {
     "openers": {
         "first": (0, "the provider: all choices are opened at once"),
         "late": (0, "the provider's relatives: each when its first token comes"),
-        "again": (1, "quirk 141: relays that say again who speaks, in the middle of a call"),
-        "last": (1, "quirk 141: relays that say it before the reason"),
+        "again": (1, "quirk 137: relays that say again who speaks, in the middle of a call"),
+        "last": (1, "quirk 137: relays that say it before the reason"),
     },
     "ids": {
         "one": (0, "the provider"),
         "none": (0, "servers of few fields"),
-        "choice": (1, "quirk 142: servers whose choices are requests of their own"),
+        "choice": (1, "quirk 138: servers whose choices are requests of their own"),
         "each": (1, "quirk 14: servers whose chunks have ids of their own"),
     },
 }

@@ -52,7 +52,7 @@ class ChatEncoder(Encoder):
 
     def __init__(self, head: Mapping[str, Any] = _HEAD) -> None:
         self._head = dict(head)
-        self._heads: dict[int, dict[str, Any]] = {}  # of choices with their own (quirk 142)
+        self._heads: dict[int, dict[str, Any]] = {}  # of choices with their own (quirk 138)
         self._n_calls: dict[int, int] = {}  # by choice
         self._roles: set[int] = set()  # choices whose role was told
         self._over = False

@@ -1,13 +1,13 @@
 """Which answer a chat chunk belongs to: the current one, or another one on the same connection.
 
 Theory of operation. The chunks of an answer bear its id and its model. But some servers give each chunk an id of its
-own (quirk 14), some each choice (quirk 142), and relays put one of their own on the first chunk. So each choice has an
+own (quirk 14), some each choice (quirk 138), and relays put one of their own on the first chunk. So each choice has an
 `Opening` of its own, and only what changes for a choice that came before can begin another answer: a choice is opened
 whenever its first token comes (`n` of SGLang), beside others that are in the middle of a call.
 
 Labels name an answer once two chunks in a row had them, or where the one chunk so far brought a call, and then another
 name begins another answer, unless the chunk only continues a call. It does so as well where labels that varied prove
-to be a name. Who speaks is said again by some servers to keep a connection open (quirk 141): that alone begins nothing.
+to be a name. Who speaks is said again by some servers to keep a connection open (quirk 137): that alone begins nothing.
 What comes after it may: a call, by its id another one, on an index that is used; or anything, where the choice had
 finished. A chunk that says nothing is of no answer; pieces of text are not looked at: most chunks are such.
 """
