@@ -51,6 +51,7 @@ _ODD: dict[str, tuple[Callable[[str, int], Workload], Budgets]] = {
     "changing ids": (lambda dialect, part: workloads.id_churn(dialect, 4000 // part), {}),
     "snapshots": (lambda dialect, part: workloads.snapshots(dialect, 100 // part), {}),
 }
+_NOW = {"1,000 calls": (2.1, 2.7, 3.5)}  # what their ratios are where the machine has no cache to spare
 _WHERE = {"changing ids": ("chat-completions", "responses"), "snapshots": ("chat-completions",)}
 # What the loops cannot read, and where their buffer is quadratic: an event comes in hundreds of reads.
 _TOO_MUCH_FOR_LOOPS = {("changing ids", "chat-completions"), ("snapshots", "chat-completions")}
@@ -95,7 +96,8 @@ def _wide(name: str, dialect: str) -> Comparison:
 
 def _odd(name: str, dialect: str) -> Comparison:
     workload, budgets = _ODD[name]
-    return _claim(name, dialect, lambda part: streams.stream(workload(dialect, part)), budgets)
+    known = _NOW[name][DIALECTS.index(dialect)] if name in _NOW else 0
+    return _claim(name, dialect, lambda part: streams.stream(workload(dialect, part)), budgets, known=known)
 
 
 def _cut(name: str, dialect: str) -> Comparison:

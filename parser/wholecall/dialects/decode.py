@@ -115,6 +115,8 @@ def read(decoder: msgspec.json.Decoder[T], frame: Frame) -> Reading:
     """Read a frame that the typed decoder refused: the slow way, after the fast one."""
     texts = payloads(frame.data)
     views = [decode(decoder, text) for text in texts]
+    if None not in views:
+        return Reading(views, texts, [])
     read = [(view, text) for view, text in zip(views, texts, strict=True) if view is not None]
     if not read and frame.event == "error":
         return Reading([], [], [provider_error(frame.data)])

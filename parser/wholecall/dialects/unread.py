@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from wholecall.deltas import (
@@ -36,12 +37,14 @@ from wholecall.deltas import (
 from wholecall.dialects.decode import is_blank, payloads, plain
 from wholecall.framing.frame import Frame
 
-__all__ = ["with_unread"]
+__all__ = ["is_read", "with_unread"]
 _private = True
 
-_CORE: Final = r"(?:tool|function)[_-]?(?:[cC]all|[uU]se)s?"
-_WORD: Final = re.compile(rf"(?:[\w.-]*[_.-])?{_CORE}")
-_QUOTED: Final = re.compile(rf'{_CORE}"')
+_WORDS: Final = tuple(rf"{what}[_-]?(?:[cC]all|[uU]se)s?" for what in ("tool", "function"))
+_WORD: Final = re.compile(rf"(?:[\w.-]*[_.-])?(?:{'|'.join(_WORDS)})")
+_QUOTED: Final = tuple(
+    re.compile(f'{word}"') for word in _WORDS
+)  # each begins as one word does, and is found fast
 _HOLDS: Final = re.compile(r'\s*:\s*(?:\{\s*"|\[\s*[{\["]|"[{\[])')  # an object, a list, or their text
 _TYPE: Final = re.compile(r'"type"\s*:\s*"[\w.-]*$')
 _BEFORE: Final = 60  # characters, in which that stands
@@ -75,12 +78,8 @@ def with_unread(
 
     `takes_silently` says whether the dialect knows what it is.
     """
-    if deltas and (
-        type(deltas[0]) in _PIECES if len(deltas) == 1 else not _CALLS.isdisjoint(map(type, deltas))
-    ):
-        return deltas
     text = frame.data
-    if "tool" not in text and "unction" not in text and "tool" not in frame.event:
+    if not ("tool" in text or "unction" in text or "tool" in frame.event) or _says_call(deltas):
         return deltas
     named = _WORD.fullmatch(frame.event) is not None
     if not (named or _is_likely(text)) or (takes_silently is not None and takes_silently(frame)):
@@ -88,11 +87,26 @@ def with_unread(
     return deltas + [call for line in payloads(text) for call in _calls_in(plain(line), named=named)]
 
 
+def is_read(deltas: list[Delta], text: str) -> bool:
+    """Return whether nothing is to be looked for in a frame, whatever its name: a call was read, or no word stands for one."""
+    return not ("tool" in text or "unction" in text) or _says_call(deltas)
+
+
+def _says_call(deltas: list[Delta]) -> bool:
+    """Return whether something of a call came of a frame, or only a piece of text."""
+    if len(deltas) == 1:
+        return type(deltas[0]) in _PIECES
+    return not _CALLS.isdisjoint(map(type, deltas))
+
+
 def _is_likely(text: str) -> bool:
     """Return whether a member of such a name holds something in the text of a frame, or an object is of such a type."""
-    for found in _QUOTED.finditer(text):
+    for found in chain.from_iterable(word.finditer(text) for word in _QUOTED):
         start, end = found.span()
-        if _HOLDS.match(text, end) or _TYPE.search(text, max(start - _BEFORE, 0), start):
+        if _HOLDS.match(text, end):
+            return True
+        before = text[max(start - _BEFORE, 0) : start]
+        if '"type"' in before and _TYPE.search(before):
             return True
     return False
 

@@ -86,8 +86,13 @@ class Trial(NamedTuple):
 def tried(dialect: Dialect, frames: Iterable[Frame], *, enveloped: bool) -> Trial:
     """Return what a dialect says of frames."""
     translator = dialect.start()
-    told = [translator.told(opened(frame) if enveloped else frame) for frame in frames]
-    read = max([_read(delta) for deltas in told for delta in deltas], default=_NOTHING)
+    told: list[list[Delta]] = []
+    read = _NOTHING
+    for frame in frames:
+        deltas = translator.told(opened(frame) if enveloped else frame)
+        told.append(deltas)
+        for delta in deltas:
+            read = max(read, _read(delta))
     return Trial(dialect, enveloped, translator, told, read)
 
 

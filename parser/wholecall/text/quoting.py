@@ -29,6 +29,9 @@ _FENCE: Final = re.compile(r"`{3,}[^`]*$|~{3,}.*$")
 _NO_PARAGRAPH: Final = re.compile(
     r"#{1,6}(?:\s|$)|=+$|([-_*])[ \t]*(?:\1[ \t]*){2,}$"
 )  # a heading, or a line across
+_PROSE: Final = re.compile(r" {0,3}[^\W\d_]")
+# The end of a line before one that is neither prose nor blank.
+_ODD: Final = re.compile(r"\n(?! {0,3}[^\W\d_]| {0,3}\n)")
 _UNDECIDED: Final = re.compile(r"[-_*=+`~ \t]*$|[0-9]{1,9}[.)]?$")
 
 
@@ -76,7 +79,7 @@ class Blocks(msgspec.Struct, kw_only=True):
 
     def is_decided(self) -> bool:
         """Return whether nothing that follows in the line changes what it is; backticks are counted all the same."""
-        if self.line[:1].isalpha() or len(self.line) >= _LONGEST_HEAD:
+        if _PROSE.match(self.line) or len(self.line) >= _LONGEST_HEAD:
             return True
         return _UNDECIDED.match(self._read(self.line).text) is None
 
@@ -85,12 +88,24 @@ class Blocks(msgspec.Struct, kw_only=True):
         if len(self.line) < _LONGEST_HEAD:
             self.line += part[: _LONGEST_HEAD - len(self.line)]
 
+    def past_prose(self, text: str, at: int) -> int:
+        """Return where the lines of mere words that start here are over: of all of these only the last one matters.
+
+        That may be where they start: in a fence or a list any line may matter.
+        """
+        if self.fence or self.items:
+            return at
+        odd = _ODD.search(text, at - 1)
+        end = odd.start() + 1 if odd else text.rfind("\n") + 1
+        if end > at:
+            self.paragraph = bool(text[text.rfind("\n", at, end - 1) + 1 or at : end].strip())
+        return max(at, end)
+
     def end_line(self) -> bool:
         """End the line; return whether a paragraph goes on behind it."""
-        if not self.quotes and (
-            not self.line or (self.line[0].isalpha() and not self.items)
-        ):  # most lines by far
-            self.paragraph = bool(self.line) and not self.fence
+        prose = _PROSE.match(self.line) is not None and not self.items
+        if (prose or not self.line) and not self.quotes:  # most lines by far
+            self.paragraph = prose and not self.fence
             self.line = ""
             return self.paragraph
         line, self.line = self._read(self.line), ""

@@ -60,15 +60,20 @@ class State(msgspec.Struct, kw_only=True):
         if line_end >= 0 or self.bol:
             self.bol = not text[line_end + 1 :].strip()
         ticks = bool(self.run) or "`" in text
-        *lines, rest = text.split("\n")
-        for line in lines:
-            if ticks:
-                self._count_backticks(line)
-            self.blocks.extend(line)
+        start = 0
+        while start <= line_end:
+            end = text.index("\n", start)
+            self._saw_in_line(text[start:end], ticks=ticks)
             self.end_line()
+            start = end + 1
+            if start <= line_end and not (ticks or self.span):
+                start = self.blocks.past_prose(text, start)
+        self._saw_in_line(text[start:], ticks=ticks)
+
+    def _saw_in_line(self, part: str, *, ticks: bool) -> None:
         if ticks:
-            self._count_backticks(rest)
-        self.blocks.extend(rest)
+            self._count_backticks(part)
+        self.blocks.extend(part)
 
     def end_line(self) -> None:
         """Note the end of a line; a code span may go on behind it as long as its paragraph does."""

@@ -48,7 +48,7 @@ from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.runs import Runs
 from wholecall.dialects.translator import MOST_SLOTS, Events, TextTranslator, ViewTranslator, frame_of
-from wholecall.dialects.unread import with_unread
+from wholecall.dialects.unread import is_read, with_unread
 from wholecall.framing.frame import Frame, Like
 
 __all__ = ["AnthropicTranslator"]
@@ -103,7 +103,8 @@ class AnthropicTranslator(TextTranslator, ViewTranslator):
             if delta is None:
                 kind, index = runs.stop()
                 self._slots.clear()
-                deltas += with_unread(self._block(event), frame_of(texts, left, like))
+                said = self._block(event)
+                deltas += said if is_read(said, text) else with_unread(said, frame_of(texts, left, like))
                 continue
             piece = delta.text
             if not piece:  # the first piece of a call is usually empty

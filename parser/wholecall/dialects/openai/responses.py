@@ -65,7 +65,7 @@ from wholecall.dialects.openai.responses_progress import Progress
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.runs import Runs
 from wholecall.dialects.translator import MOST_SLOTS, Events, TextTranslator, ViewTranslator, frame_of
-from wholecall.dialects.unread import with_unread
+from wholecall.dialects.unread import is_read, with_unread
 from wholecall.framing.frame import Frame, Like
 
 __all__ = ["ResponsesTranslator"]
@@ -142,7 +142,8 @@ class ResponsesTranslator(TextTranslator, ViewTranslator):
             if event.run != index or event.item_id != alias:
                 if event.delta is None:  # no piece
                     index, alias = runs.stop()
-                    deltas += with_unread(self.EVENTS[event.type](self, event), frame_of(texts, left, like))
+                    said = self.EVENTS[event.type](self, event)
+                    deltas += said if is_read(said, text) else with_unread(said, frame_of(texts, left, like))
                     continue
                 index, alias = key = event.run, event.item_id
                 run = runs.begin(deltas, key, self._slots.get(key) or self._begun(event))
