@@ -544,3 +544,11 @@ def test_other_frames_are_quiet_unknown_or_holes() -> None:
     )
     assert [Slot(0, 0, "fc_1", "\ud83d")] == translate(piece("\ud83d"))
     assert [hole] == translate("{")
+
+
+def test_the_end_of_a_text_has_the_label_that_is_there() -> None:
+    """`arguments.done` without text ends that of the call whose item it names, else whose call."""
+    said = {"type": "response.function_call_arguments.done", "call_id": "call_1", "arguments": ""}
+
+    assert [CallClosed(0, None, "call_1", of_text=True)] == translate(said)
+    assert [CallClosed(0, None, "fc_1", of_text=True)] == translate({**said, **ID})

@@ -111,7 +111,7 @@ _BOTH = {"both", "both and call"}
 
 def evident(habit: Any) -> bool:
     """Whether a call without text ended: its text did, its item, or the finished response lists it."""
-    return not {"t", "i", "o"}.isdisjoint(habit.parts) or habit.text in {"given", "placeholder"}
+    return not {"t", "i", "o"}.isdisjoint(habit.parts)
 
 
 def sensible(habit: Any, n_calls: int) -> bool:

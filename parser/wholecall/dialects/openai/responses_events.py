@@ -229,7 +229,7 @@ def whole_text(event: Event | ArgumentsDone) -> list[Delta]:
     if text:
         return [CallWhole(0, index, alias, id_, name, text, DONE, kind)]
     labels: list[Delta] = [CallSeen(0, index, alias, id_, name, kind)] if name else []
-    return [*labels, CallClosed(0, index, alias, of_text=True)]
+    return [*labels, CallClosed(0, index, id_ if alias is None else alias, of_text=True)]
 
 
 def added(event: Event) -> list[Delta]:
