@@ -26,6 +26,7 @@ from wholecall.repairing.chat_reading import claims_of
 from wholecall.repairing.items import label_of
 from wholecall.repairing.leaked_bodies import without_leaks
 from wholecall.repairing.mender import lasting, own_fault
+from wholecall.repairing.once import names_twice
 from wholecall.repairing.report import Ledger, Report
 from wholecall.repairing.responses import cut_response, is_ours, item_label, response_claim
 from wholecall.repairing.table import MENDERS
@@ -108,6 +109,8 @@ def repair_body(
         error, mended = fault.kind, json_bytes((form or _FORMS["responses"]).error(fault.detail, fault.kind))
     elif form is not None and not parser.is_enveloped:
         error, mended = _mended(form, data, events, losses, parser.turn.response_id)
+    if mended is data:
+        mended = _told_once(data)
     return RepairedBody(mended, _report(parser.dialect, events, error, is_mended=mended is not came))
 
 
@@ -159,6 +162,13 @@ def _mended(
         return CALLS_WITHHELD, json_bytes(form.error(losses.sentence, CALLS_WITHHELD))
     ours = form.rewrite(payload, calls, losses)
     return None, data if ours == payload else json_bytes(ours)
+
+
+def _told_once(data: bytes) -> bytes:
+    """Return a body in which no member is named twice: with the values that were read, whatever dialect it is."""
+    text = data.decode("utf-8-sig", "replace")
+    value = plain(text) if names_twice(text) else None
+    return data if value is None else json_bytes(value)
 
 
 # Anthropic.

@@ -15,8 +15,9 @@ from wholecall.dialects.decode import is_done, is_noise, payloads, plain
 from wholecall.encoders.base import json_bytes
 from wholecall.framing import Frame, SSEFraming
 from wholecall.limits import Limits
+from wholecall.repairing.once import names_twice
 
-__all__ = ["Piece", "PieceReader"]
+__all__ = ["Piece", "PieceReader", "may_name_twice"]
 
 _ODD_LINE_ENDS = (b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")  # see `json_bytes`
 _NAME: Final = "event: "
@@ -67,6 +68,12 @@ class Piece(NamedTuple):
         head = b"" if self.event is None else b"event: " + self.event.encode() + b"\n"
         return head + b"data: " + json_bytes(payload) + b"\n\n"
 
+    def told_once(self, text: str) -> Piece:
+        """Return the frame written anew if its text names a member twice: with the values that were read."""
+        if self.payload is None or not names_twice(text):
+            return self
+        return self._replace(raw=self.with_payload(self.payload), plain=False)
+
     def named(self) -> Piece:
         """Return the frame with its name for its `type`, which clients read."""
         payload = {**(self.payload or {}), "type": self.event}
@@ -93,7 +100,8 @@ def _pieces(block: bytes, frames: Sequence[Frame]) -> list[Piece]:
                 is_plain = not frame.replaced and (
                     block.isascii() or not any(end in block for end in _ODD_LINE_ENDS)
                 )
-                found.append(Piece(block, event, payload, is_plain, payload is None and is_done(text)))
+                piece = Piece(block, event, payload, is_plain, payload is None and is_done(text))
+                found.append(piece.told_once(text))
             else:
                 piece = Piece(
                     b"data: " + text.encode("utf-8", "surrogatepass") + b"\n\n", event, payload, False
@@ -157,6 +165,17 @@ class PieceReader:
         return self._framing.feed(data)
 
 
+def may_name_twice(block: bytes) -> bool:
+    """Return whether the frame of a block may name a member twice; one that is not of the simplest form may."""
+    data = block.partition(b"data:")[2].strip()
+    if b"\n" in data or b"\r" in data:
+        return True
+    try:
+        return names_twice(data.decode())
+    except UnicodeDecodeError:
+        return True
+
+
 def _simple(block: bytes) -> Piece | None:
     """Return the frame of a block of the simplest form; None for any other form."""
     if not block.endswith(b"\n\n") or b"\r" in block:
@@ -180,4 +199,5 @@ def _simple(block: bytes) -> Piece | None:
         payload = value if isinstance(value, dict) else None
     name = head[len(_NAME) : -1]
     is_plain = block.isascii() or not any(end in block for end in _ODD_LINE_ENDS)
-    return Piece(block, None if name in _UNNAMED else name, payload, is_plain, data == _DONE)
+    piece = Piece(block, None if name in _UNNAMED else name, payload, is_plain, data == _DONE)
+    return piece.told_once(data)

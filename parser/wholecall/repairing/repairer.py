@@ -23,7 +23,7 @@ from wholecall.repairing.blocks import Blocks, ended, has_id, silent
 from wholecall.repairing.leaks import Leaks
 from wholecall.repairing.mender import Mender, most_of, never_ended, own_fault
 from wholecall.repairing.moulds import Mould
-from wholecall.repairing.pieces import Piece, PieceReader
+from wholecall.repairing.pieces import Piece, PieceReader, may_name_twice
 from wholecall.repairing.report import Ledger, Report
 from wholecall.repairing.withholding import Withheld, checked
 from wholecall.stream.parser import ToolCallParser
@@ -300,7 +300,7 @@ class Repairer(Beginning, Uncopyable):
         if mender is None:
             return self._find_mender(block, events)
         mender.mould = None
-        if not mender.is_plain(block, events):
+        if not mender.is_plain(block, events) or may_name_twice(block):
             return self._mend(block, events)
         event = events[0]
         if len(events) == 1 and isinstance(event, (TextDelta, ReasoningDelta)):
