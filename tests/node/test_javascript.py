@@ -41,7 +41,8 @@ _CUT = {
     "responses/incomplete",
 }  # what is whole beside a call that was cut at the token limit; the AI SDK runs none of them
 _NO_TYPES = {"anthropic/type-in-the-event-name"}  # which the AI SDK does not look for there
-KNOWN = _OLDER_FORM | _CUT | _NO_TYPES
+_CHOICES = {"chat-completions/choices-open-late"}  # OpenAI's helpers run calls of turns with one choice alone
+KNOWN = _OLDER_FORM | _CUT | _NO_TYPES | _CHOICES
 
 
 def named(client: Client) -> str:
