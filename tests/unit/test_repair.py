@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 
 import pytest
 
@@ -354,3 +355,20 @@ def test_pings_stand_between_the_first_event_and_the_end() -> None:
 
     assert [b"", b"", pings[2], pings[2], pings[2], b""] == pings
     assert {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": None}]} == chunk
+
+
+_SILENCE = [b":\n\n", b": ping\n\n", b"\n", b"\n\n", b":\n", b"\r\n", b"\r", b": a\r\n\r\n", b":b\r\r"]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_silence_passes_however_it_is_cut(seed: int) -> None:
+    """Comments and blank lines between events come out as they came, in one read or in many."""
+    chance = random.Random(seed)
+    events = [CHAT, b"data: [DONE]\n\n"]
+    silence = [b"".join(chance.choices(_SILENCE, k=chance.randint(0, 3000))) for _ in range(2)]
+    data = events[0] + silence[0] + b"\n\n" + events[1] + silence[1]
+    whole, pieces = Repairer(), Repairer()
+    size = chance.choice([1, 7, 64, 1460])
+    fed = [pieces.feed(data[at : at + size]) for at in range(0, len(data), size)]
+    assert data == whole.feed(data) + whole.close()
+    assert data == b"".join(fed) + pieces.close()

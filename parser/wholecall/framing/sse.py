@@ -46,8 +46,12 @@ _FIELDS = frozenset((b"data", b"event", b"id", b"retry"))
 # JSON in a field of a name that the standard does not know: a name was damaged on its way. And what may become one.
 _MISSPELT = re.compile(rb"[^\0- \"<,:{}\[\]]{1,8}: ?[{\[]")
 _SPELT = re.compile(rb"[^\0- \"<,:{}\[\]]{1,8}(: ?)?")
+# Between events: where comments and blank lines begin, and the first line behind some that is none.
+_SILENCE = re.compile(rb"\n\n[:\n]")
+_SPEECH = re.compile(rb"\n[^:\n]")
 _MAX_RETRY_DIGITS = 18
 _COLON, _BRACE = b":{"
+_SILENT = b":\n"
 _USUAL = ("data: ", "message")  # what stands before the data of an event, and its name
 _NOTHING: tuple[list[str], list[Frame]] = ([], [])  # is never changed
 
@@ -175,9 +179,31 @@ class SSEFraming(LineFraming):
         if found is not None:
             frames += framed(*found)
         else:
-            self._read_by_line(block + b"\n\n", frames)
+            self._read_unusual(block + b"\n\n", frames)
         if rest and not self._holds(rest):
-            self._read_by_line(rest, frames)
+            self._read_unusual(rest, frames)
+
+    def _read_unusual(self, data: bytes, frames: list[Frame]) -> None:
+        """Read what the block reader refuses; comments and blank lines between events are passed at once.
+
+        They say nothing, and servers that wait send many: a megabyte of them would take as long as ten of text.
+        """
+        at = 0
+        while at < len(data):
+            if not self._resting:
+                self._read_by_line(data[at:], frames)
+                return
+            if data[at] in _SILENT:
+                speech = _SPEECH.search(data, at)
+                end = speech.start() + 1 if speech else data.rfind(b"\n", at) + 1
+                if not end:  # a comment that goes on
+                    self._read_by_line(data[at:], frames)
+                    return
+            else:
+                silence = _SILENCE.search(data, at)
+                end = silence.start() + 2 if silence else len(data)
+                self._read_by_line(data[at:end], frames)
+            at = end
 
     def _holds(self, rest: bytes) -> bool:
         """Hold the beginning of an event that looks ordinary; return False if it does not, or is too long."""

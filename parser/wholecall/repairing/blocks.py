@@ -1,7 +1,8 @@
 r"""Cuts the bytes of an event stream into blocks: one event each, with the blank line that ends it.
 
 Line ends are LF, CRLF and CR, in any mixture (WHATWG HTML 9.2.5). A block whose last byte so far is a CR waits for
-the next one, which may be the LF that belongs to it, so that blocks do not depend on how the bytes were cut.
+the next one, which may be the LF that belongs to it, so that blocks do not depend on how the bytes were cut. Only of
+comments and blank lines, which servers send while they wait, are several blocks one: nothing depends on how many.
 """
 
 from __future__ import annotations
@@ -15,6 +16,13 @@ __all__ = ["Blocks", "ended", "has_id", "is_comment", "silent"]
 _BLANK = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?=[^\n]))")
 _ENDED = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r)\Z")
 _LONGEST = 4  # bytes of the longest match
+# Whole blocks of comments and blank lines: whatever is made of one is made of several.
+_SILENT = re.compile(
+    rb"(?:(?:E|E?(?::[^\r\n]*E)+)(?:\r\n|\n|\r(?=[^\n])))+".replace(b"E", rb"(?:\r\n|\n|\r(?!\n))")
+)
+_MOST_SILENT = 4096  # bytes of them that are one block
+_SILENT_BEGINS = (b":", b"\n", b"\r")
+_SAYS = re.compile(rb"(?:\A|[\r\n])[^:\r\n]")
 _ID = re.compile(rb"(?:\A|[\r\n])id:")
 _MARK = b"\xef\xbb\xbf"  # a byte order mark may stand at the beginning of a stream
 
@@ -52,14 +60,26 @@ class Blocks:
         return blocks
 
     def _ends(self) -> Iterator[int]:
-        """Yield where blocks end; most streams know no CR, and are searched faster."""
+        """Yield where blocks end; those in a row that hold nothing but comments and blank lines are one."""
+        at, begins = self._searched, not self._searched
+        while end := (self._silent(at) if begins else 0) or self._end(at):
+            yield end
+            at, begins = end, True
+
+    def _end(self, at: int) -> int:
+        """Return where the next block ends, 0 if it does not; most streams know no CR, and are searched faster."""
         if self._has_cr:
-            yield from (match.end() for match in _BLANK.finditer(self._open, self._searched))
-            return
-        at = self._open.find(b"\n\n", self._searched)
-        while at >= 0:
-            yield at + 2
-            at = self._open.find(b"\n\n", at + 2)
+            blank = _BLANK.search(self._open, at)
+            return blank.end() if blank else 0
+        found = self._open.find(b"\n\n", at)
+        return found + 2 if found >= 0 else 0
+
+    def _silent(self, at: int) -> int:
+        """Return where blocks end that begin here and hold nothing but comments and blank lines, 0 if none does."""
+        if self._open[at : at + 1] not in _SILENT_BEGINS:
+            return 0
+        silent = _SILENT.match(self._open, at, at + _MOST_SILENT)
+        return silent.end() if silent else 0
 
     def close(self) -> bytes:
         """Return what never got its blank line."""
@@ -79,7 +99,7 @@ def has_id(block: bytes) -> bool:
 
 def is_comment(block: bytes) -> bool:
     """Whether a block holds comments and blank lines only."""
-    return all(line in (b"\n", b"\r\n", b"\r") or line.startswith(b":") for line in _lines(block))
+    return _SAYS.search(block.removeprefix(_MARK)) is None
 
 
 def silent(block: bytes, *, has_ids: bool) -> bytes:

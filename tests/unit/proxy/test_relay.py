@@ -707,3 +707,28 @@ def test_a_body_has_bounds() -> None:
     raised, entry = run(client, Scripted(reply), limits=Limits(max_stream_bytes=5000))
 
     assert (None, 502, "stream_too_large", True) == (raised, client.status, entry.error, reply.n_reads < 10)
+
+
+@pytest.mark.parametrize("unit", [b"data: 1\n\n", b"data: {\n\n", b":\n\n"])
+def test_others_have_their_turn_while_much_is_read(unit: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However much one read brings, and whatever it is, others go on after each few thousand bytes of it."""
+    ticks = iter(range(10**9))
+    monkeypatch.setattr("wholecall.proxy.relay.perf_counter", lambda: next(ticks) / 100)
+    n_slices = 40
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async def both() -> None:
+        beside = asyncio.ensure_future(others())
+        reply = Reply([HELLO, unit * (n_slices * 4096 // len(unit)), DONE])
+        async with staged(Client(CHAT), Scripted(reply)):
+            pass
+        beside.cancel()
+
+    asyncio.run(both())
+    assert turns >= n_slices
