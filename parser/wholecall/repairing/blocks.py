@@ -76,7 +76,7 @@ class Blocks:
 
     def _silent(self, at: int) -> int:
         """Return where blocks end that begin here and hold nothing but comments and blank lines, 0 if none does."""
-        if self._open[at : at + 1] not in _SILENT_BEGINS:
+        if not self._open.startswith(_SILENT_BEGINS, at):
             return 0
         silent = _SILENT.match(self._open, at, at + _MOST_SILENT)
         return silent.end() if silent else 0
