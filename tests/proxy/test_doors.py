@@ -202,23 +202,63 @@ def test_there_are_no_tunnels(house: House) -> None:
 
 
 @pytest.mark.parametrize(
-    "target",
+    ("target", "sent"),
     [
-        "//evil.example/v1",
-        "/@evil.example",
-        "/a/../b/./c",
-        "/%2e%2e/%2F?a=%20b&c=/d?e",
-        "/a%0d%0ab",
-        "/:80@evil.example/",
+        ("/@evil.example", "/@evil.example"),
+        ("/:80@evil.example/", "/:80@evil.example/"),
+        ("/v1/models/a%2Fb;v=1?c=/../d%2e", "/v1/models/a%2Fb;v=1?c=/../d%2e"),
+        ("//evil.example///v1", "/evil.example/v1"),
     ],
 )
-def test_a_path_goes_on_as_it_came(house: House, target: str) -> None:
-    """After the upstream's own address, whatever it looks like."""
+def test_a_path_goes_on_as_it_came(house: House, target: str, sent: str) -> None:
+    """After the upstream's own address, whatever it looks like; only doubled slashes become one."""
     head = f"GET {target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n".encode()
     status, _ = head_of(house.play(lambda: house.ask(head), small))
     first = house.conversations[0].head.partition(b"\r\n")[0]
 
-    assert (200, f"GET {target} HTTP/1.1".encode()) == (status, first)
+    assert (200, f"GET {sent} HTTP/1.1".encode()) == (status, first)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        *("/a/../b", "/a/./b", "/..", "/a/..;v=1/b", "/%2e%2e/b", "/a/.%2E/b", "/a/%252e%252e/b", "/a%2f..%2fb"),
+        *("/a%5cb", "/a%255cb", "/a%0d%0ab", "/a%00b"),
+    ],
+)  # fmt: skip
+def test_a_path_that_may_lead_elsewhere_goes_nowhere(house: House, target: str) -> None:
+    """Prefixes and keys are chosen by a path, and somebody behind the proxy may resolve it to another one."""
+    head = f"GET {target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n".encode()
+    status, _ = head_of(house.play(lambda: house.ask(head), small))
+
+    assert (400, []) == (status, house.conversations)
+
+
+def test_trailers_stay_here(house: House) -> None:
+    """What comes behind a body in chunks is no header: it reaches no upstream, and decides nothing."""
+    head = request(CHAT, b"", b"transfer-encoding: chunked")
+    trailers = b"x-late: canary-late\r\nauthorization: Bearer canary-late\r\nhost: evil\r\norigin: https://evil.example\r\n"
+    answer = house.play(lambda: house.ask(head + b"2\r\n{}\r\n0\r\n" + trailers + b"\r\n"), small)
+    heads = b"".join(conversation.head for conversation in house.conversations)
+
+    assert (200, False) == (head_of(answer)[0], b"late" in heads.lower() or b"evil" in heads)
+
+
+@pytest.mark.parametrize(
+    ("head", "statuses"),
+    [
+        (b"GET /v1/models HTTP/1.1\r\n", {400}),
+        (b"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: gzip\r\n", {400, 501}),
+        (b"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: gzip, chunked\r\n", {400, 501}),
+    ],
+    ids=["no host", "another coding", "two codings"],
+)  # fmt: skip
+def test_a_head_that_says_too_little_or_too_much(house: House, head: bytes, statuses: set[int]) -> None:
+    """HTTP/1.1 has a `Host`, and a body comes in chunks and in no other coding."""
+    answer = house.play(lambda: house.ask(head + b"connection: close\r\n\r\n"), small)
+
+    assert head_of(answer)[0] in statuses
+    assert [] == house.conversations
 
 
 def test_a_websocket_is_refused(house: House) -> None:
@@ -306,6 +346,16 @@ def test_web_pages(house: House, origin: bytes, status: int) -> None:
 
     assert status == head_of(answer)[0]
     assert b"access-control" not in answer.lower()
+
+
+@pytest.mark.parametrize(
+    ("site", "status"), [(b"cross-site", 403), (b"same-site", 403), (b"same-origin", 200), (b"none", 200)]
+)
+def test_a_get_of_a_web_page(house: House, site: bytes, status: int) -> None:
+    """Browsers name no origin with it, but say that it comes from another site."""
+    asked = request("/v1/models", b"", b"sec-fetch-site: " + site, method="GET")
+
+    assert status == head_of(house.play(lambda: house.ask(asked), small))[0]
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ _private = True
 
 _HOST: Final = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\[\]:@/\s]+))(?::\d{1,5})?\Z", re.ASCII)
 _CLOSE: Final = ((b"connection", b"close"),)
+_SAME: Final = frozenset({b"none", b"same-origin"})  # typed by the user, or of a page of our own
 _UPGRADE: Final = ((b"upgrade", b"HTTP/1.1"), (b"connection", b"upgrade"))
 
 
@@ -37,6 +38,11 @@ def admit(scope: Scope, clients: ClientsConfig) -> bytes | None:
     names = {name for name, _ in headers}
     if b"content-length" in names and b"transfer-encoding" in names:
         raise Refusal(400, "bad_framing", "a body has a length or chunks, not both", _CLOSE)
+    codings = [value.strip().lower() for name, value in headers if name == b"transfer-encoding"]
+    if codings not in ([], [b"chunked"]):
+        raise Refusal(501, "bad_coding", "a body comes in chunks, and in no other transfer coding", _CLOSE)
+    if scope["http_version"] == "1.1" and b"host" not in names:
+        raise Refusal(400, "bad_host", "a request of HTTP/1.1 has a Host", _CLOSE)
     _check_host(headers, clients)
     _check_origin(headers, clients)
     return _token(headers, clients) if clients.tokens else None
@@ -66,6 +72,13 @@ def _check_origin(headers: Headers, clients: ClientsConfig) -> None:
         raise Refusal(
             403, "origin_refused", "web pages of this Origin may not ask; add it to clients.origins"
         )
+    # Browsers send no Origin with a GET that a page of another site makes them send, but say where it comes from.
+    if not origins and not _SAME.issuperset(_sites(headers)):
+        raise Refusal(403, "origin_refused", "web pages of other sites may not ask")
+
+
+def _sites(headers: Headers) -> set[bytes]:
+    return {value.strip().lower() for name, value in headers if name == b"sec-fetch-site"}
 
 
 def _token(headers: Headers, clients: ClientsConfig) -> bytes:

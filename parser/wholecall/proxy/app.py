@@ -25,6 +25,7 @@ from wholecall.proxy.incoming import ClientLeft, Incoming
 from wholecall.proxy.pings import Clock
 from wholecall.proxy.relay import Relay
 from wholecall.proxy.request import Request, entry_of
+from wholecall.proxy.room import Held, Room
 from wholecall.proxy.wire import Receive, Scope, Send, Upstream
 from wholecall.repairing.answers import ID
 
@@ -74,6 +75,7 @@ class ProxyApp:
         self._setups: set[_Setup] = set()
         self._closing: set[asyncio.Task[None]] = set()
         self._is_draining = False
+        self._room = Room(config.max_held_bytes)
         self._n_open = 0
         self._idle = asyncio.Event()
 
@@ -161,7 +163,18 @@ class ProxyApp:
             self._watcher.over(entry)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send, entry: Entry) -> None:
-        incoming, setup = Incoming(receive, _BODY_TIMEOUT), self._current()
+        setup = self._current()
+        config = setup.config
+        self._room.most = config.max_held_bytes
+        held = Held(self._room)
+        try:
+            await self._exchange(scope, Incoming(receive, _BODY_TIMEOUT, held), send, entry, setup, held)
+        finally:
+            held.give_all()
+
+    async def _exchange(
+        self, scope: Scope, incoming: Incoming, send: Send, entry: Entry, setup: _Setup, held: Held
+    ) -> None:
         config = setup.config
         try:
             token = admit(scope, config.clients)
@@ -179,6 +192,7 @@ class ProxyApp:
             config=config,
             clock=self._clock or asyncio.get_running_loop(),
             options=request.options,
+            held=held,
         )
         del request  # its body may be large, and the answer long
         setup.relays.add(relay)

@@ -12,6 +12,7 @@ import ipaddress
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final, Literal, Optional
+from urllib.parse import unquote
 
 import msgspec
 
@@ -221,6 +222,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         write_timeout: how long a client may take in nothing of what waits for it.
         drain: how long open answers may go on once the proxy is told to stop.
         max_request_bytes: of the body of a request that is read before it is passed on.
+        max_held_bytes: of all bodies that are held at one time, of requests and of answers that are judged whole.
         max_streams: exchanges at one time, for each worker.
         log: the form of the access log.
         workers: processes.
@@ -246,6 +248,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     write_timeout: Optional[float] = 60.0
     drain: float = 30.0
     max_request_bytes: int = 64 * MIB
+    max_held_bytes: int = 256 * MIB
     max_streams: int = 1000
     log: LogForm = "json"
     workers: int = 1
@@ -268,7 +271,10 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         chosen = next((upstream for upstream in found if upstream.takes(model)), None)
         if chosen is None and model is None and found:
             chosen = found[0]  # a list of models, a file: nothing that a model decides
-        return None if chosen is None else Route(chosen, path[len(chosen.path) :])
+        if chosen is None:
+            return None
+        rest = path.split("/")[chosen.path.count("/") + 1 :]
+        return Route(chosen, "".join(f"/{segment}" for segment in rest))
 
     def asks_for_model(self, path: str) -> bool:
         """Return whether the model of a request has a say in where it goes."""
@@ -286,5 +292,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def begins(path: str, prefix: str) -> bool:
-    """Return whether a path lies below a prefix."""
-    return path.startswith(prefix) and path[len(prefix) : len(prefix) + 1] in ("", "/")
+    """Return whether a path lies below a prefix, whatever the case, the escapes and the parameters (`;v=1`) of its segments."""
+    segments = [unquote(segment.partition(";")[0]).lower() for segment in path.split("/")]
+    wanted = prefix.lower().split("/")
+    return segments[: len(wanted)] == wanted

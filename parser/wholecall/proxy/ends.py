@@ -34,6 +34,9 @@ _ENDS: Final = {
     "upstream_stalled": _End(504, "upstream_stalled", "{} stopped in the middle of the answer"),
     "client_stalled": _End(408, "client_left", "the answer was not read"),
     "calls_withheld": _End(502, "withheld", "all tool calls of {} were withheld"),
+    "too_much_held": _End(
+        503, "cut", "the requests and answers that are open take all the memory for bodies"
+    ),
     "draining": _End(503, "cut", "the proxy is stopping"),
 }
 _LIMIT: Final = _End(502, "cut", "the answer of {} is beyond a limit")

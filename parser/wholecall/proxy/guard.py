@@ -187,6 +187,11 @@ def _httptools() -> type[Any]:
             raw, _, query = self.url.partition(b"?")
             self.scope["raw_path"], self.scope["query_string"] = raw, query
 
+        def on_header(self, name: bytes, value: bytes) -> None:
+            """Take a header; what comes behind a body (trailers) is none, whatever it is called."""
+            if not self._in_body:
+                super().on_header(name, value)
+
         def on_message_complete(self) -> None:
             """End a request."""
             self._in_body = False

@@ -11,7 +11,9 @@ import asyncio
 from collections.abc import AsyncIterator
 
 from wholecall import WholecallError
+from wholecall.proxy.ends import refusal_of
 from wholecall.proxy.errors import Refusal
+from wholecall.proxy.room import Held, NoRoomError
 from wholecall.proxy.wire import Receive
 
 __all__ = ["ClientLeft", "Incoming"]
@@ -30,12 +32,14 @@ class Incoming:
     Args:
         receive: of ASGI.
         timeout: seconds without progress after which a body is given up; None for no bound.
+        held: what the exchange holds of the room for all bodies.
 
     Attributes:
         refusal: why the body was given up while it was passed on; None where it was not.
     """
 
-    def __init__(self, receive: Receive, timeout: float | None) -> None:
+    def __init__(self, receive: Receive, timeout: float | None, held: Held) -> None:
+        self._held = held
         self.refusal: Refusal | None = None
         self._receive = receive
         self._timeout = timeout
@@ -50,12 +54,16 @@ class Incoming:
 
         Raises:
             ClientLeft: it did, in the middle.
-            Refusal: the body is too large, or it does not go on.
+            Refusal: the body is too large, there is no room for it, or it does not go on.
         """
         parts: list[bytes] = []
         size, goes_on = 0, True
         while goes_on:
             piece, goes_on = await self._next()
+            try:
+                self._held.take(len(piece))
+            except NoRoomError:
+                raise no_room() from None
             parts.append(piece)
             size += len(piece)
             if size > most:
@@ -99,6 +107,12 @@ class Incoming:
             self._left = True
             raise ClientLeft("the client left")
         return message.get("body", b""), message.get("more_body", False)
+
+
+def no_room() -> Refusal:
+    """Return what is answered where the bodies of others take all the room."""
+    refusal = refusal_of("too_much_held", "")
+    return Refusal(refusal.status, refusal.code, refusal.message, (*_CLOSE, *refusal.headers))
 
 
 def too_large(most: int) -> Refusal:

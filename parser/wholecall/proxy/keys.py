@@ -248,6 +248,7 @@ TOP: Final[Mapping[str, Reading]] = {
     "write_timeout": _SECONDS,
     "drain": Reading(_some_seconds, _number_of_text),
     "max_request_bytes": _COUNT,
+    "max_held_bytes": _COUNT,
     "max_streams": _COUNT,
     "log": _one_of(LogForm),
     "workers": _COUNT,

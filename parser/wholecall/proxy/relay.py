@@ -24,6 +24,7 @@ from wholecall.proxy.errors import CutOff
 from wholecall.proxy.headers import BadHeaderError, to_client, value_of
 from wholecall.proxy.pings import Clock, Timer, Vigil
 from wholecall.proxy.reading import Reading
+from wholecall.proxy.room import Held, NoRoomError
 from wholecall.proxy.wire import Answer, Headers, Question, Send, Upstream, UpstreamFailed
 from wholecall.repairing import RepairedBody, Repairer, Report, repair_body
 from wholecall.repairing.answers import ERROR_HEADERS, ERROR_STATUS, EVENT_STREAM, ID, is_json, kind_of
@@ -35,9 +36,7 @@ _private = True
 _HAS_AN_END: Final = "responses"  # an error is an end of its own there; for all others the connection is cut
 _COMMENT: Final = b": ping\n\n"
 _TURN: Final = 0.005  # seconds after which others have their turn
-_SLICE: Final = (
-    4096  # bytes that are read between two looks at the clock; of events of a few bytes they take longest
-)
+_SLICE: Final = 4096  # bytes that are read between two looks at the clock
 _MOST_WAITING: Final = 1024 * 1024  # bytes; a read that decodes to more is sent in several pieces
 _BODILESS: Final = frozenset({204, 304})  # statuses: a length of theirs is about another answer
 _MOST_BLANK: Final = 64 * 1024  # bytes in front of JSON
@@ -54,6 +53,7 @@ class Relay:
         watcher: looks on.
         config: how long is waited for what, and when there are pings.
         clock: the event loop, or what a test has in its place.
+        held: what the exchange holds of the room for all bodies.
         options: those of the repairer; None where the answer passes whatever it is.
 
     Attributes:
@@ -70,6 +70,7 @@ class Relay:
         watcher: Watcher,
         config: Config,
         clock: Clock,
+        held: Held,
         options: dict[str, Any] | None = None,
     ) -> None:
         self.entry = entry
@@ -81,6 +82,7 @@ class Relay:
         self._config = config
         self._clock = clock
         self._options = options
+        self._held = held
         self._started = clock.time()
         self._vigil = Vigil(
             self._started,
@@ -139,6 +141,7 @@ class Relay:
         assert question is not None
         answer = self._answer = await self._upstream.ask(question)
         del question  # its body may be large, and the answer long
+        self._held.give_all()
         now = self._clock.time()
         self._vigil.begin(now)
         self._timer.restart(self._vigil.wait(now))
@@ -207,12 +210,14 @@ class Relay:
         self.entry.handling = "judged"
         most = options["limits"].max_stream_bytes
         size = sum(map(len, parts))
+        self._hold(size)
         for part in parts:
             self._watcher.chunk(self.entry, part)
         while data := await reading.read():
             for piece in reading.pieces(data):
                 self._watcher.chunk(self.entry, piece)
                 parts.append(piece)
+                self._hold(len(piece))
                 size += len(piece)
                 if most is not None and size > most:
                     raise self._broken("stream_too_large")
@@ -221,6 +226,12 @@ class Relay:
         body = repair_body(b"".join(parts), on_dropped=self.entry.lose, **kept)
         self.entry.own_seconds += perf_counter() - began
         await self._give(reading.answer, body)
+
+    def _hold(self, size: int) -> None:
+        try:
+            self._held.take(size)
+        except NoRoomError:
+            raise self._broken("too_much_held") from None
 
     async def _give(self, answer: Answer, body: RepairedBody) -> None:
         self._report(body.report)

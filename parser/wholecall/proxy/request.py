@@ -6,11 +6,12 @@ where the model decides who is asked. It is never rewritten. Every other body is
 
 from __future__ import annotations
 
+import re
 import time
 import uuid
 from collections.abc import AsyncIterator
 from typing import Any, Final, Union
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import msgspec
 
@@ -29,6 +30,7 @@ _private = True
 
 _MOST_PATH: Final = 512  # characters that are noted
 _JSON: Final = "json"
+_CROOKED: Final = re.compile(r"(?:\A|/)\.{1,2}(?:;[^/]*)?(?:/|\Z)|[\\\0-\x1f\x7f]")
 
 Body = Union[bytes, AsyncIterator[bytes], None]
 
@@ -37,6 +39,18 @@ def path_of(scope: Scope) -> str:
     """Return the path of a request as it came, without its query."""
     raw: bytes | None = scope.get("raw_path")
     return quote(scope["path"]) if raw is None else raw.decode("latin-1")
+
+
+def _straight(path: str) -> str:
+    """Return a path without doubled slashes.
+
+    Raises:
+        Refusal: it is not plain where it leads: whoever resolves it may come to another place than we did.
+    """
+    once = unquote(path)
+    if any(map(_CROOKED.search, (once, unquote(once)))):
+        raise Refusal(400, "bad_path", "a path has no dots for segments, no backslashes and no controls")
+    return re.sub("//+", "/", path)
 
 
 def entry_of(scope: Scope) -> Entry:
@@ -81,7 +95,7 @@ class Request(msgspec.Struct, frozen=True):
             Refusal: it goes nowhere.
             ClientLeft: the client did, before all of it was there.
         """
-        path, headers = path_of(scope), list(scope["headers"])
+        path, headers = _straight(path_of(scope)), list(scope["headers"])
         asks = asks_for_calls(scope["method"], path)
         asked, body = await _body(scope, incoming, config, is_read=asks or _decides(path, headers, config))
         entry.model, entry.is_stream = asked.model_name, asked.stream is True

@@ -7,8 +7,10 @@ may be either, and its first byte decides. All functions are pure, and take what
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
+from urllib.parse import unquote
 
 __all__ = [
     "ENDPOINTS",
@@ -47,7 +49,15 @@ def asks_for_calls(method: str, path: str, endpoints: Sequence[str] = ENDPOINTS)
         path: without the query.
         endpoints: how such paths end; a slash at the end of the path is ignored.
     """
-    return method == "POST" and path.rstrip("/").endswith(tuple(endpoints))
+    return method == "POST" and _folded(path).rstrip("/").endswith(tuple(map(str.lower, endpoints)))
+
+
+def _folded(path: str) -> str:
+    """Return what of a path tells endpoints apart: without escapes, parameters of segments, doubled slashes, and capitals.
+
+    Servers differ in what of these they take for the same; whoever decides by a path must not tell more apart than they do.
+    """
+    return re.sub("//+", "/", re.sub(";[^/]*", "", unquote(path))).lower()
 
 
 def kind_of(status: int, content_type: str) -> str | None:

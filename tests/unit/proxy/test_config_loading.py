@@ -46,6 +46,7 @@ idle_timeout = 12.5
 write_timeout = "off"
 drain = 0
 max_request_bytes = 1000
+max_held_bytes = 2000
 max_streams = 10
 log = "text"
 workers = 2
@@ -113,6 +114,7 @@ def test_a_file_with_every_key(tmp_path: Path) -> None:
         write_timeout=None,
         drain=0.0,
         max_request_bytes=1000,
+        max_held_bytes=2000,
         max_streams=10,
         log="text",
         workers=2,
@@ -212,6 +214,7 @@ def test_every_key_has_a_variable(tmp_path: Path) -> None:
         "WRITE_TIMEOUT": "off",
         "DRAIN": "0",
         "MAX_REQUEST_BYTES": "1000",
+        "MAX_HELD_BYTES": "2000",
         "MAX_STREAMS": "10",
         "LOG": "text",
         "WORKERS": "2",

@@ -26,6 +26,8 @@ CONFIG = Config(upstreams=(ALL, OPENAI, NESTED, OTHERS, CLAUDE, GPT))
         ("/openai", None, "https://api.openai.com/"),
         ("/openai/", None, "https://api.openai.com/"),
         ("/openaix/v1", None, "https://all.example/openaix/v1"),
+        ("/OpenAI/v1/Models", None, "https://api.openai.com/v1/Models"),
+        ("/%6fpenai;v=1/v1/models;v=2", None, "https://api.openai.com/v1/models;v=2"),
         ("/openai/eu/chat/completions", "m", "https://nested.example/base/v2/chat/completions"),
         ("/openai/eu", None, "https://nested.example/base/v2"),
         ("/openai/europe", None, "https://api.openai.com/europe"),

@@ -732,3 +732,37 @@ def test_others_have_their_turn_while_much_is_read(unit: bytes, monkeypatch: pyt
 
     asyncio.run(both())
     assert turns >= n_slices
+
+
+ROOM = 100
+
+
+def test_bodies_have_bounds_together() -> None:
+    """While others hold the room, a request is refused for now; when the upstream answers, its body takes no room any more."""
+    answers = asyncio.Event()
+
+    async def late() -> Reply:
+        await answers.wait()
+        return Reply([HELLO, DONE])
+
+    async def go() -> list[int]:
+        upstream = Scripted(late, Reply([HELLO, DONE]))
+        clients = [Client(CHAT, b'{"a":"%b"}' % (b"x" * 60)) for _ in range(3)]
+        async with staged(clients[0], upstream, config(max_held_bytes=ROOM)) as stage:
+            for client in clients[1:2]:
+                await stage.app(client.scope, client.receive, client.send)
+            answers.set()
+            await settle()
+            await stage.app(clients[2].scope, clients[2].receive, clients[2].send)
+        return [client.status for client in clients]
+
+    assert [200, 503, 200] == asyncio.run(go())
+
+
+def test_answers_that_are_judged_whole_have_bounds_together() -> None:
+    """One that takes more room than there is ends as an error."""
+    body = json.dumps({"choices": [{"message": {"content": "x" * ROOM}}]}).encode()
+    client = Client()
+    _, entry = run(client, Scripted(Reply([body], headers=JSON)), config(max_held_bytes=ROOM))
+
+    assert (503, "too_much_held", "cut") == (client.status, entry.error, entry.outcome)

@@ -1,0 +1,71 @@
+"""The memory that bodies may take together: of requests that are read, and of answers that are judged whole.
+
+Theory of operation. A body has a bound of its own, but many at one time have none together. So each takes its bytes out
+of one `Room` as they come, and gives them back when its exchange is over. Where there is no room, a request is refused
+for now (503), and an answer ends as an error.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Held", "NoRoomError", "Room"]
+_private = True
+
+
+class NoRoomError(Exception):
+    """The bodies that are held take all the room."""
+
+
+class Room:
+    """The bytes that may be held at one time.
+
+    Args:
+        most: how many.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._taken = 0
+
+    def __repr__(self) -> str:
+        return f"<Room {self._taken} of {self.most}>"
+
+    @property
+    def taken(self) -> int:
+        """How many bytes are held."""
+        return self._taken
+
+    def take(self, size: int) -> None:
+        """Take so many bytes.
+
+        Raises:
+            NoRoomError: there are not so many left; nothing was taken.
+        """
+        if self._taken + size > self.most:
+            raise NoRoomError
+        self._taken += size
+
+    def give(self, size: int) -> None:
+        """Give so many bytes back."""
+        self._taken -= size
+
+
+class Held:
+    """What one exchange holds of a room."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._size = 0
+
+    def take(self, size: int) -> None:
+        """Take so many bytes more.
+
+        Raises:
+            NoRoomError: there are not so many left.
+        """
+        self._room.take(size)
+        self._size += size
+
+    def give_all(self) -> None:
+        """Give back what was taken; again, nothing."""
+        self._room.give(self._size)
+        self._size = 0
