@@ -16,7 +16,7 @@ from wholecall.proxy.guard import MOST_HEAD
 SOON = 0.2
 HELLO = frame({"role": "assistant", "content": "canary-text"})
 STREAM = HELLO + frame({}, "stop") + DONE
-SMALL = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
+SMALL = b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 2\r\n\r\nok"
 
 
 @pytest.fixture(scope="module", params=["httptools", "h11"])

@@ -473,7 +473,9 @@ def test_headers_of_the_upstream_come_once(house: House) -> None:
 
     async def serve(conversation: Conversation) -> None:
         await conversation.say(
-            b"\r\n".join([b"HTTP/1.1 200 OK", *lines, b"content-length: 5", b"", b"hello"])
+            b"\r\n".join(
+                [b"HTTP/1.1 200 OK", *lines, b"content-type: text/html", b"content-length: 5", b"", b"hello"]
+            )
         )
 
     answer = house.play(lambda: house.ask(request()), serve)

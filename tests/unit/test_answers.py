@@ -48,15 +48,22 @@ def test_endpoints_of_others() -> None:
         (200, "Text/Event-Stream ; charset=utf-8", "text/event-stream"),
         (200, "application/json", "application/json"),
         (200, "text/plain; charset=utf-8", "text/plain"),
+        (200, "text/event-stream, text/event-stream", "text/event-stream"),
+        (200, "application/octet-stream", "text/plain"),
+        (200, "binary/octet-stream; x=1", "text/plain"),
+        (200, "", "text/plain"),
+        (201, "application/json", "application/json"),
         (200, "text/html", None),
+        (200, "image/png", None),
+        (200, "application/x-ndjson", None),
+        (200, "application/jsonl", None),
         (200, "application/vnd.amazon.eventstream", None),
-        (200, "", None),
-        (201, "application/json", None),
+        (204, "", None),
         (429, "text/event-stream", None),
     ],
 )
 def test_kinds(status: int, content_type: str, kind: str | None) -> None:
-    """Of status 200 alone, event streams, JSON and plain text may hold calls."""
+    """What is no error may hold calls, unless it is surely neither an event stream nor JSON."""
     assert kind == answers.kind_of(status, content_type)
 
 

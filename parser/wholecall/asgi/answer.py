@@ -253,6 +253,6 @@ def _body(message: Message) -> bytes:
 def _kind_of(start: Message) -> str | None:
     """Return the media type of an answer that may hold tool calls, and is not encoded; None of any other."""
     found = {name.lower(): value for name, value in reversed(start["headers"])}
-    if found.get(b"content-encoding", b"identity").strip().lower() != b"identity":
+    if not answers.is_identity(found.get(b"content-encoding", b"").decode("latin-1")):
         return None
     return answers.kind_of(start["status"], found.get(b"content-type", b"").decode("latin-1"))

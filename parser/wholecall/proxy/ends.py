@@ -66,6 +66,8 @@ def outcome_of(entry: Entry) -> Outcome:
         return _ENDS.get(entry.error, _LIMIT).outcome
     if entry.status >= _ERROR:
         return "upstream_status"
+    if entry.unrepaired not in (None, "off"):
+        return "unread"
     if entry.n_withheld:
         return "withheld"
     return "mended" if entry.mended else "ok"

@@ -22,6 +22,7 @@ _private = True
 
 Outcome = Literal[
     "ok",  # came out as it came in
+    "unread",  # it may hold calls, and passed without being read
     "mended",  # every call came out, some of them otherwise than they came
     "withheld",  # at least one call was withheld
     "client_left",  # also one that did not read: then `error` is client_stalled
@@ -36,7 +37,7 @@ Outcome = Literal[
 # How the answer was treated: its calls judged while it streamed, judged as a whole, or not at all.
 Handling = Literal["repaired", "judged", "passed"]
 # Why an answer that may hold calls passed all the same.
-Unrepaired = Literal["dialect", "encoding", "off"]
+Unrepaired = Literal["dialect", "encoding", "off", "type"]
 
 _PLAIN_NAME: Final = re.compile(r"[\w.:/-]{1,64}\Z", re.ASCII)
 _MOST_NAMED: Final = 64

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
 from wholecall.framing.codings import Decoder, UndecodableError, decoder_for
 from wholecall.proxy.entry import Entry
 from wholecall.proxy.headers import value_of
 from wholecall.proxy.pings import Clock, Vigil
 from wholecall.proxy.wire import Answer, UpstreamFailed
+from wholecall.repairing.answers import is_identity
 
 __all__ = ["Reading"]
 _private = True
-
-_IDENTITY: Final = frozenset({"", "identity"})
 
 
 class Reading:
@@ -41,8 +39,8 @@ class Reading:
 
     def can_decode(self) -> bool:
         """Whether the coding is known; from then on it is taken off."""
-        coding = value_of(self.answer.headers, b"content-encoding").strip().lower()
-        if coding in _IDENTITY:
+        coding = value_of(self.answer.headers, b"content-encoding").lower()
+        if is_identity(coding):
             return True
         self._decoder = decoder_for(coding)
         return self._decoder is not None

@@ -38,6 +38,7 @@ _COMMENT: Final = b": ping\n\n"
 _TURN: Final = 0.005  # seconds after which others have their turn
 _SLICE: Final = 4096  # bytes that are read between two looks at the clock
 _MOST_WAITING: Final = 1024 * 1024  # bytes; a read that decodes to more is sent in several pieces
+_NO_SUCCESS: Final = 300  # statuses from here on
 _BODILESS: Final = frozenset({204, 304})  # statuses: a length of theirs is about another answer
 _MOST_BLANK: Final = 64 * 1024  # bytes in front of JSON
 
@@ -150,6 +151,8 @@ class Relay:
         kind = kind_of(answer.status, content_type)
         reading = Reading(answer, self.entry, self._vigil, self._clock, self._started)
         if self._options is None or kind is None:
+            if self._options is not None and answer.status < _NO_SUCCESS:
+                self.entry.unrepaired = "type"
             await self._pass(reading)
         elif not reading.can_decode():
             self.entry.unrepaired = "encoding"

@@ -1,8 +1,8 @@
 """Which answers are looked at for tool calls, and what changes of an answer besides its body.
 
 Theory of operation. Only answers to a POST to an endpoint for tool calls are concerned, and only those of status 200
-with an event stream, JSON or plain text. What is labelled as an event stream is one. What is labelled as JSON or text
-may be either, and its first byte decides. All functions are pure, and take what HTTP libraries and servers have alike.
+or 201 that are not surely something else. What is labelled as an event stream is one. What is labelled as JSON or text,
+or by a type that says nothing, may be either, and its first byte decides. All functions are pure, and take what HTTP libraries and servers have alike.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ __all__ = [
     "ID",
     "OUTDATED",
     "asks_for_calls",
+    "is_identity",
     "is_json",
     "kind_of",
 ]
@@ -36,7 +37,12 @@ OUTDATED: Final = (
 ERROR_STATUS: Final = 502
 ERROR_HEADERS: Final = (("x-should-retry", "false"), ("content-type", "application/json"))
 
-_OK: Final = 200
+_OK: Final = frozenset({200, 201})
+# What is surely no event stream and no JSON, or a form of its own that clients of these endpoints do not read.
+_OTHERS: Final = re.compile(
+    r"(?:image|audio|video|multipart|text/html|.*eventstream|.*jsonl|.*ndjson|.*json-?lines)\b"
+)
+_NO_CODINGS: Final = frozenset({"", "identity", "utf-8", "utf8", "aws-chunked"})  # the latter name none
 _KINDS: Final = frozenset({EVENT_STREAM, "text/plain", "application/json"})
 _BLANK: Final = b"\xef\xbb\xbf \t\r\n"  # a byte order mark, too
 
@@ -63,12 +69,24 @@ def _folded(path: str) -> str:
 def kind_of(status: int, content_type: str) -> str | None:
     """Return the media type of an answer that may hold tool calls, in small letters; None of any other.
 
+    Endpoints for tool calls answer with nothing else: a type that says nothing (none, `application/octet-stream`) is
+    `text/plain`, of which the first byte decides.
+
     Args:
         status: the HTTP status.
-        content_type: the header's value, with or without parameters; empty where there is none.
+        content_type: the header's value, with or without parameters, perhaps doubled; empty where there is none.
     """
-    kind = content_type.partition(";")[0].strip().lower()
-    return kind if status == _OK and kind in _KINDS else None
+    if status not in _OK:
+        return None
+    kind = re.split("[;,]", content_type)[0].strip().lower()
+    if kind in _KINDS:
+        return kind
+    return None if _OTHERS.match(kind) else "text/plain"
+
+
+def is_identity(coding: str) -> bool:
+    """Whether the value of `content-encoding` names no coding that can be taken off; some servers name what is none."""
+    return _NO_CODINGS.issuperset(one.strip().lower() for one in coding.split(","))
 
 
 def is_json(head: bytes) -> bool | None:

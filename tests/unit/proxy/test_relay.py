@@ -692,12 +692,12 @@ def test_a_stream_that_says_it_is_json_is_repaired() -> None:
 @pytest.mark.parametrize("body", [b"", b"hello", b"\n\n", b"data", b"2 + 2 = 4\n\nbye"])
 @pytest.mark.parametrize("content_type", [b"text/plain", b"application/json"])
 def test_what_is_neither_a_stream_nor_json_passes(body: bytes, content_type: bytes) -> None:
-    """Nobody promised events."""
+    """Nobody promised events; but nobody judged it, and the log says so."""
     client = Client()
     steps = [body[:1], body[1:]] if len(body) > 1 else [body][: len(body)]
     raised, entry = run(client, Scripted(Reply(steps, headers=[(b"content-type", content_type)])))
 
-    assert (None, body, True, "ok") == (raised, client.body, client.is_whole, entry.outcome)
+    assert (None, body, True, "unread") == (raised, client.body, client.is_whole, entry.outcome)
 
 
 def test_a_body_has_bounds() -> None:
@@ -766,3 +766,39 @@ def test_answers_that_are_judged_whole_have_bounds_together() -> None:
     _, entry = run(client, Scripted(Reply([body], headers=JSON)), config(max_held_bytes=ROOM))
 
     assert (503, "too_much_held", "cut") == (client.status, entry.error, entry.outcome)
+
+
+BROKEN = [HELLO, call('{"a":'), frame({}, "tool_calls"), DONE]
+FOREIGN = [
+    b'data: {"event":"message","data":"x"}\n\n',
+    b'data: {"metadata":{"usage":{}}}\n\n',
+    b'data: {"jsonrpc":"2.0","method":"message/stream","params":{}}\n\n',
+    b'data: {"candidates":[{"content":{"parts":[{"text":"a"}]}}]}\n\n',
+    b'data: {"type":"RUN_STARTED","threadId":"t","runId":"r"}\n\n',
+    b"data: hello\n\n",
+]
+TYPES = [
+    *(b"text/event-stream", b"text/event-stream, text/event-stream", b"application/octet-stream", b"x/y", b""),
+    *(b"text/plain", b"application/json", b"application/x-ndjson", b"text/html"),
+]  # fmt: skip
+CODINGS = [b"", b"identity", b"utf-8", b"aws-chunked", b"strange"]
+
+
+@pytest.mark.parametrize("prefix", [b"", *FOREIGN])
+@pytest.mark.parametrize("status", [200, 201])
+@pytest.mark.parametrize("content_type", TYPES)
+@pytest.mark.parametrize("coding", CODINGS)
+def test_no_broken_call_passes_as_ok(prefix: bytes, status: int, content_type: bytes, coding: bytes) -> None:
+    """Whatever an endpoint's answer calls itself, a broken call is withheld, or the outcome says that nobody read it."""
+    client = Client(body=b'{"stream":true}')
+    headers = [(b"content-type", content_type), (b"content-encoding", coding)]
+    reply = Reply([prefix + BROKEN[0], *BROKEN[1:]], status, [pair for pair in headers if pair[1]])
+    _, entry = run(client, Scripted(reply))
+    is_raw = b'{\\"a\\":' in client.body
+
+    assert is_raw == (entry.outcome == "unread")
+    assert entry.outcome != "ok"
+    is_read = (
+        not prefix and coding != b"strange" and content_type not in (b"application/x-ndjson", b"text/html")
+    )
+    assert not (is_read and is_raw)
