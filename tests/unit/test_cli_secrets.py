@@ -9,8 +9,10 @@ import pytest
 
 from tests.support.loopback import Answer, serve
 from wholecall.cli.main import main
+from wholecall.proxy.log import plain_path
 from wholecall.recordings import Recording, Request, read
-from wholecall.recordings.secrets import looks_like_a_key, plain_type, without_secrets
+from wholecall.recordings.secrets import keyless_path, looks_like_a_key, plain_type, without_secrets
+from wholecall.redacting import Redaction, redact
 
 SECRET = "hunter2hunter2hunter2"
 HEADERS = [
@@ -185,3 +187,63 @@ def test_redact_keeps_no_key_in_words_of_the_protocol(key: str) -> None:
 
     assert (0, len(data), False) == (code, len(written), key.encode() in written)
     assert written.startswith(b'event: error\ndata: {"type":"error","error":{"type":"')
+
+
+KEYS = [
+    "sk-proj-abcdefghijkl",
+    "sk%2Dproj-abcdefghijkl",
+    "AIzaSyAbCdEfGhIjKlMn",
+    "AKIAIOSFODNN7EXAMPLE",
+    "ghp_abcdefghijkl",
+    "bot12345:AAHdqTcvCH1vGW",
+    "Bearer%20abc",
+    "key=abc",
+    "x;token=abc",
+    "eyJhbGciOiJI.eyJzdWIi.c2ln",
+    "0123456789abcdef0123456789abcdef",
+    "dGhpcyBpcyBhIHNlY3JldCE1",
+    SECRET,
+]
+
+
+class TestPaths:
+    """Keys in the path of a URL."""
+
+    @pytest.mark.parametrize("form", ["/{}", "/v1/{}/chat", "/{}/v1/messages", "/v1/chat/{}"])
+    @pytest.mark.parametrize("key", KEYS)
+    def test_a_segment_that_looks_like_a_key_goes(self, form: str, key: str) -> None:
+        """One sign stands for it, and the other segments stay, wherever it stands."""
+        assert form.format("-") == keyless_path(form.format(key))
+
+    @pytest.mark.parametrize("word", ["key", "api-key", "token", "auth", "secret", "Bearer"])
+    def test_what_is_announced_as_a_key_goes(self, word: str) -> None:
+        """A short one has no form of its own; the segment before it says what it is."""
+        assert f"/v1/{word}/-/chat" == keyless_path(f"/v1/{word}/abc/chat")
+
+    @pytest.mark.parametrize(
+        "path",
+        [
+            "",
+            "/",
+            "/v1/chat/completions",
+            "/v1beta/models/gemini-2.5-flash:streamGenerateContent",
+            "/openai/deployments/gpt-4o-mini/chat/completions",
+            "/model/us.anthropic.claude-3-5-sonnet-20241022-v2%3A0/converse-stream",
+        ],
+    )
+    def test_paths_without_keys_stay(self, path: str) -> None:
+        """Endpoints and models are no keys."""
+        assert path == keyless_path(path)
+
+    def test_one_rule_serves_all(self) -> None:
+        """What `convert` and `redact` write and what the proxy logs and records has no key in a path."""
+        url = f"https://api.example/v1/{SECRET}/chat"
+        one = Recording(name="a", chunks=iter([(None, DONE)]), request=Request("POST", url))
+        asked = [without_secrets(one).request, redact(one, Redaction("s")).request]
+
+        told = [found.url for found in asked if found is not None]
+        expected = "/v1/-/chat"
+        assert [f"https://api.example{expected}"] * 2 + [expected] == [
+            *told,
+            plain_path(f"/v1/{SECRET}/chat"),
+        ]

@@ -20,6 +20,7 @@ from wholecall.discreet import to_line
 from wholecall.proxy.background import Background
 from wholecall.proxy.config import LogForm
 from wholecall.proxy.entry import Entry, Lost
+from wholecall.recordings.secrets import keyless_path
 
 __all__ = ["Line", "Log", "line_of", "plain_path", "to_text"]
 _private = True
@@ -110,8 +111,8 @@ def line_of(entry: Entry) -> Line:
 
 
 def plain_path(path: str) -> str:
-    """Return a path in ASCII without white space and control characters: they are `%` and two digits."""
-    return quote(path, safe=string.punctuation, errors="backslashreplace")
+    """Return a path in ASCII without keys, white space and control characters: the latter are `%` and two digits."""
+    return quote(keyless_path(path), safe=string.punctuation, errors="backslashreplace")
 
 
 def to_text(line: Line) -> str:

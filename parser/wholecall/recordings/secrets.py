@@ -2,7 +2,8 @@
 
 Theory of operation. Of a URL the user goes, the fragment, and each member of the query whose name says that it is a key,
 or whose value looks like one: a long run of letters and digits that is no word and no number. Of a content type only the
-charset stays. Hosts and paths stay as they are.
+charset stays. Of a path each segment goes that looks like a key, and what follows a segment that says so (`/key/…`): one
+`-` stands for it. Hosts stay as they are.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import msgspec
 
 from wholecall.recordings.model import Recording, Request
 
-__all__ = ["looks_like_a_key", "plain_type", "without_secrets"]
+__all__ = ["keyless_path", "looks_like_a_key", "plain_type", "without_secrets"]
 
 _NAMES: Final = re.compile(
     r"(?i)key|token|secret|passw|pwd|auth|credential|sig(?:nature)?\Z|sess(?:ion)?|jwt|cookie|bearer|\Acode\Z|user"
@@ -24,6 +25,10 @@ _MARKS: Final = re.compile(
     r"(?i)\b(?:sk|pk|rk|xox[a-z]|gh[a-z]|hf|glpat|gsk|nvapi|r8|pat)[-_][\w-]{8,}|\bAKIA\w{12}|\bAIza\w{10,}|\beyJ\w{8,}"
 )
 _RUN: Final = re.compile(r"[A-Za-z0-9+/=]{16,}")
+
+# Segments that say that the next one is a key, and what is one by its form: `bot12345:AbC…`, `Bearer …`.
+_ANNOUNCED: Final = re.compile(r"(?i)(?:api[-_]?)?key|(?:access[-_]?)?token|secret|password|auth|bearer")
+_TOKEN: Final = re.compile(r"(?i)\bbot\d+:|\A(?:bearer|basic|token)[ :]")
 
 
 def looks_like_a_key(text: str) -> bool:
@@ -54,6 +59,23 @@ def plain_type(content_type: str | None) -> str | None:
     return ";".join([kind, *kept])
 
 
+def keyless_path(path: str) -> str:
+    """Return a path in which `-` stands for each segment that looks like a key, or that one before it announces."""
+    kept: list[str] = []
+    announced = False
+    for segment in path.split("/"):
+        word = unquote_plus(segment)
+        secret = bool(word) and (announced or _is_secret_segment(word))
+        announced = _ANNOUNCED.fullmatch(word) is not None
+        kept.append("-" if secret else segment)
+    return "/".join(kept)
+
+
+def _is_secret_segment(word: str) -> bool:
+    named = any("=" in one and _is_secret(one) for one in word.split(";"))
+    return named or looks_like_a_key(word) or _TOKEN.search(word) is not None
+
+
 def _plain_url(url: str) -> str | None:
     """Return a URL without its secrets; None where nobody knows where they would be."""
     try:
@@ -61,7 +83,7 @@ def _plain_url(url: str) -> str | None:
     except ValueError:
         return None
     query = "&".join(member for member in parts.query.split("&") if not _is_secret(member))
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, query, ""))
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], keyless_path(parts.path), query, ""))
 
 
 def _is_secret(member: str) -> bool:

@@ -20,7 +20,7 @@ import msgspec
 from wholecall import BadRecording
 from wholecall.framing.opening import sniff
 from wholecall.recordings.model import Chunk, Recording, Request
-from wholecall.recordings.secrets import plain_type
+from wholecall.recordings.secrets import keyless_path, plain_type
 from wholecall.redacting.binary import Messages
 from wholecall.redacting.leaves import Leaf, Region, scan_lines
 from wholecall.redacting.letters import Alphabets, Field, Letters
@@ -117,7 +117,7 @@ def _asked(request: Request | None) -> Request | None:
     try:
         parts = urlsplit(request.url)
         host = parts.netloc.rpartition("@")[2]
-        return Request(request.method, urlunsplit((parts.scheme, host, parts.path, "", "")))
+        return Request(request.method, urlunsplit((parts.scheme, host, keyless_path(parts.path), "", "")))
     except ValueError:
         return Request(request.method, None)
 
