@@ -497,3 +497,17 @@ class TestFields:
 
         assert one.of("id").plain(MIXED) == other.of("id").plain(MIXED) != one.of("text").plain(MIXED)
         assert one.of("id").plain(MIXED) != Alphabets(seed + "x").of("id").plain(MIXED)
+
+    @pytest.mark.parametrize("key", ["sk-proj-abcdefghijkl", "Kx7Kx7Kx7Kx7Kx7Kx7"])
+    def test_a_key_as_model_or_delay_is_replaced(self, key: str) -> None:
+        """What looks like a key is none of the words that stay, and a delay is a number."""
+        found = redacted(
+            b"retry: " + key.encode() + b"\nretry: 10\n\n" + sse({**chunk(content="x"), "model": key})
+        )
+
+        assert (False, True) == (key.encode() in found, b"\nretry: 10\n" in found)
+
+    @pytest.mark.parametrize("model", ["accounts/fireworks/models/qwen3", "gpt-4o-mini-2024-07-18"])
+    def test_names_of_models_stay(self, model: str) -> None:
+        """A path of words is no key."""
+        assert model.encode() in redacted(sse({**chunk(content="x"), "model": model}))

@@ -95,7 +95,7 @@ def line_of(entry: Entry) -> Line:
         outcome=entry.outcome,
         error=entry.error,
         dialect=entry.dialect,
-        model=None if entry.model is None else _plain(entry.model),
+        model=None if entry.model is None else keyless_path(_plain(entry.model)),
         ms_first=None if entry.seconds_first is None else _milliseconds(entry.seconds_first),
         ms=_milliseconds(entry.seconds),
         bytes_in=entry.bytes_in,

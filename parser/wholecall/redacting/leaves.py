@@ -28,6 +28,7 @@ _TOKEN = re.compile(rb'"((?:[^"\\\r\n]|\\[^\r\n])*)("?)(\s*:)?|[{}\[\],]|[^\s"{}
 _LINE = re.compile(rb"([^\r\n]*)(\r\n|\r|\n|\Z)")
 _FIELD = re.compile(rb"(?:\xef\xbb\xbf)?(data|event|id|retry|)(: ?)")
 _CODE = re.compile(rb"[0-9a-k]:(?=[\[{\"0-9tfn])")
+_DELAY = re.compile(r"\s*[0-9]{1,9}\s*")
 _LISTED = "parameters"  # an object of arguments, or a list that tells each by its name
 _OPENERS = (bytearray(b"{"), bytearray(b"["))
 _BARE = re.compile(rb"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?|true|false|null|None|NaN|-?Infinity|DONE|undefined")
@@ -211,5 +212,5 @@ def _field(scan: Scan, named: re.Match[bytes], end: int) -> Iterator[Leaf]:
     leaf = Leaf(scan.region, named.end(), end, name, scan.frame, bare=True)
     if name == "event":
         scan.frame.event = leaf.text
-    if name != "retry":
+    if name != "retry" or not _DELAY.fullmatch(leaf.text):  # a number is a delay, all else may be a key
         yield leaf

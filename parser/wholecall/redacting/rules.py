@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from wholecall.recordings.secrets import looks_like_a_key
+from wholecall.recordings.secrets import keyless_path, looks_like_a_key
 
 __all__ = [
     "ARGUMENTS",
@@ -153,7 +153,9 @@ def is_word(key: str, text: str) -> bool:
     pattern = _pattern(key)
     if pattern is None or pattern.fullmatch(text) is None:
         return False
-    return _is_of_model(key) or not looks_like_a_key(text)
+    if _is_of_model(key):  # `accounts/fireworks/models/qwen3` is a long run only as a whole
+        return keyless_path(text) == text
+    return not looks_like_a_key(text)
 
 
 @cache

@@ -20,7 +20,6 @@ _WORDS = frozenset(
         "type",
         "kind",
         "dialect",
-        "model",
         "reason",
         "provider_reason",
         "status",
@@ -30,7 +29,7 @@ _WORDS = frozenset(
         "usage",
     ]
 )
-_LABELS = frozenset({"id", "name", "namespace"})
+_LABELS = frozenset({"id", "name", "namespace", "model"})
 
 
 def shape(events: Iterable[Event[Any]]) -> list[Any]:
