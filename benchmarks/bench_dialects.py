@@ -12,7 +12,9 @@ from benchmarks.workloads import KIB, READ, Workload
 __all__ = ["AS_EVENTS", "CLAIMS", "IN_READS", "WHERE", "title"]
 
 _BUDGET, _BINARY_BUDGET, _WHOLE_BUDGET = 1.2, 1.6, 2.5
-_WHOLE_NOW = 5.0  # a call is some hundred small steps, whatever it came in
+_WHOLE_NOW = (
+    6.6  # a call is some hundred small steps, whatever it came in; where the machine has no cache to spare
+)
 _WHOLE = ("gemini", "ollama")  # whose calls usually have no pieces
 _IN_PIECES = ("bedrock-converse", "bedrock-invoke-anthropic", "cohere-v2", "vercel-ui")
 
