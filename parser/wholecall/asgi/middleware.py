@@ -23,7 +23,7 @@ __all__ = ["RepairMiddleware"]
 class RepairMiddleware:
     """An ASGI application round another one, whose event streams and JSON bodies with tool calls it makes strict.
 
-    Only answers to a POST to an endpoint for tool calls are touched, of status 200 and without a `content-encoding`:
+    Only answers to a POST to an endpoint for tool calls are touched, of status 200 or 201 and without a `content-encoding`:
     put it inside of what compresses. It has no dependencies, and runs under every ASGI server and framework.
 
     Args:

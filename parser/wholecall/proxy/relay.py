@@ -151,7 +151,7 @@ class Relay:
         kind = kind_of(answer.status, content_type)
         reading = Reading(answer, self.entry, self._vigil, self._clock, self._started)
         if self._options is None or kind is None:
-            if self._options is not None and answer.status < _NO_SUCCESS:
+            if self._options is not None and answer.status < _NO_SUCCESS and answer.status not in _BODILESS:
                 self.entry.unrepaired = "type"
             await self._pass(reading)
         elif not reading.can_decode():
