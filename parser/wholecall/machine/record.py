@@ -107,6 +107,8 @@ class Record:
         """Return whether a fragment only continues the last piece, whatever the server means by its labels."""
         if not self.pieces or not delta.text or delta.text[0] in BEGINNINGS or delta.rank or delta.extra:
             return False
+        if self.n_reasoned == len(self.pieces):
+            return False  # what comes after a reason is another piece
         last = self.pieces[-1]
         if delta.id != last.id or delta.name != last.name or _index(delta) != last.index:
             return False
@@ -130,6 +132,11 @@ class Record:
         """Note that a fragment came that has neither labels nor text."""
         if self.pieces:
             self.pieces[-1].bare = True
+
+    def begin_only(self) -> None:
+        """Forget what came after the last finish reason."""
+        self.close()
+        del self.pieces[self.n_reasoned :], self.shown[self.n_reasoned :]
 
     def close(self) -> None:
         """Join the text of the last piece."""

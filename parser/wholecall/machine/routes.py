@@ -253,7 +253,8 @@ def _is_taken_over(call: Call, delta: Union[CallSeen, CallWhole]) -> bool:
 
 
 def _call_closed(choice: Choice, delta: CallClosed) -> None:
-    call = slots.named_by(choice, delta) if delta.of_text else slots.ended_by(choice, delta)
+    labelled = choice.by_index.get(delta.index) if type(delta.index) is str else None
+    call = labelled or (slots.named_by if delta.of_text else slots.ended_by)(choice, delta)
     if call is None:
         return
     if delta.of_text:

@@ -26,6 +26,7 @@ from wholecall.machine.labels import begin_record
 from wholecall.machine.phases import advance, read_as
 from wholecall.machine.readings import final_name, solve
 from wholecall.machine.record import is_labelled
+from wholecall.types import CUT_REASONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from wholecall.machine.verdicts import Ended
     from wholecall.types import Flag
 
-__all__ = ["doubt", "give", "settle"]
+__all__ = ["doubt", "give", "settle", "settle_reasoned"]
 
 _FLAGS: dict[str, Flag] = {
     "snapshots": "snapshots",
@@ -76,6 +77,25 @@ def settle(choice: Choice, ended: Ended) -> None:
         give(choice, record, meant, shown)
     else:
         _refuse_all(choice, shown)
+
+
+def settle_reasoned(choice: Choice) -> None:
+    """End the whole calls that came before a finish reason, when an error or an abort follows it.
+
+    Calls whose labels are as documented ended with that reason; those of a record are as sure, read as if no more came.
+    """
+    record = choice.record
+    if record is None or choice.reason is None or not record.n_reasoned:
+        return
+    choice.record = None
+    record.begin_only()
+    ended: Ended = "length" if choice.reason in CUT_REASONS else "clean"
+    meant = _meant(choice, record, cut=ended != "clean")
+    known = dict.fromkeys(record.shown)
+    give(choice, record, meant, [call for call in known if not call.is_over and is_labelled(call)])
+    for call in choice.calls:
+        if call.reasoned and call.refusal is None and is_labelled(call):
+            advance(choice, call, "finish", ended)
 
 
 def give(choice: Choice, record: Record, meant: list[Meant], shown: list[Call]) -> None:

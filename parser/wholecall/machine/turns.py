@@ -19,7 +19,7 @@ from wholecall.machine.call import Call
 from wholecall.machine.choice import Choice, Outbox
 from wholecall.machine.endings import ending
 from wholecall.machine.routes import judge_all, reason_all
-from wholecall.machine.settling import settle
+from wholecall.machine.settling import settle, settle_reasoned
 from wholecall.machine.turn import TurnState
 from wholecall.output.events import StreamFault, TurnStarted
 from wholecall.output.turns import Turn
@@ -211,6 +211,8 @@ class Turns:
         if not choices:
             return
         for choice in choices:
+            if ended == "aborted":
+                settle_reasoned(choice)
             settle(choice, ending(choice.reason, ended))
         if turn.unread:
             self._judge_unread(turn)

@@ -41,8 +41,8 @@ from wholecall.dialects.decode import UNREADABLE, is_done, member, payloads, pla
 from wholecall.dialects.labels import choice_label, id_label, name_label, text_label
 from wholecall.dialects.openai.chat_answers import Answer, Opening
 from wholecall.dialects.openai.chat_calls import (
+    Executed,
     error_of,
-    executed_tools,
     flat_choice,
     has_calls,
     kind_of,
@@ -101,6 +101,7 @@ class ChatTranslator(TextTranslator):
     _guest: ResponsesTranslator | None
     _kind: _Kind
     _seen: set[tuple[int, str]]
+    _executed: Executed
 
     def __init__(self) -> None:
         self._n_answers = 0
@@ -108,7 +109,8 @@ class ChatTranslator(TextTranslator):
         self._guest = None  # of the Responses dialect, once a frame of it has come
         self._kind = ""  # of the last frame, if that was a piece
         self._runs = Runs()
-        self._seen = set()  # what came: texts in deltas, which a message only repeats, and tools that ran
+        self._seen = set()  # the texts that came in deltas: a message only repeats them
+        self._executed = Executed()
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one frame."""
@@ -256,7 +258,7 @@ class ChatTranslator(TextTranslator):
     def _open(self, deltas: list[Delta], chunk: Chunk) -> None:
         id_, again = id_label(chunk.id), self._n_answers > 0
         if again:
-            self._guest, self._seen = None, set()
+            self._guest, self._seen, self._executed = None, set(), Executed()
         model = text_label(chunk.model) or text_label(chunk.model_id)
         key = f"{self._n_answers}" if again else None
         self._n_answers += 1
@@ -288,7 +290,7 @@ class ChatTranslator(TextTranslator):
             rank = OBJECT if whole else 0
             name = name_label(legacy.name)
             deltas.append(Labelled(choice, _LEGACY_INDEX, None, name, text, rank=rank))
-        deltas += executed_tools(choice, delta, self._seen)
+        deltas += self._executed.report(choice, delta)
 
     def _message(self, deltas: list[Delta], choice: int, message: DeltaView, payload: Any) -> None:
         """Report what a message restates: what the deltas left out, and what they never had (quirk 40)."""
@@ -299,7 +301,7 @@ class ChatTranslator(TextTranslator):
                 for position, call in enumerate(listed(message))
             ]
         )
-        deltas += executed_tools(choice, message, self._seen)
+        deltas += self._executed.report(choice, message)
         legacy = message.function_call
         if legacy is not None and name_label(legacy.name):
             text, _ = argument_text(legacy)

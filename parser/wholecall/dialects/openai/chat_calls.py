@@ -12,6 +12,7 @@ from zlib import crc32
 from wholecall.deltas import (
     HYDRATION,
     OBJECT,
+    CallClosed,
     CallWhole,
     Delta,
     Labelled,
@@ -26,8 +27,8 @@ from wholecall.framing.frame import Frame
 
 __all__ = [
     "content",
+    "Executed",
     "error_of",
-    "executed_tools",
     "flat_choice",
     "has_calls",
     "kind_of",
@@ -99,21 +100,51 @@ def flat_choice(chunk: Chunk) -> list[ChoiceView]:
     return [ChoiceView(index=chunk.index, delta=view, finish_reason=chunk.finishReason)]
 
 
-def executed_tools(choice: int, view: DeltaView, reported: set[tuple[int, str]]) -> list[Delta]:
-    """Report which tools the server ran by itself, each once: it comes again with its output, and in the message.
+class Executed:
+    """The tools that the server ran by itself, each reported once: it comes again with its result, and in the message.
 
     Their names stand in `type`; those of gpt-oss have the type `function`, and a name beside it.
     """
-    deltas: list[Delta] = []
-    for position, tool in enumerate(view.executed_tools or ()):
-        text, _ = argument_text(tool.function, tool)
-        name = name_of(tool) or name_label(tool.type)
-        index = f"executed_tools/{index_label(tool.index) or position}"
-        key = choice, f"{index} {name} {len(text)} {crc32(text.encode(errors='surrogatepass'))}"
-        if key not in reported:
-            reported.add(key)
-            deltas.append(Labelled(choice, index, None, name, text, "server", OBJECT))
-    return deltas
+
+    _labels: dict[tuple[int, str], str]
+    _places: dict[tuple[int, str], int]
+    _over: set[tuple[int, str]]
+
+    def __init__(self) -> None:
+        self._labels = {}  # of calls, by their choices and all that they said
+        self._places = {}  # how many calls each index had before: some servers count anew for each request
+        self._over = set()
+
+    def report(self, choice: int, view: DeltaView) -> list[Delta]:
+        """Return what a delta or a message says of such tools: a call is over when its result came."""
+        deltas: list[Delta] = []
+        for position, tool in enumerate(view.executed_tools or ()):
+            text, _ = argument_text(tool.function, tool)
+            name = name_of(tool) or name_label(tool.type)
+            place = f"executed_tools/{index_label(tool.index) or position}"
+            key = choice, f"{place} {name} {len(text)} {crc32(text.encode(errors='surrogatepass'))}"
+            label = self._labels.get(key)
+            if label is None:
+                label = self._labels[key] = self._place(choice, place)
+                deltas.append(Labelled(choice, label, None, name, text, "server", OBJECT))
+            if (choice, label) not in self._over and any(map(_says, tool.results)):
+                self._over.add((choice, label))
+                deltas.append(CallClosed(choice, label, None))
+        return deltas
+
+    def _place(self, choice: int, place: str) -> str:
+        """Return the label of a call: that of the one before at its index, unless that is over."""
+        nth = self._places.get((choice, place), 0)
+        label = f"{place}/{nth}" if nth else place
+        if (choice, label) in self._over:
+            self._places[choice, place] = nth + 1
+            label = f"{place}/{nth + 1}"
+        return label
+
+
+def _says(result: object) -> bool:
+    """Return whether the result of a tool is there: its place may be, before that."""
+    return any(result.values()) if isinstance(result, dict) else bool(result)
 
 
 def error_of(chunk: Chunk, frame: Frame) -> WireFault | None:

@@ -165,6 +165,20 @@ class ToolCallView(ArgumentFields, gc=False):
     custom: Union[FunctionView, None] = None
 
 
+class ExecutedView(ToolCallView, gc=False):
+    """A tool that the server ran by itself, with its result once that came: Groq's."""
+
+    output: Any = None
+    search_results: Any = None
+    code_results: Any = None
+    browser_results: Any = None
+
+    @property
+    def results(self) -> tuple[Any, ...]:
+        """All that can be the result."""
+        return self.output, self.search_results, self.code_results, self.browser_results
+
+
 class DeltaView(msgspec.Struct, gc=False):
     """A `delta`, or a `message`."""
 
@@ -177,7 +191,7 @@ class DeltaView(msgspec.Struct, gc=False):
     tool_calls: Union[list[ToolCallView], None] = None
     toolCalls: Union[list[ToolCallView], None] = None  # noqa: N815 - Oracle's spelling
     function_call: Union[FunctionView, None] = None
-    executed_tools: Union[list[ToolCallView], None] = None
+    executed_tools: Union[list[ExecutedView], None] = None
 
 
 class ChoiceView(msgspec.Struct, gc=False):
