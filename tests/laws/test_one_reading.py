@@ -52,7 +52,7 @@ def _executed(n: int, index: int | None, told: str, result: str) -> list[JSON]:
 def test_a_result_ends_the_call_of_a_server(
     n_calls: int, index: str, told: str, result: str, follows: str
 ) -> None:
-    """Law 103: a call that the server ran is over with its result, whatever comes after it, and comes out once."""
+    """Law 110: a call that the server ran is over with its result, whatever comes after it, and comes out once."""
     frames: list[JSON] = []
     for n in range(n_calls):
         at = {"own": n, "one": 0}.get(index)
@@ -82,12 +82,13 @@ def _whole(n: int, index: int | None, id: str | None, text: str, reason: str | N
 
 @pytest.mark.parametrize("error", ERRORS)
 @pytest.mark.parametrize(
-    ("n_calls", "index", "ids", "text"), list(product((1, 2, 3), ("own", "one", "none"), (True, False), WHOLE))
+    ("n_calls", "index", "ids", "text"),
+    list(product((1, 2, 3), ("own", "one", "none"), (True, False), WHOLE)),
 )
 def test_an_error_takes_back_no_call_that_had_its_reason(
     n_calls: int, index: str, ids: bool, text: str, error: str
 ) -> None:
-    """Law 103: of whole calls, each with a finish reason, all are as sure as the first: what an error ends came later."""
+    """Law 110: of whole calls, each with a finish reason, all are as sure as the first: what an error ends came later."""
     frames = [
         _whole(n, {"own": n, "one": 0}.get(index), f"c{n}" if ids else None, text, "tool_calls")
         for n in range(n_calls)
@@ -101,12 +102,60 @@ def test_an_error_takes_back_no_call_that_had_its_reason(
 
 @pytest.mark.parametrize(("n_calls", "n_ended", "text"), list(product((2, 3), (0, 1), WHOLE)))
 def test_an_error_ends_what_had_no_reason(n_calls: int, n_ended: int, text: str) -> None:
-    """Law 103: of such calls those after the last reason are dropped by the error."""
-    frames = [
-        _whole(n, 0, f"c{n}", text, "tool_calls" if n < n_ended else None) for n in range(n_calls)
-    ]
+    """Law 110: of such calls those after the last reason are dropped by the error."""
+    frames = [_whole(n, 0, f"c{n}", text, "tool_calls" if n < n_ended else None) for n in range(n_calls)]
     parser: ToolCallParser[Any] = ToolCallParser("chat-completions")
     events = [event for frame in [*frames, *ERRORS["an error"]] for event in parser.feed_event(frame)]
     dropped = [(event.name, event.reason) for event in events if isinstance(event, ToolCallDropped)]
 
     assert [(f"put_{n}", "aborted") for n in range(n_ended, n_calls)] == dropped
+
+
+# Text without an owner, after a call that the wire closed.
+
+
+def _start(index: int, name: str) -> JSON:
+    block = {"type": "tool_use", "id": f"t_{name}", "name": name, "input": {}}
+    return {"type": "content_block_start", "index": index, "content_block": block}
+
+
+def _piece(index: int | None, text: str) -> JSON:
+    delta = {"type": "input_json_delta", "partial_json": text}
+    return {"type": "content_block_delta", "index": index, "delta": delta}
+
+
+def _stop(index: int) -> JSON:
+    return {"type": "content_block_stop", "index": index}
+
+
+OPENS: JSON = {"type": "message_start", "message": {"id": "m", "role": "assistant", "content": []}}
+ENDS: list[JSON] = [
+    {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+    {"type": "message_stop"},
+]
+BESIDE: dict[str, list[JSON]] = {
+    "alone": [_start(0, "go"), _piece(0, '{"x":'), _piece(0, "1}"), _stop(0)],
+    "beside a call without text": [_start(0, "go"), _start(1, "to"), _piece(0, '{"x":1}'), _stop(0)],
+    "beside a call that goes on": [
+        _start(0, "go"),
+        _start(1, "to"),
+        _piece(1, '{"y":'),
+        _piece(0, '{"x":1}'),
+        _stop(0),
+        _piece(1, "2}"),
+    ],
+}
+
+
+@pytest.mark.parametrize("index", [None, 7])
+@pytest.mark.parametrize("beside", BESIDE)
+@pytest.mark.parametrize("stray", ["{}", '{"z":3}', '{"z"'])
+def test_a_call_that_was_closed_lacks_no_later_text(beside: str, index: int | None, stray: str) -> None:
+    """Law 110: text without an owner is none of a call with a text that the wire closed before; it taints what was open."""
+    frames = [OPENS, *BESIDE[beside]]
+    is_open = beside != "alone"
+    before = _came("anthropic", [*frames, *([_stop(1)] if is_open else []), *ENDS], ToolCall)
+    frames += [_piece(index, stray), _piece(8, stray), *([_stop(1)] if is_open else []), *ENDS]
+
+    assert before[:1] == [("go", {"x": 1})]
+    assert [("go", {"x": 1})] == _came("anthropic", frames, ToolCall)

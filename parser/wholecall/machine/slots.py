@@ -156,13 +156,20 @@ def open_slot(choice: Choice, delta: CallSeen | CallWhole) -> Call:
     return call
 
 
-def taint(choice: Choice) -> None:
-    """Note on each call that may own it that text without an owner came."""
+def taint(choice: Choice, *, by_text: bool = False) -> None:
+    """Note on each call that may own it that text without an owner came, or that labels are wrong.
+
+    Text is none of a call that has some, and that the wire closed before.
+    """
+    left = []
     for call in choice.fresh:
+        if by_text and call.closed and not (call.blank or call.is_over):
+            left.append(call)  # what else shows that labels are wrong still speaks against it
+            continue
         is_open = not call.is_over and call.rank < DONE  # a whole text lacks nothing
         if is_open and (call.opened or call.beside or call.blank):
             call.hole = True
-    choice.fresh.clear()
+    choice.fresh[:] = left
 
 
 def is_all_owned(choice: Choice, whole: str) -> bool:
@@ -383,7 +390,7 @@ def _stray(choice: Choice, delta: Slot | CallWhole) -> Call:
     if choice.overflow is not None:
         return choice.overflow
     if delta.text.strip():
-        taint(choice)
+        taint(choice, by_text=True)
     stray = stray_of(choice, delta.index, delta.text)
     if delta.alias is not None and delta.alias not in choice.by_id:
         choice.claim_alias(stray, delta.alias)
