@@ -26,8 +26,8 @@ from wholecall.dialects.openai.chat_views import ChoiceView, Chunk, DeltaView, T
 from wholecall.framing.frame import Frame
 
 __all__ = [
-    "content",
     "Executed",
+    "content",
     "error_of",
     "flat_choice",
     "has_calls",
