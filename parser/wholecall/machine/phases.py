@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 from wholecall.arguments.placeholders import is_placeholder
 from wholecall.deltas import OBJECT
+from wholecall.machine.claims import is_unowned
 from wholecall.machine.echoes import is_echo
 from wholecall.machine.holding import conclude
 from wholecall.machine.readings import final_name
@@ -126,7 +127,7 @@ def _finish(choice: Choice, call: Call, ended: Ended) -> None:
     if call.echo is not None and is_echo(choice, call, ended):
         call.phase = "ended"
         return
-    if call.phantom:
+    if call.phantom and not (call.stray and is_unowned(choice, call)):
         call.phase = "ended"
         return
     if call.phase == "pending" and call.name is not None and _may_come_out(choice, call, ended):

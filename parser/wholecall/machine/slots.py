@@ -22,12 +22,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wholecall.arguments.placeholders import is_placeholder
-from wholecall.deltas import DONE, OBJECT
+from wholecall.deltas import DONE, OBJECT, CallWhole
 from wholecall.machine.claims import at_slot, learn_labels, opened_call, stray_of
 from wholecall.machine.echoes import same_text
 
 if TYPE_CHECKING:
-    from wholecall.deltas import CallClosed, CallRefused, CallSeen, CallWhole, Index, Slot
+    from wholecall.deltas import CallClosed, CallRefused, CallSeen, Index, Slot
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
 
@@ -218,7 +218,13 @@ def _unlabelled(choice: Choice, delta: Slot | CallWhole) -> list[Call]:
         or (delta.index, delta.alias, delta.id) != (None, None, None)
     ):
         return []
-    return [call for call in choice.opened if call.opened]
+    calls = [call for call in choice.opened if call.opened]
+    if isinstance(delta, CallWhole) and len(calls) > 1:  # the wire tells each text whole once
+        left = [call for call in calls if call.rank < DONE]
+        if len(left) == 1:
+            left[0].flags.add("bound_by_order")
+            return left
+    return calls
 
 
 def _may_go_on(call: Call, text: str) -> bool:
