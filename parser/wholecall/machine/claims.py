@@ -13,19 +13,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wholecall.deltas import HYDRATION
-from wholecall.machine.echoes import same_text, text_of
-
 if TYPE_CHECKING:
     from wholecall.deltas import CallSeen, CallWhole, Index
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
     from wholecall.types import Kind
 
-__all__ = ["adopt", "at_slot", "begin_again", "is_unowned", "learn_labels", "opened_call", "stray_of"]
-
-
-_MOST_COMPARED = 32  # calls of a choice, among which strays are looked for
+__all__ = ["adopt", "at_slot", "begin_again", "learn_labels", "opened_call", "show", "stray_of"]
 
 
 def opened_call(choice: Choice, kind: Kind, echo: Call | None = None) -> Call:
@@ -47,35 +41,16 @@ def stray_of(choice: Choice, index: Index | None, text: str) -> Call:
     return stray
 
 
-def _is_told_whole(choice: Choice, stray: Call) -> bool:
-    """Return whether calls were told whole whose pieces, or whose end, are the text of a stray: each accounts for one."""
-    if len(choice.calls) > _MOST_COMPARED:
-        return False
-    text, by_end = text_of(stray), stray.restated is not None
-    same = [call for call in choice.calls if call is not stray and same_text(text_of(call), text)]
-    taken = [call for call in same if call.stray and call.is_over and call.phantom]
-    n_taken = sum((call.restated is not None) == by_end for call in taken)
-    wholes = [call for call in same if not call.stray and call.restated is not None]
-    return n_taken < sum(call.size == 0 and call.rank >= HYDRATION for call in wholes)
-
-
 def adopt(choice: Choice, stray: Call) -> None:
     """Make a stray that has got its name a call like all others."""
     stray.stray = False
-    _show(choice, stray)
+    show(choice, stray)
     choice.strays = {index: call for index, call in choice.strays.items() if call is not stray}
     choice.reopen(stray)
 
 
-def is_unowned(choice: Choice, stray: Call) -> bool:
-    """Return whether no call accounts for a stray that ends; if so it gets a number, so that its drop can be reported."""
-    if _is_told_whole(choice, stray):
-        return False
-    _show(choice, stray)
-    return True
-
-
-def _show(choice: Choice, stray: Call) -> None:
+def show(choice: Choice, stray: Call) -> None:
+    """Give a stray its number, so that an event can report it: it is one that no call accounts for."""
     if stray.phantom:
         stray.phantom = False
         choice.materialise(stray)

@@ -22,12 +22,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wholecall.arguments.placeholders import is_placeholder
-from wholecall.deltas import DONE, OBJECT, CallWhole
+from wholecall.deltas import DONE, OBJECT
 from wholecall.machine.claims import at_slot, learn_labels, opened_call, stray_of
 from wholecall.machine.echoes import same_text
 
 if TYPE_CHECKING:
-    from wholecall.deltas import CallClosed, CallRefused, CallSeen, Index, Slot
+    from wholecall.deltas import CallClosed, CallRefused, CallSeen, CallWhole, Index, Slot
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
 
@@ -167,7 +167,11 @@ def taint(choice: Choice, *, by_text: bool = False) -> None:
             left.append(call)  # what else shows that labels are wrong still speaks against it
             continue
         is_open = not call.is_over and call.rank < DONE  # a whole text lacks nothing
-        if is_open and (call.opened or call.beside or call.blank):
+        if not (is_open and (call.opened or call.beside or call.blank)):
+            continue
+        if by_text:
+            call.unowned = True
+        else:
             call.hole = True
     choice.fresh[:] = left
 
@@ -218,13 +222,7 @@ def _unlabelled(choice: Choice, delta: Slot | CallWhole) -> list[Call]:
         or (delta.index, delta.alias, delta.id) != (None, None, None)
     ):
         return []
-    calls = [call for call in choice.opened if call.opened]
-    if isinstance(delta, CallWhole) and len(calls) > 1:  # the wire tells each text whole once
-        left = [call for call in calls if call.rank < DONE]
-        if len(left) == 1:
-            left[0].flags.add("bound_by_order")
-            return left
-    return calls
+    return [call for call in choice.opened if call.opened]
 
 
 def _may_go_on(call: Call, text: str) -> bool:
