@@ -6,7 +6,7 @@ what calls were told whole:
 
 * a done event without labels is that of the call whose text it repeats. Those that are left are those of the open calls
   that are left, in their order, where no other reading exists: there are as many of each, each text fits its call, and
-  all pieces have an owner then. Such calls are flagged as `bound_by_order`;
+  all pieces have an owner then. Such calls are flagged as `bound_by_order`, unless there is only one;
 * pieces without labels are those of a call that was told whole and that had no pieces under labels.
 
 Each call accounts for one stray of each kind. A stray that was accounted for vanishes; if all were, no call lacks text.
@@ -42,6 +42,9 @@ def account(choice: Choice, *, ended: bool) -> None:
     told, owned = _accounts(strays, calls, ended=ended and not choice.lost)
     for stray, call in told.items():
         if call.rank < DONE and not call.is_over:
+            is_only = len(calls) == 1 and stray is choice.strays.get(None)  # and no label says otherwise
+            if not is_only and (call.empty or not _same(stray, call)):
+                call.flags.add("bound_by_order")
             advance(choice, call, "whole", (text_of(stray), DONE))
     for stray in (*told, *owned):
         stray.stray = False  # what stays is a phantom, which no event reports
@@ -65,8 +68,6 @@ def _accounts(
         # The pieces of a call without any other text are told whole by its done event.
         owned = _pairs(pieces, [*whole, *(stray for stray, call in bound.items() if not call.size)])
         if len(owned) == len(pieces):
-            for call in bound.values():
-                call.flags.add("bound_by_order")
             return told | bound, owned
     again = _pairs(left, [call for call in calls if call.rank == DONE])  # whose done event came before
     return told | again, _pairs(pieces, whole)

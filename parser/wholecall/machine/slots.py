@@ -22,12 +22,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wholecall.arguments.placeholders import is_placeholder
-from wholecall.deltas import DONE, OBJECT
+from wholecall.deltas import DONE, OBJECT, CallWhole
 from wholecall.machine.claims import at_slot, learn_labels, opened_call, stray_of
 from wholecall.machine.echoes import same_text
 
 if TYPE_CHECKING:
-    from wholecall.deltas import CallClosed, CallRefused, CallSeen, CallWhole, Index, Slot
+    from wholecall.deltas import CallClosed, CallRefused, CallSeen, Index, Slot
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
 
@@ -54,6 +54,8 @@ def owner(choice: Choice, delta: Slot | CallWhole) -> Call:
     found = _labelled(choice, delta.id, delta.alias, delta.index)
     if not found and delta.index not in choice.strays:
         found = _sole(choice, delta.index) or _unlabelled(choice, delta)
+        if isinstance(delta, CallWhole):
+            found = [call for call in found if call.is_restated_by(delta.text)]  # else see `accounts`
         if len(found) == 1 and delta.index is not None:
             found[0].flags.add("bound_by_order")
             found[0].elsewhere = delta.index
