@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import product
 from typing import Any
 
@@ -159,3 +160,129 @@ def test_a_call_that_was_closed_lacks_no_later_text(beside: str, index: int | No
 
     assert before[:1] == [("go", {"x": 1})]
     assert [("go", {"x": 1})] == _came("anthropic", frames, ToolCall)
+
+
+# Text without labels, of calls that were told whole or in their order.
+
+TEXTS = (
+    ('{"x":1}',),
+    ("{}",),
+    ('{"x":1}', '{"y":2}'),
+    ('{"x":1}', '{"x":1}'),
+    ("{}", '{"x":1}'),
+    ("{}", "{}"),
+    ('{"x":1}', "{}", '{"y":2}'),
+)
+LABELS = ("own", "none", "absent")
+ORDERS = ("one by one", "by kind", "by text", "by text, items last")
+ORDERS_OF_ITEMS = ("in order", "reversed")
+
+
+def _event(kind: str, n: int, labels: str, **more: Any) -> list[JSON]:
+    event = {"type": f"response.{kind}", **more}
+    own = {"output_index": n, "item_id": f"fc_{n}"}
+    return [] if labels == "absent" else [event | own if labels == "own" else event]
+
+
+def _in_pieces(n: int, text: str, labels: str) -> list[JSON]:
+    pieces = [piece for piece in (text[:3], text[3:]) if piece]
+    return [f for piece in pieces for f in _event("function_call_arguments.delta", n, labels, delta=piece)]
+
+
+def _responses(texts: tuple[str, ...], order: str, pieces: str, dones: str, items: str) -> list[JSON]:
+    """Return the events of calls whose pieces and done events may have no labels, and whose items may come in any order."""
+    numbers = range(len(texts))
+    whole = [
+        {"type": "function_call", "id": f"fc_{n}", "call_id": f"c{n}", "name": "go", "arguments": text}
+        for n, text in enumerate(texts)
+    ]
+    added = [_event("output_item.added", n, "own", item={**whole[n], "arguments": ""}) for n in numbers]
+    parts = [_in_pieces(n, texts[n], pieces) for n in numbers]
+    told = [_event("function_call_arguments.done", n, dones, arguments=texts[n]) for n in numbers]
+    done = [
+        _event("output_item.done", n, "own", item=whole[n]) if items in ORDERS_OF_ITEMS else []
+        for n in numbers
+    ]
+    if items == "reversed":
+        done.reverse()
+    spoken = [[*parts[n], *told[n]] for n in numbers]
+    frames = {
+        "one by one": [[*added[n], *spoken[n], *done[n]] for n in numbers],
+        "by kind": [*added, *parts, *told, *done],
+        "by text": [*added, *([*spoken[n], *done[n]] for n in numbers)],
+        "by text, items last": [*added, *spoken, *done],
+    }[order]
+    response = {"id": "r", "status": "completed", "output": whole if items == "listed" else []}
+    return [
+        {"type": "response.created", "response": {"id": "r"}},
+        *(frame for some in frames for frame in some),
+        {"type": "response.completed", "response": response},
+    ]
+
+
+WORLD = [
+    (order, pieces, dones, items)
+    for order, pieces, dones, items in product(ORDERS, LABELS, LABELS, (*ORDERS_OF_ITEMS, "listed", "none"))
+    if items != "reversed" or order in ("by kind", "by text, items last")
+]
+
+
+def _ended(frames: list[JSON]) -> tuple[list[ToolCall], list[ToolCallDropped]]:
+    parser: ToolCallParser[Any] = ToolCallParser("responses")
+    events = [event for frame in frames for event in parser.feed_event(frame)] + parser.close()
+    calls = [event for event in events if isinstance(event, ToolCall)]
+    return calls, [event for event in events if isinstance(event, ToolCallDropped)]
+
+
+def _said(calls: list[ToolCall]) -> list[tuple[str, Any]]:
+    return sorted((call.id, call.arguments) for call in calls)
+
+
+def _is_read_once(pieces: str, dones: str, items: str, n_calls: int) -> bool:
+    """Return whether the text of each call is told under its labels, or whole and in order, or while no other is open."""
+    if items != "none" or "own" in (pieces, dones) or dones == "none":
+        return True
+    return pieces == "none" and n_calls == 1
+
+
+@pytest.mark.parametrize("texts", TEXTS)
+@pytest.mark.parametrize(("order", "pieces", "dones", "items"), WORLD)
+def test_text_without_labels_is_accounted_for(
+    order: str, pieces: str, dones: str, items: str, texts: tuple[str, ...]
+) -> None:
+    """Law 110: where texts are told under labels as well, or whole and in the order of calls, none is lost or left over."""
+    calls, drops = _ended(_responses(texts, order, pieces, dones, items))
+    sent = [(f"c{n}", json.loads(text)) for n, text in enumerate(texts)]
+
+    if _is_read_once(pieces, dones, items, len(texts)):
+        assert (sent, []) == (_said(calls), drops)
+    assert [] == [call for call in _said(calls) if call not in sent]
+
+
+@pytest.mark.parametrize(("n_calls", "order"), list(product((1, 2, 3), ("by kind", "by text"))))
+def test_what_the_order_alone_says_is_flagged(n_calls: int, order: str) -> None:
+    """Law 110: calls of which only the order of done events tells which text is whose are flagged, unless there is one."""
+    texts = tuple(f'{{"x":{n}}}' for n in range(n_calls))
+    calls, _ = _ended(_responses(texts, order, "absent", "none", "none"))
+    flags = [("bound_by_order",)] * n_calls if n_calls > 1 else [()]
+
+    assert flags == [call.flags for call in calls]
+
+
+@pytest.mark.parametrize("texts", [texts for texts in TEXTS if len(texts) > 1])
+@pytest.mark.parametrize(("order", "pieces", "dones", "items"), WORLD)
+def test_no_text_is_bound_by_order_beside_a_loss(
+    order: str, pieces: str, dones: str, items: str, texts: tuple[str, ...]
+) -> None:
+    """Law 110: with an event of a text or an item missing or doubled, or cut anywhere, no call comes that was not sent."""
+    frames = _responses(texts, order, pieces, dones, items)
+    sent = [(f"c{n}", json.loads(text)) for n, text in enumerate(texts)]
+    at = [n for n, frame in enumerate(frames) if "arguments" in frame["type"] or "item.done" in frame["type"]]
+    changed = [
+        *(frames[:n] + frames[n + 1 :] for n in at),
+        *(frames[: n + 1] + frames[n:] for n in at),
+        *(frames[:n] for n in range(1, len(frames))),
+    ]
+    came = [call for each in changed for call in _said(_ended(each)[0])]
+
+    assert [] == [call for call in came if call not in sent]

@@ -7,7 +7,9 @@ contradict each other. A delta with labels that no call has can only be meant fo
 Text that fits several calls, or none while no call or several are open, has no *owner*. Then nobody knows what is
 missing where. So it taints every call that is open and every call without text, that is, these have a hole; and it
 goes to a *stray*, a call without a name that ends as a dropped call, so that users see the text. An announcement can
-turn a stray into a call only by its id, never by its place.
+turn a stray into a call only by its id, never by its place. At the end of the choice some of it may prove to be what
+calls were told whole, and a done event under labels that no call has to be that of the call that lacks one (see
+`accounts`).
 
 An announcement with a name begins a new call, unless its id is known under the same name. If that call is open, the
 start was simply sent twice. If it has ended, the new call is its *echo*: no event reports it until it ends, and none
