@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from wholecall import ServerToolCall, ToolCall, ToolCallDropped, ToolCallParser
+from wholecall import CustomToolCall, ServerToolCall, ToolCall, ToolCallDropped, ToolCallParser
 
 JSON = dict[str, Any]
 
@@ -286,3 +286,36 @@ def test_no_text_is_bound_by_order_beside_a_loss(
     came = [call for each in changed for call in _said(_ended(each)[0])]
 
     assert [] == [call for call in came if call not in sent]
+
+
+@pytest.mark.parametrize("status", ["incomplete", "completed"])
+@pytest.mark.parametrize("where", ["item", "response", "both"])
+@pytest.mark.parametrize(("kind", "field"), [("function_call", "arguments"), ("custom_tool_call", "input")])
+def test_an_item_that_calls_itself_incomplete_is_a_drop(
+    kind: str, field: str, where: str, status: str
+) -> None:
+    """Law 110: what the wire itself calls incomplete never comes out, whatever its text looks like; what is done does."""
+    item = {"type": kind, "id": "fc_0", "call_id": "c0", "name": "go", field: '{"x":1}', "status": status}
+    frames: list[JSON] = [
+        {"type": "response.created", "response": {"id": "r"}},
+        *_event("output_item.added", 0, "own", item={**item, field: "", "status": "in_progress"}),
+        *_event(
+            "function_call_arguments.delta",
+            0,
+            "own" if kind == "function_call" else "absent",
+            delta='{"x":1}',
+        ),
+        *_event("output_item.done", 0, "absent" if where == "response" else "own", item=item),
+        {
+            "type": "response.incomplete" if status == "incomplete" else "response.completed",
+            "response": {"id": "r", "status": status, "output": [] if where == "item" else [item]},
+        },
+    ]
+    parser: ToolCallParser[Any] = ToolCallParser("responses")
+    events = [event for frame in frames for event in parser.feed_event(frame)] + parser.close()
+    reasons = [event.reason for event in events if isinstance(event, ToolCallDropped)]
+
+    assert (["truncated"] if status == "incomplete" else []) == reasons
+    assert int(status == "completed") == sum(
+        isinstance(event, (ToolCall, CustomToolCall)) for event in events
+    )

@@ -467,13 +467,13 @@ def test_a_second_close_releases_the_first() -> None:
 
 
 def test_a_close_by_the_wire_as_cut() -> None:
-    """What the wire closes as truncated is dropped unless it is whole, and then flagged (quirk 76)."""
+    """What the wire closes as truncated is dropped, also if its text is a whole object (quirk 76)."""
     cut = CallClosed(0, 0, None, final=False, truncated=True)
 
     assert [Got("c", "f", '{"a"', "dropped: truncated")] == bound(
         seen(0, None, "c", "f"), piece(0, '{"a"'), cut
     )
-    assert [Got("c", "f", A, "turn_truncated")] == bound(seen(0, None, "c", "f"), piece(0, A), cut)
+    assert [Got("c", "f", A, "dropped: truncated")] == bound(seen(0, None, "c", "f"), piece(0, A), cut)
 
 
 # Calls that the wire itself refuses.
