@@ -191,12 +191,15 @@ def _take_restated(choice: Choice, whole: CallWhole, call: Call) -> None:
     if whole.id is not None and whole.id_wins and not call.is_over and call.id not in (None, whole.id):
         choice.claim_id(call, whole.id)
     _learn(choice, call, whole)
+    is_over = call.evidenced or call.closed
     call.evidenced = True
     _take_text(choice, call, whole.text, whole.rank)
     if any(tainted):
         call.torn, call.unowned = tainted
     else:
         _accept_silence(choice, call, whole)
+    if whole.goes_on and call.empty and not is_over:
+        call.hole = True  # an item in progress may get its text yet
     if whole.truncated:
         _close(choice, call, truncated=True)
 
