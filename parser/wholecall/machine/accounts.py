@@ -5,8 +5,9 @@ could lack it are `unowned`. Servers that leave out labels tell most texts sever
 what calls were told whole:
 
 * a done event without labels is that of the call whose text it repeats. Those that are left are those of the open calls
-  that are left, in their order, where no other reading exists: there are as many of each, each text fits its call, and
-  all pieces have an owner then. Such calls are flagged as `bound_by_order`, unless there is only one;
+  that are left and began before it, in their order, where no other reading exists: there are as many of each, each text
+  fits its call, another order would give the same calls (of one name, or with one text), and all pieces have an owner
+  then. Such calls are flagged as `bound_by_order`, unless there is only one;
 * pieces without labels are those of a call that was told whole and that had no pieces under labels.
 
 Each call accounts for one stray of each kind. A stray that was accounted for vanishes; if all were, no call lacks text.
@@ -39,7 +40,8 @@ def account(choice: Choice, *, ended: bool) -> None:
     if any(stray.size and stray.restated is not None for stray in strays):
         return  # pieces that a done event does not go on with: more was lost
     calls = [call for call in choice.calls if call.slotted and not call.stray and call.echo is None]
-    told, owned = _accounts(strays, calls, ended=ended and not choice.lost)
+    places = {call: place for place, call in enumerate(choice.calls)} if ended and not choice.lost else None
+    told, owned = _accounts(strays, calls, places)
     for stray, call in told.items():
         if call.rank < DONE and not call.is_over:
             is_only = len(calls) == 1 and stray is choice.strays.get(None)  # and no label says otherwise
@@ -51,11 +53,12 @@ def account(choice: Choice, *, ended: bool) -> None:
     if not any(stray.stray for stray in strays):
         choice.strays.clear()
         for call in calls:
-            call.unowned = False
+            if call.rank >= HYDRATION or not any(_same(stray, call) for stray in strays):
+                call.unowned = False  # else the text may be another one's, and its own lost
 
 
 def _accounts(
-    strays: list[Call], calls: list[Call], *, ended: bool
+    strays: list[Call], calls: list[Call], places: dict[Call, int] | None
 ) -> tuple[dict[Call, Call], dict[Call, Call]]:
     """Return the calls of the done events, and those of the pieces."""
     dones = [stray for stray in strays if stray.restated is not None]
@@ -63,7 +66,7 @@ def _accounts(
     told = _pairs(dones, [call for call in calls if not call.empty and call.rank != DONE])
     whole = [call for call in calls if call.rank >= HYDRATION and not call.size]
     left = [stray for stray in dones if stray not in told]
-    bound = _in_order(left, [call for call in calls if call not in told.values()]) if ended else {}
+    bound = _in_order(left, [call for call in calls if call not in told.values()], places) if places else {}
     if bound:
         # The pieces of a call without any other text are told whole by its done event.
         owned = _pairs(pieces, [*whole, *(stray for stray, call in bound.items() if not call.size)])
@@ -74,8 +77,8 @@ def _accounts(
 
 
 def _pairs(strays: list[Call], calls: list[Call]) -> dict[Call, Call]:
-    """Return the call of the same text for each stray that has one, each call once."""
-    left = list(calls)
+    """Return the call of the same text for each stray that has one, each call once; first those that were told whole."""
+    left = sorted(calls, key=lambda call: -call.rank)
     pairs: dict[Call, Call] = {}
     for stray in strays:
         call = next((call for call in left if _same(stray, call)), None)
@@ -94,12 +97,20 @@ def _same(one: Call, other: Call) -> bool:
     return values[0] is not None and values[1] is not None and same_value(*values)
 
 
-def _in_order(dones: list[Call], calls: list[Call]) -> dict[Call, Call]:
-    """Return the calls that lack a whole text, by their done events; none if these can be others'."""
+def _in_order(dones: list[Call], calls: list[Call], places: dict[Call, int]) -> dict[Call, Call]:
+    """Return the calls that lack a whole text, by their done events; none if another order gives other calls."""
     lacking = [call for call in calls if call.rank < DONE and not call.is_over]
-    pairs = dict(zip(dones, lacking, strict=False))
-    fits = len(dones) == len(lacking) and all(_fits(stray, call) for stray, call in pairs.items())
-    return pairs if fits else {}
+    if len(dones) != len(lacking):
+        return {}
+    is_one_text = all(_same(dones[0], stray) for stray in dones[1:])
+    pairs: dict[Call, Call] = {}
+    for stray in dones:
+        began = [call for call in lacking if places[call] < places[stray] and _fits(stray, call)]
+        if not began or not (is_one_text or len({call.name for call in began}) == 1):
+            return {}
+        pairs[stray] = began[0]
+        lacking.remove(began[0])
+    return pairs
 
 
 def _fits(stray: Call, call: Call) -> bool:

@@ -203,7 +203,7 @@ class CallText:
             self.rank = max(rank, self.rank)
             return True
         if rank >= HYDRATION and self.hole:
-            self.hole, self.healed = False, True
+            self.torn, self.unowned, self.healed = False, False, True
         if self.restated is None or rank >= self.rank:
             agrees = self.restated in (None, text) or rank > self.rank
             self.restated, self.rank = text, rank
@@ -213,7 +213,7 @@ class CallText:
     def clear_text(self) -> None:
         """Clear the text, unless it exceeded a limit."""
         self.restated = self._scan = None
-        self.hole = self.healed = self.snapshots = False
+        self.torn = self.unowned = self.healed = self.snapshots = False
         self.rank = self._counted = self.length = self.bytes = self._scanned = self._n_whole = 0
         self.half = ""
         if not self.full:

@@ -80,7 +80,7 @@ def finished_by(choice: Choice, delta: CallWhole) -> Call | None:
         found = [call for call in found if call.opened] or _open_namesakes(choice, delta)
     if not found:
         return _stray_restated(choice, delta)
-    if found[0].hole and _contradicts(found[0], delta):
+    if found[0].torn and _contradicts(found[0], delta):
         return None
     if len(found) == 1:
         return found[0]
