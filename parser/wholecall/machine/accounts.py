@@ -10,7 +10,8 @@ what calls were told whole:
   then. Such calls are flagged as `bound_by_order`, unless there is only one;
 * pieces without labels are those of a call that was told whole and that had no pieces under labels.
 
-Each call accounts for one stray of each kind. A stray that was accounted for vanishes; if all were, no call lacks text.
+Each call accounts for one stray of each kind. A stray that was accounted for vanishes. If all were, no call lacks text,
+except one that was not told whole and has the text of a stray: that may be another one's, and its own be lost.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def account(choice: Choice, *, ended: bool) -> None:
         choice.strays.clear()
         for call in calls:
             if call.rank >= HYDRATION or not any(_same(stray, call) for stray in strays):
-                call.unowned = False  # else the text may be another one's, and its own lost
+                call.unowned = False
 
 
 def _accounts(

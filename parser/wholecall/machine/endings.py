@@ -27,11 +27,7 @@ __all__ = ["allows_calls", "ending", "outranks", "turn_finished"]
 
 _FACTS = CUT_REASONS | {"error", "aborted", "pause"}
 _PRECEDENCE = ("aborted", "error", "content_filter", "length")
-_ALLOWING: tuple[TurnReason, ...] = (
-    "tool_calls",
-    "stop",
-    "unknown",
-)  # reasons of answers whose calls have no own ends
+_ALLOWING = frozenset({"tool_calls", "stop", "unknown"})  # of answers whose calls have no ends of their own
 _NO_CLAIM = frozenset(
     {"completed", "STOP", "success", "turnComplete", "end_of_turn"}
 )  # the only reasons of some dialects
@@ -45,8 +41,8 @@ def allows_calls(finish: Finish, *, own_ends: bool) -> bool:
     say `stop` of calls, too, or a word of their own; but `malformed_function_call` or `pause_turn` is the reason of no
     whole call. A reason under other labels than the rest of the message ends nothing that has no text.
     """
-    allowing = ("tool_calls",) if own_ends else _ALLOWING
-    return not finish.foreign and finish.reason in allowing
+    allows = finish.reason == "tool_calls" or (finish.reason in _ALLOWING and not own_ends)
+    return allows and not finish.foreign
 
 
 def outranks(new: TurnReason, old: TurnReason | None) -> bool:

@@ -159,9 +159,8 @@ def _call_whole(choice: Choice, delta: CallWhole) -> None:
     unowned = delta.rank > HYDRATION and is_placeholder(delta.text) and call.blank
     if unowned and delta.id is not None and not call.block:
         unowned = False  # no call began that it could be
-    if any(
-        tainted
-    ):  # a place alone heals nothing, and neither does what servers send when they lost the real text
+    if any(tainted):
+        # A place alone heals nothing, and neither does the text that servers send when they lost the real one.
         call.torn, call.unowned = tainted
     elif unowned and not slots.is_all_owned(choice, delta.text):
         call.unowned = True
