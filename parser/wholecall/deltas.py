@@ -136,7 +136,8 @@ class CallWhole(msgspec.Struct, frozen=True, gc=False):
     Ranks `DONE` and `ITEM_DONE` are bound by slot; `HYDRATION` by id, then alias, then position.
     `id_wins` makes the id of this delta the public one (the finished item of a Responses stream). `restated_ids`
     holds the ids of all calls that the same message restates. `closes` means the same as a `CallClosed` after it,
-    `begins` the same as in a `CallSeen`. `truncated` means that the wire itself calls it cut.
+    `begins` the same as in a `CallSeen`. `truncated` means that the wire itself calls it cut, `goes_on` that it does
+    not call it done, so that it does not show that a call without text ended.
     """
 
     choice: int
@@ -155,6 +156,7 @@ class CallWhole(msgspec.Struct, frozen=True, gc=False):
     closes: bool = False
     begins: bool = False
     truncated: bool = False
+    goes_on: bool = False
 
     __repr__ = discreet_repr
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from itertools import product
 from typing import Any
 
 import pytest
 
-from wholecall import ServerToolCall, ToolCall, ToolCallDropped, ToolCallParser
+from wholecall import CustomToolCall, ServerToolCall, ToolCall, ToolCallDropped, ToolCallParser
 
 JSON = dict[str, Any]
 
@@ -159,3 +160,205 @@ def test_a_call_that_was_closed_lacks_no_later_text(beside: str, index: int | No
 
     assert before[:1] == [("go", {"x": 1})]
     assert [("go", {"x": 1})] == _came("anthropic", frames, ToolCall)
+
+
+# Text without labels, of calls that were told whole or in their order.
+
+TEXTS = (
+    ('{"x":1}',),
+    ("{}",),
+    ('{"x":1}', '{"y":2}'),
+    ('{"x":1}', '{"x":1}'),
+    ("{}", '{"x":1}'),
+    ("{}", "{}"),
+    ('{"x":1}', "{}", '{"y":2}'),
+)
+LABELS = ("own", "none", "absent")
+ORDERS = ("one by one", "by kind", "by text", "by text, items last")
+ORDERS_OF_ITEMS = ("in order", "reversed")
+
+
+def _event(kind: str, n: int, labels: str, **more: Any) -> list[JSON]:
+    event = {"type": f"response.{kind}", **more}
+    own = {"output_index": n, "item_id": f"fc_{n}"}
+    return [] if labels == "absent" else [event | own if labels == "own" else event]
+
+
+def _in_pieces(n: int, text: str, labels: str) -> list[JSON]:
+    pieces = [piece for piece in (text[:3], text[3:]) if piece]
+    return [f for piece in pieces for f in _event("function_call_arguments.delta", n, labels, delta=piece)]
+
+
+def _name(n: int, names: str) -> str:
+    return "go" if names == "same" else f"go_{n}"
+
+
+def _responses(
+    texts: tuple[str, ...], order: str, pieces: str, dones: str, items: str, names: str = "same"
+) -> list[JSON]:
+    """Return the events of calls whose pieces and done events may have no labels, and whose items may come in any order."""
+    numbers = range(len(texts))
+    whole = [
+        {
+            "type": "function_call",
+            "id": f"fc_{n}",
+            "call_id": f"c{n}",
+            "name": _name(n, names),
+            "arguments": text,
+        }
+        for n, text in enumerate(texts)
+    ]
+    added = [_event("output_item.added", n, "own", item={**whole[n], "arguments": ""}) for n in numbers]
+    parts = [_in_pieces(n, texts[n], pieces) for n in numbers]
+    told = [_event("function_call_arguments.done", n, dones, arguments=texts[n]) for n in numbers]
+    done = [
+        _event("output_item.done", n, "own", item=whole[n]) if items in ORDERS_OF_ITEMS else []
+        for n in numbers
+    ]
+    if items == "reversed":
+        done.reverse()
+    spoken = [[*parts[n], *told[n]] for n in numbers]
+    frames = {
+        "one by one": [[*added[n], *spoken[n], *done[n]] for n in numbers],
+        "by kind": [*added, *parts, *told, *done],
+        "by text": [*added, *([*spoken[n], *done[n]] for n in numbers)],
+        "by text, items last": [*added, *spoken, *done],
+    }[order]
+    response = {"id": "r", "status": "completed", "output": whole if items == "listed" else []}
+    return [
+        {"type": "response.created", "response": {"id": "r"}},
+        *(frame for some in frames for frame in some),
+        {"type": "response.completed", "response": response},
+    ]
+
+
+WORLD = [
+    (order, pieces, dones, items)
+    for order, pieces, dones, items in product(ORDERS, LABELS, LABELS, (*ORDERS_OF_ITEMS, "listed", "none"))
+    if items != "reversed" or order in ("by kind", "by text, items last")
+]
+
+
+def _ended(frames: list[JSON]) -> tuple[list[ToolCall], list[ToolCallDropped]]:
+    parser: ToolCallParser[Any] = ToolCallParser("responses")
+    events = [event for frame in frames for event in parser.feed_event(frame)] + parser.close()
+    calls = [event for event in events if isinstance(event, ToolCall)]
+    return calls, [event for event in events if isinstance(event, ToolCallDropped)]
+
+
+def _crossed(frames: list[JSON], texts: tuple[str, ...]) -> list[JSON]:
+    """Return the pieces in their order, and each done event with the text of a later call."""
+    told = iter(reversed(texts))
+    return [{**frame, "arguments": next(told)} if "arguments" in frame else frame for frame in frames]
+
+
+def _said(calls: list[ToolCall]) -> list[tuple[str, str, Any]]:
+    return sorted((call.id, call.name, call.arguments) for call in calls)
+
+
+def _is_read_once(
+    texts: tuple[str, ...], order: str, pieces: str, dones: str, items: str, names: str
+) -> bool:
+    """Return whether all readings of such events give the same calls.
+
+    Done events without labels are in the order of calls, or crossed: then only calls of one name, or texts that are the
+    same, are the same calls.
+    """
+    if items != "none" or "own" in (pieces, dones):
+        return True
+    is_only = len(texts) == 1
+    if dones == "absent":
+        return pieces == "none" and is_only
+    return is_only or order == "one by one" or names == "same" or len(set(texts)) == 1
+
+
+@pytest.mark.parametrize("names", ["same", "own"])
+@pytest.mark.parametrize("texts", TEXTS)
+@pytest.mark.parametrize(("order", "pieces", "dones", "items"), WORLD)
+def test_text_without_labels_is_accounted_for(
+    order: str, pieces: str, dones: str, items: str, texts: tuple[str, ...], names: str
+) -> None:
+    """Law 109: where texts are told under labels as well, or whole and in the order of calls, none is lost or left over."""
+    calls, drops = _ended(_responses(texts, order, pieces, dones, items, names))
+    sent = [(f"c{n}", _name(n, names), json.loads(text)) for n, text in enumerate(texts)]
+
+    if _is_read_once(texts, order, pieces, dones, items, names):
+        assert (sent, []) == (_said(calls), drops)
+    assert [] == [call for call in _said(calls) if call not in sent]
+
+
+@pytest.mark.parametrize(("n_calls", "order"), list(product((1, 2, 3), ("by kind", "by text"))))
+def test_what_the_order_alone_says_is_flagged(n_calls: int, order: str) -> None:
+    """Law 109: calls of which only the order of done events tells which text is whose are flagged, unless there is one."""
+    texts = tuple(f'{{"x":{n}}}' for n in range(n_calls))
+    calls, _ = _ended(_responses(texts, order, "absent", "none", "none"))
+    flags = [("bound_by_order",)] * n_calls if n_calls > 1 else [()]
+
+    assert flags == [call.flags for call in calls]
+
+
+@pytest.mark.parametrize("texts", [texts for texts in TEXTS if len(texts) > 1])
+@pytest.mark.parametrize("pieces", LABELS)
+@pytest.mark.parametrize("order", ORDERS[1:])
+def test_crossed_texts_of_calls_are_none_without_labels(
+    order: str, pieces: str, texts: tuple[str, ...]
+) -> None:
+    """Law 109: done events without labels that come in another order than the calls began give no call that was not sent."""
+    frames = _responses(texts, order, pieces, "none", "none", "own")
+    n_before = 1 + len(texts)
+    crossed = [*frames[:n_before], *_crossed(frames[n_before:-1], texts), frames[-1]]
+    sent = [(f"c{n}", _name(n, "own"), json.loads(text)) for n, text in enumerate(texts)]
+
+    assert [] == [call for call in _said(_ended(crossed)[0]) if call not in sent]
+
+
+@pytest.mark.parametrize("texts", [texts for texts in TEXTS if len(texts) > 1])
+@pytest.mark.parametrize(("order", "pieces", "dones", "items"), WORLD)
+def test_no_text_is_bound_by_order_beside_a_loss(
+    order: str, pieces: str, dones: str, items: str, texts: tuple[str, ...]
+) -> None:
+    """Law 109: with an event of a text or an item missing or doubled, or cut anywhere, no call comes that was not sent."""
+    frames = _responses(texts, order, pieces, dones, items, "own")
+    sent = [(f"c{n}", _name(n, "own"), json.loads(text)) for n, text in enumerate(texts)]
+    at = [n for n, frame in enumerate(frames) if "arguments" in frame["type"] or "item.done" in frame["type"]]
+    changed = [
+        *(frames[:n] + frames[n + 1 :] for n in at),
+        *(frames[: n + 1] + frames[n:] for n in at),
+        *(frames[:n] for n in range(1, len(frames))),
+    ]
+    came = [call for each in changed for call in _said(_ended(each)[0])]
+
+    assert [] == [call for call in came if call not in sent]
+
+
+@pytest.mark.parametrize("status", ["incomplete", "completed"])
+@pytest.mark.parametrize("where", ["item", "response", "both"])
+@pytest.mark.parametrize(("kind", "field"), [("function_call", "arguments"), ("custom_tool_call", "input")])
+def test_an_item_that_calls_itself_incomplete_is_a_drop(
+    kind: str, field: str, where: str, status: str
+) -> None:
+    """Law 109: what the wire itself calls incomplete never comes out, whatever its text looks like; what is done does."""
+    item = {"type": kind, "id": "fc_0", "call_id": "c0", "name": "go", field: '{"x":1}', "status": status}
+    frames: list[JSON] = [
+        {"type": "response.created", "response": {"id": "r"}},
+        *_event("output_item.added", 0, "own", item={**item, field: "", "status": "in_progress"}),
+        *_event(
+            "function_call_arguments.delta",
+            0,
+            "own" if kind == "function_call" else "absent",
+            delta='{"x":1}',
+        ),
+        *_event("output_item.done", 0, "absent" if where == "response" else "own", item=item),
+        {
+            "type": "response.incomplete" if status == "incomplete" else "response.completed",
+            "response": {"id": "r", "status": status, "output": [] if where == "item" else [item]},
+        },
+    ]
+    parser: ToolCallParser[Any] = ToolCallParser("responses")
+    events = [event for frame in frames for event in parser.feed_event(frame)] + parser.close()
+    reasons = [event.reason for event in events if isinstance(event, ToolCallDropped)]
+
+    assert (["truncated"] if status == "incomplete" else []) == reasons
+    assert int(status == "completed") == sum(
+        isinstance(event, (ToolCall, CustomToolCall)) for event in events
+    )

@@ -80,3 +80,58 @@ def test_silence_before_an_end_that_is_not_its_own_is_no_call(renderer: str) -> 
     ]
 
     assert [] == wrong
+
+
+def _came(dialect: str, *frames: dict[str, Any]) -> list[tuple[str, Any]]:
+    parser: ToolCallParser[Any] = ToolCallParser(dialect)
+    events = [event for frame in frames for event in parser.feed_event(frame)] + parser.close()
+    said = [event for event in events if isinstance(event, (*EXECUTABLE, ToolCallDropped))]
+    return [("call" if isinstance(event, EXECUTABLE) else event.reason, event.name) for event in said]
+
+
+def _chunk(id: str | None, delta: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
+    return {"id": id, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
+
+
+HEAD = {"tool_calls": [{"index": 0, "id": "c1", "function": {"name": "dredge", "arguments": ""}}]}
+ALLOWS = {
+    **dict.fromkeys(("tool_calls", "function_call", "stop", "eos", "a_word_of_its_own"), "call"),
+    **dict.fromkeys(("malformed_function_call", "pause_turn", "interrupt"), "incomplete_input"),
+    **dict.fromkeys(("length", "content_filter"), "truncated"),
+    "error": "aborted",
+}
+
+
+@pytest.mark.parametrize("reason", ALLOWS)
+def test_a_reason_that_allows_no_calls_proves_no_call_empty(reason: str) -> None:
+    """Law 98: in chat, where calls have no ends, a reason stands for one only if calls can end so."""
+    came = _came("chat-completions", _chunk("a", HEAD), _chunk("a", {}, reason))
+
+    assert [(ALLOWS[reason], "dredge")] == came
+
+
+@pytest.mark.parametrize("id", ["a", "b", None])
+@pytest.mark.parametrize("first", ["a", None])
+def test_a_reason_under_another_id_than_the_only_chunk(first: str | None, id: str | None) -> None:
+    """Law 98: one chunk that brought a call names its answer: a reason under another id, or none, is not its own."""
+    came = _came("chat-completions", _chunk(first, HEAD), _chunk(id, {}, "tool_calls"))
+    is_own = first is None or id == first
+
+    assert [("call" if is_own else "incomplete_input", "dredge")] == came
+
+
+@pytest.mark.parametrize("status", ["completed", "in_progress", "incomplete"])
+@pytest.mark.parametrize("is_added", [True, False])
+@pytest.mark.parametrize("text", ["", TEXT])
+def test_a_listed_item_in_progress_proves_nothing(text: str, is_added: bool, status: str) -> None:
+    """Law 98: a final list ends a call without text only if it does not say that the item goes on."""
+    item = {"type": "function_call", "id": "i", "call_id": "c1", "name": "dredge"}
+    arguments = f'{{"at":"{text}"}}' if text else ""
+    added = {"type": "response.output_item.added", "output_index": 0, "item": {**item, "arguments": ""}}
+    listed = {**item, "arguments": arguments, "status": status}
+    done = {"type": "response.completed", "response": {"id": "r", "status": "completed", "output": [listed]}}
+    began = {"type": "response.created", "response": {"id": "r"}}
+    goes_on = "call" if text else "incomplete_input"
+    wanted = {"completed": "call", "in_progress": goes_on, "incomplete": "truncated"}[status]
+
+    assert [(wanted, "dredge")] == _came("responses", began, *([added] if is_added else []), done)

@@ -35,13 +35,6 @@ PAYLOADS: dict[str, tuple[dict[str, Any], ...]] = {
     "a function call beside the result": (
         {"object": "chat.completion", "result": "", "function_call": {"name": "f", "arguments": "{}"}},
     ),
-    "a part of ADK": (
-        {
-            "content": {"parts": [{"functionCall": {"name": "f", "args": {}}}]},
-            "finishReason": "STOP",
-            "author": "a",
-        },
-    ),
     "an agent's own event": (
         {"type": "system", "subtype": "init", "session_id": "s"},
         {
@@ -113,6 +106,17 @@ def test_a_call_where_no_translator_looks_is_said(stray: str) -> None:
 def test_an_almost_dialect_is_not_silent(name: str) -> None:
     """Law 101: wires that look like a known one, and tell calls in another place."""
     assert "unread_call" in anomalies(sse(*PAYLOADS[name]))
+
+
+@pytest.mark.parametrize("parts", [[{"functionCall": {"name": "f", "args": {}}}], [{"text": "x"}], []])
+@pytest.mark.parametrize("reason", [{"finishReason": "STOP"}, {"finishReason": None}, {"partial": True}])
+def test_contents_of_an_agent_are_no_chat(parts: list[Any], reason: dict[str, Any]) -> None:
+    """Law 100: a reason beside a content as ADK sends it is no chunk of chat: nobody knows such a stream, and that is said."""
+    data = sse({"content": {"parts": parts, "role": "model"}, "author": "a", **reason})
+    parser = ToolCallParser()
+    events = parser.feed(data) + parser.close()
+
+    assert ["unknown_dialect"] == [event.kind for event in events if isinstance(event, StreamFault)]
 
 
 @pytest.mark.parametrize("name", QUIET)

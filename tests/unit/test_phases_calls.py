@@ -304,7 +304,7 @@ def test_a_cut_is_not_undone() -> None:
     """A call that the wire once called cut stays cut, whatever it says of its end later."""
     said = told(seen(None), Slot(0, 0, None, A), closed(truncated=True), closed(), seen())
 
-    assert ["+f", A, f"call {A} turn_truncated"] == said[4]
+    assert ["+f", A, f"drop {A} truncated"] == said[4]
 
 
 @pytest.mark.parametrize("text", ['{"a":1,}', ' {"a":1,}'])

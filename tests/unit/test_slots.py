@@ -240,11 +240,16 @@ def test_by_order_ambiguous() -> None:
 
 
 def test_whole_texts_without_labels() -> None:
-    """A whole text without any identifier is the only open call's; nothing is bound by the order of calls."""
+    """A whole text without any identifier is the only open call's; several are bound by order if any gives the same calls."""
     assert ["dropped: incomplete_input"] * 2 == [
         got.sign
         for got in bound(seen(0, "i", "c", "f"), seen(1, "j", "d", "g"), done(None, A), done(None, B))
     ][:2]
+    alike = seen(0, "i", "c", "f"), seen(1, "j", "d", "f")
+    assert [Got("c", "f", A, "bound_by_order"), Got("d", "f", B, "bound_by_order")] == bound(
+        *alike, done(None, A), done(None, B)
+    )
+    assert ["dropped: incomplete_input"] * 2 == [got.sign for got in bound(*alike, done(None, A))][:2]
     assert [Got("c", "f", A)] == bound(seen(0, "i", "c", "f"), done(None, A))
     assert [Got(None, None, A, "dropped: nameless")] == bound(done(None, A))
 
@@ -466,13 +471,13 @@ def test_a_second_close_releases_the_first() -> None:
 
 
 def test_a_close_by_the_wire_as_cut() -> None:
-    """What the wire closes as truncated is dropped unless it is whole, and then flagged (quirk 76)."""
+    """What the wire closes as truncated is dropped, also if its text is a whole object (quirk 76)."""
     cut = CallClosed(0, 0, None, final=False, truncated=True)
 
     assert [Got("c", "f", '{"a"', "dropped: truncated")] == bound(
         seen(0, None, "c", "f"), piece(0, '{"a"'), cut
     )
-    assert [Got("c", "f", A, "turn_truncated")] == bound(seen(0, None, "c", "f"), piece(0, A), cut)
+    assert [Got("c", "f", A, "dropped: truncated")] == bound(seen(0, None, "c", "f"), piece(0, A), cut)
 
 
 # Calls that the wire itself refuses.

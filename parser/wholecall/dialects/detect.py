@@ -99,8 +99,8 @@ def chat(payload: Mapping[str, Any], _event: str) -> bool:
         return True
     if str(payload.get("object", "")).startswith("chat.completion") and payload.get("choices") != []:
         return True
-    if "candidates" in payload:
-        return False
+    if "candidates" in payload or isinstance(payload.get("content"), dict):
+        return False  # contents are Google's, also those of its agents: `{"content":{"parts":[…]},"finishReason":"STOP"}`
     message = payload.get("message")
     flat = isinstance(message, dict) and "toolCalls" in message
     return flat or any(field in payload for field in _ORACLE_FIELDS)

@@ -36,7 +36,8 @@ class CallText:
     Attributes:
         kind: `custom` calls have free text, all others JSON.
         flags: the oddities of the call; here, of how its text came.
-        hole: text that could be this call's was lost; a restatement heals it and sets `healed`.
+        torn: text that could be this call's was lost; `unowned`: or came without an owner, which may be accounted for yet.
+            Either is a `hole`; a restatement heals it and sets `healed`.
         parts: the fragments in force; those that were counted or read are joined to blocks.
         half: half of a character whose other half has not come (quirk 35).
         restated: the whole text of the highest `rank` that came so far; None if none came.
@@ -51,7 +52,8 @@ class CallText:
 
     kind: Kind
     flags: set[Flag]
-    hole: bool
+    torn: bool
+    unowned: bool
     healed: bool
     parts: list[str]
     half: str
@@ -79,7 +81,7 @@ class CallText:
 
     def __init__(self, kind: Kind) -> None:
         self.kind, self.flags = kind, set()
-        self.hole = self.healed = self.full = self.snapshots = False
+        self.torn = self.unowned = self.healed = self.full = self.snapshots = False
         self.restated = self.reading = self.shown = self._scan = None
         self.rank = self.length = self.bytes = self.charged = self.charged_whole = self.granted = 0
         self.room = self._counted = self._scanned = self._n_whole = self._other_size = 0
@@ -99,6 +101,16 @@ class CallText:
         self._other_size = sum(map(len, self._other_reading))
 
     # Both texts.
+
+    @property
+    def hole(self) -> bool:
+        """Whether text that could be this call's is missing; who sets it means that it was lost."""
+        return self.torn or self.unowned
+
+    @hole.setter
+    def hole(self, lost: bool) -> None:
+        self.torn = lost
+        self.unowned = self.unowned and lost
 
     @property
     def size(self) -> int:
@@ -191,7 +203,7 @@ class CallText:
             self.rank = max(rank, self.rank)
             return True
         if rank >= HYDRATION and self.hole:
-            self.hole, self.healed = False, True
+            self.torn, self.unowned, self.healed = False, False, True
         if self.restated is None or rank >= self.rank:
             agrees = self.restated in (None, text) or rank > self.rank
             self.restated, self.rank = text, rank
@@ -201,7 +213,7 @@ class CallText:
     def clear_text(self) -> None:
         """Clear the text, unless it exceeded a limit."""
         self.restated = self._scan = None
-        self.hole = self.healed = self.snapshots = False
+        self.torn = self.unowned = self.healed = self.snapshots = False
         self.rank = self._counted = self.length = self.bytes = self._scanned = self._n_whole = 0
         self.half = ""
         if not self.full:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from wholecall.machine.choice import Choice
     from wholecall.types import Kind
 
-__all__ = ["adopt", "at_slot", "begin_again", "learn_labels", "opened_call", "stray_of"]
+__all__ = ["adopt", "at_slot", "begin_again", "learn_labels", "opened_call", "show", "stray_of"]
 
 
 def opened_call(choice: Choice, kind: Kind, echo: Call | None = None) -> Call:
@@ -36,7 +36,7 @@ def stray_of(choice: Choice, index: Index | None, text: str) -> Call:
     stray = choice.strays.get(index)
     is_over = stray is not None and stray.complete and text.lstrip().startswith("{")
     if stray is None or stray.is_over or not stray.stray or is_over:
-        stray = choice.strays[index] = choice.open("function", slotted=True)
+        stray = choice.strays[index] = choice.open("function", slotted=True, phantom=True)
         stray.stray = stray is not choice.overflow
     return stray
 
@@ -44,8 +44,16 @@ def stray_of(choice: Choice, index: Index | None, text: str) -> Call:
 def adopt(choice: Choice, stray: Call) -> None:
     """Make a stray that has got its name a call like all others."""
     stray.stray = False
+    show(choice, stray)
     choice.strays = {index: call for index, call in choice.strays.items() if call is not stray}
     choice.reopen(stray)
+
+
+def show(choice: Choice, stray: Call) -> None:
+    """Give a stray its number, so that an event can report it: it is one that no call accounts for."""
+    if stray.phantom:
+        stray.phantom = False
+        choice.materialise(stray)
 
 
 def learn_labels(choice: Choice, call: Call, delta: CallSeen | CallWhole) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from wholecall.machine.choice import Choice
     from wholecall.machine.verdicts import Ended
 
-__all__ = ["is_echo", "same_text"]
+__all__ = ["is_echo", "same_text", "text_of"]
 
 _MOST_CLAIMANTS = 16  # calls of one id that are compared with each other
 

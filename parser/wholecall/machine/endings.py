@@ -27,6 +27,7 @@ __all__ = ["allows_calls", "ending", "outranks", "turn_finished"]
 
 _FACTS = CUT_REASONS | {"error", "aborted", "pause"}
 _PRECEDENCE = ("aborted", "error", "content_filter", "length")
+_ALLOWING = frozenset({"tool_calls", "stop", "unknown"})  # of answers whose calls have no ends of their own
 _NO_CLAIM = frozenset(
     {"completed", "STOP", "success", "turnComplete", "end_of_turn"}
 )  # the only reasons of some dialects
@@ -37,9 +38,11 @@ def allows_calls(finish: Finish, *, own_ends: bool) -> bool:
 
     Where calls have ends of their own (`content_block_stop`), only a reason that speaks of calls stands for a missing
     one: `end_turn` is that of an answer without calls, or of a gateway behind a cut. Chat has no such ends, and servers
-    say `stop` of calls, too. A reason under other labels than the rest of the message ends nothing that has no text.
+    say `stop` of calls, too, or a word of their own; but `malformed_function_call` or `pause_turn` is the reason of no
+    whole call. A reason under other labels than the rest of the message ends nothing that has no text.
     """
-    return not finish.foreign and (finish.reason == "tool_calls" or not own_ends)
+    allows = finish.reason == "tool_calls" or (finish.reason in _ALLOWING and not own_ends)
+    return allows and not finish.foreign
 
 
 def outranks(new: TurnReason, old: TurnReason | None) -> bool:

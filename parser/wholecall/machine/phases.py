@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 from wholecall.arguments.placeholders import is_placeholder
 from wholecall.deltas import OBJECT
+from wholecall.machine.claims import show
 from wholecall.machine.echoes import is_echo
 from wholecall.machine.holding import conclude
 from wholecall.machine.readings import final_name
@@ -126,6 +127,8 @@ def _finish(choice: Choice, call: Call, ended: Ended) -> None:
     if call.echo is not None and is_echo(choice, call, ended):
         call.phase = "ended"
         return
+    if call.stray:
+        show(choice, call)
     if call.phantom:
         call.phase = "ended"
         return

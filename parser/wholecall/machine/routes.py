@@ -144,7 +144,7 @@ def _call_whole(choice: Choice, delta: CallWhole) -> None:
     else:
         call = _finished_item(choice, delta)
     heals = (call.hole or call.refusal is not None) and _heals(choice, call, delta)
-    tainted = call.hole and call.block and not heals
+    tainted = (call.torn, call.unowned) if call.block and not heals else (False, False)
     if heals and call.refusal == "ambiguous" and delta.name == call.name:
         call.refusal = None  # the delta settles what labels left in doubt
     if not call.stray:
@@ -159,9 +159,11 @@ def _call_whole(choice: Choice, delta: CallWhole) -> None:
     unowned = delta.rank > HYDRATION and is_placeholder(delta.text) and call.blank
     if unowned and delta.id is not None and not call.block:
         unowned = False  # no call began that it could be
-    if tainted or (unowned and not slots.is_all_owned(choice, delta.text)):
+    if any(tainted):
         # A place alone heals nothing, and neither does the text that servers send when they lost the real one.
-        call.hole = True
+        call.torn, call.unowned = tainted
+    elif unowned and not slots.is_all_owned(choice, delta.text):
+        call.unowned = True
     elif heals and delta.rank == HYDRATION:
         _accept_silence(choice, call, delta)
     if delta.closes:
@@ -184,15 +186,19 @@ def _restated(choice: Choice, delta: Restated) -> None:
 
 
 def _take_restated(choice: Choice, whole: CallWhole, call: Call) -> None:
-    tainted = call.hole and not _heals(choice, call, whole)
+    tainted = (False, False) if _heals(choice, call, whole) else (call.torn, call.unowned)
     if whole.id is not None and whole.id_wins and not call.is_over and call.id not in (None, whole.id):
         choice.claim_id(call, whole.id)
     _learn(choice, call, whole)
+    is_over = call.evidenced or call.closed
     call.evidenced = True
     _take_text(choice, call, whole.text, whole.rank)
-    call.hole = call.hole or tainted
-    if not tainted:
+    if any(tainted):
+        call.torn, call.unowned = tainted
+    else:
         _accept_silence(choice, call, whole)
+    if whole.goes_on and call.empty and not is_over:
+        call.hole = True  # an item in progress may get its text yet
     if whole.truncated:
         _close(choice, call, truncated=True)
 
@@ -278,8 +284,9 @@ def _call_closed(choice: Choice, delta: CallClosed) -> None:
 def _close(choice: Choice, call: Call, *, truncated: bool) -> None:
     if not truncated and not call.is_over:
         _release_others(choice, call)
-    if call.echo is not None and call.echo.round == call.round and not truncated:
-        choice.shut(call)  # whether it is an echo is decided at the end of the message
+    is_echo = call.echo is not None and call.echo.round == call.round
+    if (is_echo or (call.unowned and not call.is_over)) and not truncated:
+        choice.shut(call)  # whether it is an echo, or lacks text, is decided at the end of the message
         call.closed = True
         return
     advance(choice, call, "close", truncated)

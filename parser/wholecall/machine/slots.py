@@ -7,7 +7,9 @@ contradict each other. A delta with labels that no call has can only be meant fo
 Text that fits several calls, or none while no call or several are open, has no *owner*. Then nobody knows what is
 missing where. So it taints every call that is open and every call without text, that is, these have a hole; and it
 goes to a *stray*, a call without a name that ends as a dropped call, so that users see the text. An announcement can
-turn a stray into a call only by its id, never by its place.
+turn a stray into a call only by its id, never by its place. At the end of the choice some of it may prove to be what
+calls were told whole, and a done event under labels that no call has to be that of the call that lacks one (see
+`accounts`).
 
 An announcement with a name begins a new call, unless its id is known under the same name. If that call is open, the
 start was simply sent twice. If it has ended, the new call is its *echo*: no event reports it until it ends, and none
@@ -22,12 +24,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wholecall.arguments.placeholders import is_placeholder
-from wholecall.deltas import DONE, OBJECT
+from wholecall.deltas import DONE, OBJECT, CallWhole
 from wholecall.machine.claims import at_slot, learn_labels, opened_call, stray_of
 from wholecall.machine.echoes import same_text
 
 if TYPE_CHECKING:
-    from wholecall.deltas import CallClosed, CallRefused, CallSeen, CallWhole, Index, Slot
+    from wholecall.deltas import CallClosed, CallRefused, CallSeen, Index, Slot
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
 
@@ -54,6 +56,8 @@ def owner(choice: Choice, delta: Slot | CallWhole) -> Call:
     found = _labelled(choice, delta.id, delta.alias, delta.index)
     if not found and delta.index not in choice.strays:
         found = _sole(choice, delta.index) or _unlabelled(choice, delta)
+        if isinstance(delta, CallWhole):
+            found = [call for call in found if call.is_restated_by(delta.text)]  # else see `accounts`
         if len(found) == 1 and delta.index is not None:
             found[0].flags.add("bound_by_order")
             found[0].elsewhere = delta.index
@@ -76,7 +80,7 @@ def finished_by(choice: Choice, delta: CallWhole) -> Call | None:
         found = [call for call in found if call.opened] or _open_namesakes(choice, delta)
     if not found:
         return _stray_restated(choice, delta)
-    if found[0].hole and _contradicts(found[0], delta):
+    if found[0].torn and _contradicts(found[0], delta):
         return None
     if len(found) == 1:
         return found[0]
@@ -167,7 +171,11 @@ def taint(choice: Choice, *, by_text: bool = False) -> None:
             left.append(call)  # what else shows that labels are wrong still speaks against it
             continue
         is_open = not call.is_over and call.rank < DONE  # a whole text lacks nothing
-        if is_open and (call.opened or call.beside or call.blank):
+        if not (is_open and (call.opened or call.beside or call.blank)):
+            continue
+        if by_text:
+            call.unowned = True
+        else:
             call.hole = True
     choice.fresh[:] = left
 

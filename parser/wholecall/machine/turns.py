@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from wholecall.deltas import HIGHEST_INDEX, CallUnread, TurnEnded, TurnOpened
+from wholecall.machine.accounts import account
 from wholecall.machine.budget import Budget
 from wholecall.machine.call import Call
 from wholecall.machine.choice import Choice, Outbox
@@ -214,6 +215,7 @@ class Turns:
             if ended == "aborted":
                 settle_reasoned(choice)
             settle(choice, ending(choice.reason, ended))
+            account(choice, ended=ended == "clean")
         if turn.unread:
             self._judge_unread(turn)
         unclaimed = turn.unclaimed or any(choice.holds_strays for choice in turn.choices.values())

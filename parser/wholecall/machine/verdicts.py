@@ -72,7 +72,7 @@ def judge(choice: Choice, call: Call, ended: Ended, fragments: str) -> list[Even
         return [drop(choice, call, "told_twice", "the server told the same call as a structured one")]
     if call.kind == "custom":
         return _silent(choice, call, ended) or _custom(choice, call)
-    text, verdict = _read(choice, call, fragments, "length" if call.cut else ended)
+    text, verdict = _read(choice, call, fragments, ended)
     if not verdict.arguments and (silent := _silent(choice, call, ended)):
         return silent
     verdict = _accept(choice, call, text, verdict)
@@ -129,6 +129,8 @@ def _objection(call: Call, ended: Ending) -> tuple[DropReason, str] | None:
         return call.refusal, call.detail
     if call.hole:
         return "incomplete_input", "argument text that could belong to this call was lost"
+    if call.cut:  # whatever its text looks like: some servers close the JSON of what they cut
+        return "truncated", "the wire itself calls this call incomplete"
     if ended == "length" and (call.slotted or call.kind == "custom"):
         return _CUT["length"]
     if call.kind == "custom" and (ended == "open" or not (call.reasoned or call.closed or call.restated)):

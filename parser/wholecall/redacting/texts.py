@@ -4,8 +4,9 @@ Theory of operation
 -------------------
 Whether the letters `true` are a literal depends on the text before them, perhaps in other frames. The timeline
 shows what text each step added to which call; the strings of that step are looked through from the last to the
-first for the ones that add up to it. The text of a call is then substituted as one text, and each string gets
-its part. A string that added nothing is a text by itself: a whole text, a repetition, a restatement.
+first for the ones that add up to it, and where a call is shown for the first time, those of the steps before it, too.
+The text of a call is then substituted as one text, and each string gets its part. A string that added nothing is a text
+by itself: a whole text, a repetition, a restatement.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from wholecall.types import Kind
 __all__ = ["Text", "texts_of"]
 
 _JSON = frozenset('{["') | {""}
+_MOST_EARLY = 256
 _FREE = frozenset({"custom", "builtin"})  # kinds of calls whose input need not be JSON
 
 
@@ -46,20 +48,29 @@ class Text:
         is_code = self.kind == "server" and "".join(self.pieces[:2]).lstrip()[:1] not in _JSON
         return self.kind in _FREE or is_code
 
-    def add(self, text: str, strings: list[Leaf]) -> None:
-        """Take more text, and the strings that it came from out of those of its step."""
-        found: list[tuple[Leaf, int]] = []
-        end = len(text)
-        for leaf in reversed(strings):
-            if end and leaf.text and text.endswith(leaf.text, 0, end):
-                end -= len(leaf.text)
-                found.append((leaf, self.size + end))
-        if not end:
+    def add(self, text: str, *places: list[Leaf]) -> None:
+        """Take more text, and the strings that it came from out of the first place that has them all."""
+        for strings in places:
+            found = self._found(text, strings)
             self.parts += found
             for leaf, _ in found:
                 strings.remove(leaf)
+            if found:
+                break
         self.pieces.append(text)
         self.size += len(text)
+
+    def _found(self, text: str, strings: list[Leaf]) -> list[tuple[Leaf, int]]:
+        """Return the strings that add up to a text, and where they begin; none if they do not."""
+        found: list[tuple[Leaf, int]] = []
+        end = len(text)
+        for leaf in reversed(strings):
+            if not end:
+                break
+            if leaf.text and text.endswith(leaf.text, 0, end):
+                end -= len(leaf.text)
+                found.append((leaf, self.size + end))
+        return [] if end else found
 
     def substituted(self, letters: Letters) -> list[tuple[Leaf, str]]:
         """Return the strings with their substitutes."""
@@ -90,6 +101,9 @@ def texts_of(steps: Iterable[Step], leaves: list[Leaf]) -> list[Text]:
     """
     texts: list[Text] = []
     current: dict[tuple[int, int, int], Text] = {}
+    early: list[
+        Leaf
+    ] = []  # the last strings that added nothing: a call may be shown later, with all of its text
     taken = 0
     for step in steps:
         end = step.offset + step.size
@@ -103,5 +117,7 @@ def texts_of(steps: Iterable[Step], leaves: list[Leaf]) -> list[Text]:
                 current[key] = Text(change.kind)
                 texts.append(current[key])
             if change.added:
-                current[key].add(change.added, strings)
+                current[key].add(change.added, strings, *([early] if change.before is None else []))
+        early += strings
+        del early[:-_MOST_EARLY]
     return texts

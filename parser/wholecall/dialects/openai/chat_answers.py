@@ -72,7 +72,7 @@ class Opening:
     def _judge(self, id_: str | None) -> None:
         """Decide whether a chunk is foreign, by its id."""
         lacks = id_ is None and not self._nameless
-        self.foreign = self.named and self.id is not None and (lacks or id_ not in (None, self.id))
+        self.foreign = self._is_name and self.id is not None and (lacks or id_ not in (None, self.id))
         self._nameless = self._nameless or id_ is None
 
     def call_without_role(self) -> None:
@@ -82,15 +82,19 @@ class Opening:
     def is_left_by(self, choice: ChoiceView, id: str | None, model: str | None) -> bool:
         """Return whether a chunk with these labels begins another answer."""
         changed = self._is_changed(id, model)
-        is_name = self.named or (self._calls_first and self._n_others == 0)
         if _opens(choice):
-            return changed and is_name
+            return changed and self._is_name
         if self.again and (self.finished or self._is_used(choice)):
             return True
         if not changed:
             same = id in (None, self.id) and model in (None, self.model)
             return same and not self.named and self._n_others >= _VARY
-        return is_name and not _goes_on(choice)
+        return self._is_name and not _goes_on(choice)
+
+    @property
+    def _is_name(self) -> bool:
+        """Whether the labels so far name the answer."""
+        return self.named or (self._calls_first and self._n_others == 0)
 
     def take(self, choice: ChoiceView, id: str | None, model: str | None) -> None:
         """Take the labels of a chunk of this answer, and what it says of calls."""

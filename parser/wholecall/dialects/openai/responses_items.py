@@ -276,7 +276,8 @@ def restated_calls(items: list[Item] | None, done: dict[str, int]) -> list[Delta
 def _restated(item: Item) -> CallWhole:
     delta = call_delta(item, None, HYDRATION)
     assert isinstance(delta, CallWhole)
-    return msgspec.structs.replace(delta, truncated=True) if item.status == "incomplete" else delta
+    cut, goes_on = item.status == "incomplete", item.status == "in_progress"
+    return msgspec.structs.replace(delta, truncated=cut, goes_on=goes_on) if cut or goes_on else delta
 
 
 def message_text(item: Item) -> list[Delta]:
