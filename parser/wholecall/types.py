@@ -101,6 +101,7 @@ Anomaly = Literal[
     "invalid_choice",
     "invalid_index",
     "unknown_events",
+    "repeated_call",
     "dangling_marker",
 ]
 FaultKind = Literal[

@@ -46,6 +46,7 @@ class Call(CallText):
         edits: what was done to read it.
 
     Of calls that are found by labels:
+        withheld: it may be the same as a call of another turn: without a number and without events until it ends.
         phantom: perhaps only repeated labels: without a number and without events until its choice is settled.
         head: characters of its first fragment; `labelled`: of later ones that came with its id.
         bare: a fragment without labels and text came before any text.
@@ -83,6 +84,7 @@ class Call(CallText):
     reasoned: bool
     source: str | None
     edits: tuple[EditKind, ...]
+    withheld: bool
     phantom: bool
     head: int
     labelled: int
@@ -107,7 +109,7 @@ class Call(CallText):
         self.number, self.phase = -1, "pending"
         self.id = self.name = self.public_name = self.namespace = self.slot = self.extra = None
         self.refusal = self.dropped = self.echo = self.heard = self.elsewhere = None
-        self.closed = self.cut = self.reasoned = self.phantom = self.bare = False
+        self.closed = self.cut = self.reasoned = self.withheld = self.phantom = self.bare = False
         self.block = self.opened = self.beside = self.stray = False
         self.source, self.edits = None, ()
         self.head = self.labelled = self.round = self.n_slots = self.extra_size = 0
@@ -134,8 +136,7 @@ class Call(CallText):
         preset = (
             self.restated is None or (self.slotted and self.rank == OBJECT) or is_placeholder(self.restated)
         )
-        visible = not (self.phantom or self.full)
-        if self.phase == "pending" and self.name is not None and visible and (self.parts or not preset):
+        if self.phase == "pending" and self.reportable and not self.full and (self.parts or not preset):
             raise ValueError("it has a name and a text, and did not begin")
         self.appear(self.number)
 
@@ -147,7 +148,7 @@ class Call(CallText):
     @property
     def reportable(self) -> bool:
         """Whether events may report it: it has a name, and repeats no other call."""
-        return self.name is not None and self.echo is None and not self.phantom
+        return self.name is not None and self.echo is None and not (self.phantom or self.withheld)
 
     @property
     def unfinished(self) -> bool:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from wholecall.arguments.equal import same_value
 from wholecall.deltas import HYDRATION
+from wholecall.machine.sameness import held_value, text_of
 from wholecall.parse import parse_arguments
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
 
-__all__ = ["find_restated", "held_value", "matched"]
+__all__ = ["find_restated", "matched"]
 
 
 def find_restated(choice: Choice, delta: CallWhole) -> Call | None:
@@ -76,7 +77,7 @@ def _fit(call: Call, delta: CallWhole, value: dict[str, Any] | None) -> int:
     """
     if call.id is not None and call.id in delta.restated_ids and call.id != delta.id:
         return 0  # the message restates that call by its own id
-    held = call.restated if call.restated is not None else call.text
+    held = text_of(call)
     if held == delta.text or (held and value is not None and same_value(value, held_value(call, held))):
         return 4
     if not call.blank and delta.text.startswith(held):
@@ -84,13 +85,6 @@ def _fit(call: Call, delta: CallWhole, value: dict[str, Any] | None) -> int:
     if call.id is not None and delta.id is not None:
         return 0
     return 2 if call.blank else int(not call.complete)
-
-
-def held_value(call: Call, held: str) -> dict[str, Any] | None:
-    """Return the value of a call's text; the last one is kept, so that no text is read twice."""
-    if call.reading is None or call.reading[0] != held:
-        call.reading = held, parse_arguments(held).arguments
-    return call.reading[1]
 
 
 def matched(choice: Choice, delta: Restated) -> list[tuple[CallWhole, Call | None]]:
@@ -137,4 +131,4 @@ def _by_name(_: Choice, _whole: CallWhole, left: list[Call]) -> Call | None:
 
 
 def _value(call: Call) -> dict[str, Any] | None:
-    return held_value(call, (call.restated if call.restated is not None else call.text) or "{}")
+    return held_value(call, text_of(call) or "{}")

@@ -37,6 +37,7 @@ from wholecall.deltas import (
 )
 from wholecall.machine import slots
 from wholecall.machine.claims import adopt, learn_labels
+from wholecall.machine.echoes import may_be_echo
 from wholecall.machine.endings import outranks
 from wholecall.machine.holding import release
 from wholecall.machine.labels import bind
@@ -221,7 +222,9 @@ def _finished_item(choice: Choice, delta: CallWhole) -> Call:
 def _opened(choice: Choice, delta: Union[CallSeen, CallWhole], *, refused: bool = False) -> Call:
     """Open a call, and release the held one, unless the new one has no name and may be more of the held one."""
     held = choice.held
-    if held is not None and (delta.name is not None or refused or not held.blank):
+    if held is not None and held.empty and held.id is not None and (held.id, held.name) == (delta.id, delta.name):
+        choice.held = None  # it may come again with its text: the end of the message decides
+    elif held is not None and (delta.name is not None or refused or not held.blank):
         _release_held(choice)
     restated = isinstance(delta, CallWhole) and delta.rank == HYDRATION
     return (slots.open_restated if restated else slots.open_slot)(choice, delta)
@@ -268,8 +271,8 @@ def _call_closed(choice: Choice, delta: CallClosed) -> None:
 def _close(choice: Choice, call: Call, *, truncated: bool) -> None:
     if not truncated and not call.is_over:
         _release_others(choice, call)
-    if call.echo is not None and call.echo.round == call.round and not truncated:
-        choice.shut(call)  # whether it is an echo is decided at the end of the message
+    if not truncated and may_be_echo(call):
+        choice.shut(call)  # that is decided at the end of the message
         call.closed = True
         return
     advance(choice, call, "close", truncated)

@@ -19,6 +19,7 @@ from wholecall.machine.call import Call
 from wholecall.machine.choice import Choice, Outbox
 from wholecall.machine.endings import ending
 from wholecall.machine.routes import judge_all, reason_all
+from wholecall.machine.sameness import Told
 from wholecall.machine.settling import settle
 from wholecall.machine.turn import TurnState
 from wholecall.output.events import StreamFault, TurnStarted
@@ -96,6 +97,11 @@ class Turns:
         if [turn.number for turn in self.turns] != list(range(self._n_gone, self.n_turns)):
             raise ValueError("the turns are not the last ones")
         self._choices = self._turn.choices if self._turn is not None else {}
+        told = self._out.told = Told()
+        for choice in (choice for turn in self.turns for choice in turn.choices.values()):
+            calls = {call.number: call for call in choice.calls}
+            for event in choice.emitted:
+                told.note(choice.place, calls[event.index], event)
 
     @property
     def _n_gone(self) -> int:
@@ -131,7 +137,7 @@ class Turns:
         if limit is None or len(turn.choices) < max(limit, 1):
             options = self._policy, self._limits, self._tools
             choice = turn.choices[number] = Choice(turn.number, number, self._out, turn.budget, *options)
-            choice.lost = turn.lost
+            choice.lost, choice.response = turn.lost, turn.id
             if number > HIGHEST_INDEX:
                 choice.anomalies.add("invalid_choice")
             return choice
@@ -169,6 +175,7 @@ class Turns:
         if oldest.key is not None and self._keys.get(oldest.key) is oldest:
             del self._keys[oldest.key]
         for choice in oldest.choices.values():
+            self._out.told.forget(choice.place, choice.calls)
             for id in choice.by_id:
                 if self._over.get(id) is choice:
                     del self._over[id]
