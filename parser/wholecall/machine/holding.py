@@ -49,7 +49,8 @@ def _objection_to_all(
         return "unterminated", "no reason came for the turn's end, and the policy wants one"
     if policy.truncated_turn == "drop" and choice.reason in CUT_REASONS:
         return "truncated", "the turn was cut, and the policy drops all of its calls"
-    if policy.on_bad_sibling == "reject_all" and any(call.dropped is not None for call, _ in waiting):
+    bad = any(call.dropped not in (None, "told_twice") for call, _ in waiting)
+    if policy.on_bad_sibling == "reject_all" and bad:
         return "aborted", "a sibling was dropped, and the policy rejects all calls then"
     return None
 

@@ -130,6 +130,8 @@ def _finish(choice: Choice, call: Call, ended: Ended) -> None:
     if call.phantom or _is_again(choice, call, ended):
         call.phase = "ended"
         return
+    if choice.out.told.answers and call.name is not None and _is_answered(choice, call, call.name):
+        call.kind = "server"
     if call.phase == "pending" and call.name is not None and _may_come_out(choice, call, ended):
         _start(choice, call)
     events = judge(choice, call, ended, text)
@@ -151,6 +153,11 @@ def _is_again(choice: Choice, call: Call, ended: Ended) -> bool:
     call.echo, call.withheld = None, False
     choice.materialise(call)
     return False
+
+
+def _is_answered(choice: Choice, call: Call, name: str) -> bool:
+    """Return whether somebody else executed the call, whose result came before it."""
+    return call.kind != "server" and choice.out.told.takes_answer(call, _public(choice, name))
 
 
 def _may_come_out(choice: Choice, call: Call, ended: Ended) -> bool:

@@ -19,7 +19,7 @@ Alternative answers, that is, choices of other numbers, are never compared, and 
 from __future__ import annotations
 
 from math import gcd
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from wholecall.arguments.equal import same_value
 from wholecall.output.events import EXECUTABLE, BuiltinToolCall, CustomToolCall, ServerToolCall
@@ -28,6 +28,7 @@ from wholecall.parse import parse_arguments
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from wholecall.deltas import CallAnswered
     from wholecall.machine.call import Call
     from wholecall.output.events import Event
 
@@ -35,6 +36,8 @@ __all__ = ["Place", "Said", "Told", "held_value", "repeats", "same_text", "text_
 
 _CALLS = (*EXECUTABLE, ServerToolCall)
 _MOST = 256  # calls of one label that are remembered, the last ones; and of one id that are compared in a list
+_MOST_ANSWERS = 4096  # that are remembered for calls which have not come, the last ones
+_LONGEST_ANSWERS = 1 << 20  # characters of argument text that came with these
 
 
 class Place(NamedTuple):
@@ -59,12 +62,19 @@ class _Telling(NamedTuple):
 
 
 class Told:
-    """The calls of a stream that came out, by their labels; without those of turns that were forgotten."""
+    """The calls of a stream that came out, by their labels; without those of turns that were forgotten.
 
-    __slots__ = ("_by_label",)
+    Attributes:
+        answers: calls that were answered before they were announced, by their ids.
+    """
+
+    __slots__ = ("_by_label", "_size", "answers")
+    DERIVED: ClassVar = frozenset(__slots__)  # from the calls of the turns, and from what these keep
 
     def __init__(self) -> None:
         self._by_label: dict[tuple[str, bool], list[_Telling]] = {}
+        self._size = 0  # characters of argument text in `answers`
+        self.answers: dict[str, CallAnswered] = {}
 
     def note(self, place: Place, call: Call, event: Event) -> None:
         """Remember a call that came out; what was dropped, or was written as text, is none."""
@@ -85,6 +95,33 @@ class Told:
             tellings[:] = [one for one in tellings if (one.turn, one.choice) != place[:2]]
             if not tellings:
                 del self._by_label[label]
+
+    def restore(self, answers: dict[str, CallAnswered]) -> None:
+        """Share the answers that a snapshot held."""
+        self.answers, self._size = answers, sum(len(one.text or "") for one in answers.values())
+
+    def answer(self, answered: CallAnswered) -> None:
+        """Remember a call that was answered and has not come; the oldest ones are forgotten beyond a limit."""
+        self._take(answered.id)
+        self.answers[answered.id] = answered
+        self._size += len(answered.text or "")
+        while len(self.answers) > _MOST_ANSWERS or self._size > _LONGEST_ANSWERS:
+            self._take(next(iter(self.answers)))
+
+    def _take(self, id: str) -> None:
+        answered = self.answers.pop(id, None)
+        if answered is not None:
+            self._size -= len(answered.text or "")
+
+    def takes_answer(self, call: Call, name: str) -> bool:
+        """Return whether the call has its result already, which counts for one call."""
+        answered = self.answers.get(call.id) if call.id is not None else None
+        if answered is None or answered.name not in (None, name):
+            return False
+        if answered.text is not None and not call.empty and not same_text(answered.text, text_of(call)):
+            return False
+        self._take(answered.id)
+        return True
 
     def knows(self, place: Place, id: str | None) -> bool:
         """Return whether a call that opens under this id, or under none, may have come out in another turn."""

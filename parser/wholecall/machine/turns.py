@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from wholecall.deltas import HIGHEST_INDEX, TurnEnded, TurnOpened
+from wholecall.deltas import HIGHEST_INDEX, CallAnswered, TurnEnded, TurnOpened
 from wholecall.machine.budget import Budget
 from wholecall.machine.call import Call
 from wholecall.machine.choice import Choice, Outbox
@@ -61,6 +61,7 @@ class Turns:
     _spoke: set[TurnState]
     _since_hole: set[TurnState]
     _over: dict[str, Choice]
+    _answers: dict[str, CallAnswered]
 
     def __init__(
         self, policy: Policy, limits: Limits, tools: Tools[Any] | None = None, *, pieces: bool = True
@@ -76,6 +77,7 @@ class Turns:
         self._spoke = set()  # turns that may hold text that was not forgotten
         self._since_hole = set()  # turns in which calls may have opened since the last hole
         self._choices: dict[int, Choice] = {}  # those of the current turn
+        self._answers = self._out.told.answers
         self._over = {}  # of turns that ended, by the ids of their calls
 
     def makers(self) -> dict[type, Callable[[], Any]]:
@@ -98,6 +100,7 @@ class Turns:
             raise ValueError("the turns are not the last ones")
         self._choices = self._turn.choices if self._turn is not None else {}
         told = self._out.told = Told()
+        told.restore(self._answers)
         for choice in (choice for turn in self.turns for choice in turn.choices.values()):
             calls = {call.number: call for call in choice.calls}
             for event in choice.emitted:
