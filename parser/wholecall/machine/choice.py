@@ -234,11 +234,8 @@ class Choice:
             return self._overflow(kind, limit)
         call = Call(self.turn, self.number, kind, slotted=slotted)
         self.calls.append(call)
-        if phantom:
-            call.phantom = True
-        elif self.out.told.knows(self.place, id):
-            call.withheld = True
-        else:
+        call.phantom, call.withheld = phantom, self.out.told.knows(self.place, id)
+        if not (phantom or call.withheld):
             self.materialise(call)
         return call
 

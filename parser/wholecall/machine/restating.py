@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from wholecall.arguments.equal import same_value
 from wholecall.deltas import HYDRATION
-from wholecall.machine.sameness import held_value, text_of
+from wholecall.machine.sameness import held_value, same_text, text_of
 from wholecall.parse import parse_arguments
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ def find_restated(choice: Choice, delta: CallWhole) -> Call | None:
     """Return the call that a final message restates: by id, else by alias, else the one that fits best."""
     for label in (delta.id, delta.alias):
         claimants = choice.by_id.get(label, []) if label is not None else []
+        if claimants and all(map(_is_listed, claimants)):
+            return _listed_again(choice, delta)
         named = [call for call in claimants if _may_be_restated(call, delta)]
         if len(named) == 1 and (named[0].rank != HYDRATION or named[0].is_restated_by(delta.text)):
             return named[0]
@@ -37,6 +39,22 @@ def find_restated(choice: Choice, delta: CallWhole) -> Call | None:
             return _best_fit(choice, delta, named) or _refuse_split(claimants)
     nameable = [call for call in choice.calls if _may_be_restated(call, delta)]
     return _best_fit(choice, delta, nameable)
+
+
+def _is_listed(call: Call) -> bool:
+    """Return whether only a final message holds the call: different calls that one message lists under an id are several."""
+    return not call.slotted and call.slot is not None
+
+
+def _listed_again(choice: Choice, delta: CallWhole) -> Call | None:
+    """Return the same call of the final message at hand, which lists it once more."""
+    claimants = choice.by_id.get(delta.id, ()) if delta.id is not None else ()
+    same = (
+        call
+        for call in claimants
+        if _is_listed(call) and _may_be_restated(call, delta) and same_text(text_of(call), delta.text)
+    )
+    return next(same, None)
 
 
 def _refuse_split(claimants: list[Call]) -> Call | None:

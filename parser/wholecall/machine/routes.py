@@ -45,6 +45,7 @@ from wholecall.machine.phases import advance
 from wholecall.machine.record import is_labelled
 from wholecall.machine.rereading import reread
 from wholecall.machine.restating import find_restated, matched
+from wholecall.machine.sameness import Said, repeats
 from wholecall.machine.settling import doubt, settle
 from wholecall.output.events import ReasoningDelta, TextDelta
 from wholecall.types import CUT_REASONS
@@ -175,7 +176,13 @@ def _accept_silence(choice: Choice, call: Call, delta: CallWhole) -> None:
 
 
 def _restated(choice: Choice, delta: Restated) -> None:
-    pairs = [(whole, call or _opened(choice, whole)) for whole, call in matched(choice, delta)]
+    found = matched(choice, delta)
+    again = repeats([Said(whole.id, whole.name, whole.text) for whole, _ in found])
+    pairs = [
+        (whole, call or _opened(choice, whole))
+        for n, (whole, call) in enumerate(found)
+        if call is not None or n not in again
+    ]
     for whole, call in sorted(
         pairs, key=lambda pair: not pair[0].text
     ):  # empty texts last, when owners are known
@@ -222,7 +229,12 @@ def _finished_item(choice: Choice, delta: CallWhole) -> Call:
 def _opened(choice: Choice, delta: Union[CallSeen, CallWhole], *, refused: bool = False) -> Call:
     """Open a call, and release the held one, unless the new one has no name and may be more of the held one."""
     held = choice.held
-    if held is not None and held.empty and held.id is not None and (held.id, held.name) == (delta.id, delta.name):
+    if (
+        held is not None
+        and held.empty
+        and held.id is not None
+        and (held.id, held.name) == (delta.id, delta.name)
+    ):
         choice.held = None  # it may come again with its text: the end of the message decides
     elif held is not None and (delta.name is not None or refused or not held.blank):
         _release_held(choice)

@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 __all__ = ["Place", "Said", "Told", "held_value", "repeats", "same_text", "text_of"]
 
 _CALLS = (*EXECUTABLE, ServerToolCall)
-_MOST = 256  # calls of one label that are remembered, the last ones; and of one id that are compared in a list
+_MOST = (
+    256  # calls of one label that are remembered, the last ones; and of one id that are compared in a list
+)
 _MOST_ANSWERS = 4096  # that are remembered for calls which have not come, the last ones
 _LONGEST_ANSWERS = 1 << 20  # characters of argument text that came with these
 
@@ -142,7 +144,12 @@ class Told:
 
     def holds_event(self, place: Place, call: Call, event: Event) -> bool:
         """Return whether the call that is about to come out is the same as one that did, by its id."""
-        if not self._by_label or call.id is None or call.source is not None or not isinstance(event, EXECUTABLE):
+        if (
+            not self._by_label
+            or call.id is None
+            or call.source is not None
+            or not isinstance(event, EXECUTABLE)
+        ):
             return False
         return self._times(place, call, *_said(event)) > 0
 

@@ -10,7 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from wholecall.deltas import HYDRATION, CallAnswered, CallClosed, CallSeen, CallWhole, Delta, Slot, in_telling_order
+from wholecall.deltas import (
+    HYDRATION,
+    CallAnswered,
+    CallClosed,
+    CallSeen,
+    CallWhole,
+    Delta,
+    Slot,
+    in_telling_order,
+)
 from wholecall.dialects.agents.ag_ui_book import Book
 from wholecall.dialects.agents.ag_ui_views import Message, ToolCallView
 from wholecall.dialects.decode import dumped, is_blank, wire_text

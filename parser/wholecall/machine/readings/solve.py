@@ -18,8 +18,9 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wholecall.machine.readings.labels import cost_of_labels, names_of
-from wholecall.machine.readings.partitions import PARTITIONS, Columns, Partition, final_name
+from wholecall.machine.readings.partitions import PARTITIONS, Columns, Partition
 from wholecall.machine.readings.texts import Values, texts_of
+from wholecall.machine.sameness import same_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -219,7 +220,7 @@ def _repeated_readings(pieces: Sequence[Piece], values: Values, *, turns: bool) 
     readings = readings_of([pieces[at] for at in once], values, turns=turns) if repeated else []
     found: list[Reading] = []
     for reading, others in product(readings, repeated):
-        calls = _with_repeats(_placed(reading, once), _placed(others, again), pieces, values)
+        calls = _with_repeats(_placed(reading, once), _placed(others, again), pieces)
         if calls is not None:
             found.append(Reading(reading.cost + others.cost + AGAIN, calls, reading.is_row))
     return found
@@ -245,13 +246,13 @@ def _placed(reading: Reading, places: list[int]) -> list[ReadCall]:
 
 
 def _with_repeats(
-    calls: list[ReadCall], others: list[ReadCall], pieces: Sequence[Piece], values: Values
+    calls: list[ReadCall], others: list[ReadCall], pieces: Sequence[Piece]
 ) -> list[ReadCall] | None:
     """Return the calls with the pieces of others that repeat them, each once at most; None if one says something new."""
     owners = {pieces[at].id: n for n, call in enumerate(calls) for at in call.pieces}
     for other in others:
         n = owners.pop(pieces[other.pieces[0]].id, None)
-        if n is None or meaning(calls[n], values) != meaning(other, values):
+        if n is None or calls[n].name != other.name or not same_text(calls[n].text, other.text):
             return None
         calls[n] = calls[n]._replace(pieces=[*calls[n].pieces, *other.pieces], way="again")
     return calls
