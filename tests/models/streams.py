@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections import namedtuple
+from collections import Counter, namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from math import gcd
 from typing import Any, NamedTuple
 
 __all__ = [
@@ -103,6 +104,9 @@ class Model(NamedTuple):
         kinds: the scenarios.
         discount: what habits cost less because they come together.
         slack: what readings may cost beyond the cheapest of the streams that are tried.
+        is_shared: whether all calls have one id under these habits. Then equal ones may as well be one call that was
+            told again, and one without text may be the head of the one that has text (quirk 139).
+        has_heads: whether calls come without any text under these habits, and not with an empty object.
     """
 
     dialect: str
@@ -115,6 +119,8 @@ class Model(NamedTuple):
     kinds: tuple[Kind, ...] = kinds()
     discount: Callable[[Any], float] = lambda _habit: 0.0
     slack: float = 0.0
+    is_shared: Callable[[Any], bool] = lambda habit: getattr(habit, "id", "") == "same"
+    has_heads: Callable[[Any], bool] = lambda _habit: True
 
 
 class Reading(NamedTuple):
@@ -210,6 +216,10 @@ class Streams:
         scenarios = [(kind.n_calls, *one) for kind in model.kinds for one in kind.scenarios()]
         self._scenarios = [one for one in scenarios if not few or family(model, one[1]) in _few(model)]
         self._meanings = [_meaning(calls) for _, calls, _ in self._scenarios]
+        self._once = {
+            heads: [_meaning(_told_once(calls, heads=heads)) for _, calls, _ in self._scenarios]
+            for heads in (False, True)
+        }
         self._habits = list(_habits(model, most + model.slack))
         self._most = most
         self._readings = self._enumerated()
@@ -255,10 +265,14 @@ class Streams:
         cheapest: dict[Calls, Reading] = {}
         for number in found if isinstance(found, tuple) else (found,):
             place, scenario = divmod(number, len(self._scenarios))
-            reading = Reading(self._habits[place][0], self._meanings[scenario], self._habits[place][1])
-            before = cheapest.get(reading.calls)
-            if before is None or reading.cost < before.cost:
-                cheapest[reading.calls] = reading
+            cost, habit = self._habits[place]
+            meanings = {self._meanings[scenario]}
+            if self.model.is_shared(habit):
+                meanings.add(self._once[self.model.has_heads(habit)][scenario])
+            for calls in meanings:
+                before = cheapest.get(calls)
+                if before is None or cost < before.cost:
+                    cheapest[calls] = Reading(cost, calls, habit)
         return sorted(cheapest.values(), key=lambda reading: (reading.cost, reading.calls))
 
     def families(self, stream: Stream) -> set[Family]:
@@ -324,6 +338,23 @@ def family(model: Model, calls: Iterable[tuple[str, str]]) -> Family:
     calls = list(calls)
     names = frozenset(name for name, _ in calls if model.kinds[0].names == NAMES)
     return names, frozenset(text for _, text in calls if len(text) > 2)
+
+
+def _told_once(calls: Calls, *, heads: bool) -> Calls:
+    """The calls of one id if equal ones are one, and one without text is a head; different ones show that the id says nothing."""
+    filled = {call for call in calls if call[1]}
+    if heads and len(filled) == 1 and len({name for name, _ in calls}) == 1:
+        return tuple(filled)
+    told = Counter((name, text or "{}") for name, text in calls)
+    times = gcd(*told.values())
+    left = Counter({call: n // times for call, n in told.items()})
+    kept: list[tuple[str, str]] = []
+    for call in calls:
+        said = call[0], call[1] or "{}"
+        if left[said]:
+            left[said] -= 1
+            kept.append(call)
+    return tuple(kept)
 
 
 def _few(model: Model) -> set[Family]:

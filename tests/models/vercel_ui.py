@@ -130,4 +130,5 @@ MODEL = Model(
     },
     _sensible,
     _part("start", messageId="m1") + _part("start-step"),
+    has_heads=lambda _habit: False,
 )

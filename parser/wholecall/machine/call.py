@@ -46,6 +46,7 @@ class Call(CallText):
         edits: what was done to read it.
 
     Of calls that are found by labels:
+        listed: it came whole, in a list of calls: without text it has no arguments.
         withheld: it may be the same as a call of another turn: without a number and without events until it ends.
         phantom: perhaps only repeated labels: without a number and without events until its choice is settled.
         head: characters of its first fragment; `labelled`: of later ones that came with its id.
@@ -59,6 +60,7 @@ class Call(CallText):
         elsewhere: the index of text that was bound to it by order.
         round: how often its message had been restarted when it was announced.
         echo: the earlier call that this one seems to repeat; None if it repeats none.
+        own: it seemed to repeat another one, and does not: their id identifies nothing.
     """
 
     turn: int
@@ -84,6 +86,7 @@ class Call(CallText):
     reasoned: bool
     source: str | None
     edits: tuple[EditKind, ...]
+    listed: bool
     withheld: bool
     phantom: bool
     head: int
@@ -99,6 +102,7 @@ class Call(CallText):
     elsewhere: Index | None
     round: int
     echo: Call | None
+    own: bool
 
     __slots__ = tuple(__annotations__)
     DERIVED: ClassVar = frozenset({"to_event"})
@@ -109,7 +113,9 @@ class Call(CallText):
         self.number, self.phase = -1, "pending"
         self.id = self.name = self.public_name = self.namespace = self.slot = self.extra = None
         self.refusal = self.dropped = self.echo = self.heard = self.elsewhere = None
-        self.closed = self.cut = self.reasoned = self.withheld = self.phantom = self.bare = False
+        self.closed = self.cut = self.reasoned = self.own = self.listed = self.withheld = self.phantom = self.bare = (
+            False
+        )
         self.block = self.opened = self.beside = self.stray = False
         self.source, self.edits = None, ()
         self.head = self.labelled = self.round = self.n_slots = self.extra_size = 0
@@ -149,6 +155,11 @@ class Call(CallText):
     def reportable(self) -> bool:
         """Whether events may report it: it has a name, and repeats no other call."""
         return self.name is not None and self.echo is None and not (self.phantom or self.withheld)
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether it only announces a call: no text came, and it was not told whole."""
+        return self.empty and not self.listed
 
     @property
     def unfinished(self) -> bool:

@@ -27,12 +27,12 @@ __all__ = ["is_echo", "may_be_echo"]
 _MOST_CLAIMANTS = 16  # calls of one id that are compared with each other
 
 
-def may_be_echo(call: Call) -> bool:
+def may_be_echo(choice: Choice, call: Call) -> bool:
     """Return whether a call that the wire closed may be an echo of a call of its message: only later calls show that."""
     earlier = call.echo
-    if earlier is None or earlier.round != call.round:
+    if earlier is None or earlier.round != call.round or _is_constant(choice, call):
         return False
-    return call.empty or not earlier.is_over or _same_text(earlier, call)
+    return call.says_nothing or not earlier.is_over or _same_text(earlier, call)
 
 
 def is_echo(choice: Choice, call: Call, ended: Ended) -> bool:
@@ -57,10 +57,10 @@ def is_echo(choice: Choice, call: Call, ended: Ended) -> bool:
 
 def _is_again(earlier: Call, call: Call, *, whole: bool) -> bool:
     """Return whether a call that goes on a message is an earlier one again; a head without text is filled by the later one."""
-    if call.empty and whole:
+    if call.says_nothing and whole:
         earlier.flags.add("repeated")
         return True
-    if earlier.empty and not earlier.is_over:
+    if earlier.says_nothing and not earlier.is_over:
         if whole:
             _complete(earlier, call)
         else:
@@ -74,8 +74,11 @@ def _is_again(earlier: Call, call: Call, *, whole: bool) -> bool:
 
 def _is_constant(choice: Choice, call: Call) -> bool:
     """Return whether the id identifies nothing: different calls of the message have it."""
-    claimants = [other for other in choice.by_id.get(call.id or "", ()) if not other.empty][:_MOST_CLAIMANTS]
-    return any(other.name != call.name or not _same_text(claimants[0], other) for other in claimants[1:])
+    claimants = choice.by_id.get(call.id or "", [])[:_MOST_CLAIMANTS]
+    filled = [other for other in claimants if not other.says_nothing]
+    return any(other.name != call.name for other in claimants) or any(
+        not _same_text(filled[0], other) for other in filled[1:]
+    )
 
 
 def _complete(earlier: Call, call: Call) -> None:

@@ -150,6 +150,7 @@ def _is_again(choice: Choice, call: Call, ended: Ended) -> bool:
         if choice.out.told.holds(choice.place, call, name, choice.calls):
             choice.anomalies.add("repeated_call")
             return True
+    call.own = call.echo is not None
     call.echo, call.withheld = None, False
     choice.materialise(call)
     return False

@@ -145,6 +145,7 @@ def _call_whole(choice: Choice, delta: CallWhole) -> None:
     else:
         call = _finished_item(choice, delta)
     heals = (call.hole or call.refusal is not None) and _heals(choice, call, delta)
+    call.listed = call.listed or delta.begins
     tainted = call.hole and call.block and not heals
     if heals and call.refusal == "ambiguous" and delta.name == call.name:
         call.refusal = None  # the delta settles what labels left in doubt
@@ -239,7 +240,22 @@ def _opened(choice: Choice, delta: Union[CallSeen, CallWhole], *, refused: bool 
     elif held is not None and (delta.name is not None or refused or not held.blank):
         _release_held(choice)
     restated = isinstance(delta, CallWhole) and delta.rank == HYDRATION
+    known = choice.by_id.get(delta.id, ()) if delta.id is not None and delta.name is not None else ()
+    if any(call.name != delta.name for call in known):
+        _release_echoes(choice, known)
     return (slots.open_restated if restated else slots.open_slot)(choice, delta)
+
+
+def _release_echoes(choice: Choice, calls: Iterable[Call]) -> None:
+    """Let calls of an id out that seemed to repeat one: another call shows that it identifies nothing."""
+    for call in calls:
+        if call.echo is None or call.is_over:
+            continue
+        call.echo, call.own = None, True
+        if not call.withheld:
+            choice.materialise(call)
+        if call.closed:
+            advance(choice, call, "close", False)
 
 
 def _learn(choice: Choice, call: Call, delta: Union[CallSeen, CallWhole]) -> None:
@@ -283,10 +299,12 @@ def _call_closed(choice: Choice, delta: CallClosed) -> None:
 def _close(choice: Choice, call: Call, *, truncated: bool) -> None:
     if not truncated and not call.is_over:
         _release_others(choice, call)
-    if not truncated and may_be_echo(call):
+    if not truncated and may_be_echo(choice, call):
         choice.shut(call)  # that is decided at the end of the message
         call.closed = True
         return
+    if call.echo is not None and call.id is not None:
+        _release_echoes(choice, [other for other in choice.by_id[call.id] if other.closed])
     advance(choice, call, "close", truncated)
 
 

@@ -120,7 +120,11 @@ class Told:
         answered = self.answers.get(call.id) if call.id is not None else None
         if answered is None or answered.name not in (None, name):
             return False
-        if answered.text is not None and not call.empty and not same_text(answered.text, text_of(call)):
+        if (
+            answered.text is not None
+            and not call.says_nothing
+            and not same_text(answered.text, text_of(call))
+        ):
             return False
         self._take(answered.id)
         return True
@@ -131,7 +135,7 @@ class Told:
 
     def holds(self, place: Place, call: Call, name: str, calls: Sequence[Call]) -> bool:
         """Return whether a withheld call is the same as one that came out; `calls` are those of its choice."""
-        if call.empty:
+        if call.says_nothing:
             known = self._elsewhere(place, call.id) if call.id is not None and not call.hole else ()
             return any(one.name == name for one in known)
         text = text_of(call)
@@ -144,14 +148,12 @@ class Told:
 
     def holds_event(self, place: Place, call: Call, event: Event) -> bool:
         """Return whether the call that is about to come out is the same as one that did, by its id."""
-        if (
-            not self._by_label
-            or call.id is None
-            or call.source is not None
-            or not isinstance(event, EXECUTABLE)
-        ):
+        known = self._by_label.get((call.id, False)) if call.id is not None else None
+        if known is None or call.source is not None or not isinstance(event, EXECUTABLE):
             return False
-        return self._times(place, call, *_said(event)) > 0
+        name, value = _said(event)
+        here = [] if call.own else [one for one in known if one[:2] == place[:2]]
+        return self._times(place, call, name, value) > 0 or (bool(here) and _is_each(here, name, value))
 
     def _times(self, place: Place, call: Call, name: str, value: Any) -> int:
         known = self._elsewhere(place, call.id)
@@ -163,6 +165,11 @@ class Told:
         for one in self._by_label.get(label, ()) if label is not None else ():
             if one.turn != place.turn and one.choice == place.choice:
                 yield one
+
+
+def _is_each(tellings: list[_Telling], name: str, value: Any) -> bool:
+    """Return whether calls of one id are all this one; different ones show that it identifies nothing."""
+    return all(one.name == name and same_value(one.value, value) for one in tellings)
 
 
 def _said(event: Any) -> tuple[str, Any]:

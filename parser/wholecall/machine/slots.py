@@ -326,7 +326,7 @@ def _echoed(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
         if call.id == delta.id and call.name == delta.name:
             return choice.unrepeated.pop(n)
     claimants = choice.by_id.get(delta.id, ()) if delta.id is not None else ()
-    if any(call.name != delta.name or (call.opened and not call.empty) for call in claimants):
+    if any(call.name != delta.name or (call.opened and not call.blank) for call in claimants):
         return None  # no block is repeated before it is over
     return next(iter(claimants), None)
 
