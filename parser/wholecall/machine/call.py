@@ -113,9 +113,9 @@ class Call(CallText):
         self.number, self.phase = -1, "pending"
         self.id = self.name = self.public_name = self.namespace = self.slot = self.extra = None
         self.refusal = self.dropped = self.echo = self.heard = self.elsewhere = None
-        self.closed = self.cut = self.reasoned = self.own = self.listed = self.withheld = self.phantom = self.bare = (
-            False
-        )
+        self.closed = self.cut = self.reasoned = self.own = self.listed = self.withheld = self.phantom = (
+            self.bare
+        ) = False
         self.block = self.opened = self.beside = self.stray = False
         self.source, self.edits = None, ()
         self.head = self.labelled = self.round = self.n_slots = self.extra_size = 0

@@ -84,7 +84,8 @@ def _is_constant(choice: Choice, call: Call) -> bool:
 def _complete(earlier: Call, call: Call) -> None:
     """Give a call that was left open the text of its repetition."""
     earlier.hole, earlier.healed = False, True
-    earlier.restated, earlier.rank = text_of(call), DONE
+    if earlier.echo is None or not call.says_nothing:
+        earlier.restated, earlier.rank = text_of(call), DONE
     earlier.flags.add("repeated")
 
 

@@ -247,14 +247,14 @@ def _opened(choice: Choice, delta: Union[CallSeen, CallWhole], *, refused: bool 
 
 
 def _release_echoes(choice: Choice, calls: Iterable[Call]) -> None:
-    """Let calls of an id out that seemed to repeat one: another call shows that it identifies nothing."""
+    """Let calls of an id out that seemed to be one: another call shows that it identifies nothing."""
     for call in calls:
-        if call.echo is None or call.is_over:
-            continue
-        call.echo, call.own = None, True
-        if not call.withheld:
+        if call.is_over or (call.echo is not None and call.echo.round != call.round):
+            continue  # what comes in a message that was restarted is told again for certain
+        if call.echo is not None and not call.withheld:
             choice.materialise(call)
-        if call.closed:
+        call.echo, call.own = None, True
+        if call.closed and choice.held is not call:
             advance(choice, call, "close", False)
 
 
@@ -303,8 +303,8 @@ def _close(choice: Choice, call: Call, *, truncated: bool) -> None:
         choice.shut(call)  # that is decided at the end of the message
         call.closed = True
         return
-    if call.echo is not None and call.id is not None:
-        _release_echoes(choice, [other for other in choice.by_id[call.id] if other.closed])
+    if call.echo is not None and call.echo.round == call.round and call.id is not None:
+        _release_echoes(choice, choice.by_id[call.id])
     advance(choice, call, "close", truncated)
 
 

@@ -253,6 +253,7 @@ def _give(choice: Choice, record: Record, call: Call, one: Meant, shown: str) ->
     if one.read is not None:
         read_as(choice, call, shown, one.read.text)
         call.flags.update(_flags(one, pieces))
+    call.own = True  # `repeats` has compared it with all others
     if one.comes_again:
         call.flags.add("repeated")
     if one.whole is not None and one.whole.text:

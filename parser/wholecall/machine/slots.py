@@ -141,7 +141,10 @@ def open_slot(choice: Choice, delta: CallSeen | CallWhole) -> Call:
     for earlier in earlier_calls if begins else ():
         if _is_filled(earlier) and earlier.id == delta.id:
             choice.shut(earlier)  # all of its text is there, whether the wire ended it or not
+    named = choice.by_id.get(delta.id, ()) if delta.id is not None else ()
+    is_shared = any(other.name not in (None, delta.name) for other in named)
     call = opened_call(choice, delta.kind, delta.id, _echoed(choice, delta) if delta.name else None)
+    call.own = is_shared
     call.block = delta.begins or delta.alias is not None
     for rival in _rivals(choice, delta) if call.block else ():
         rival.refuse("ambiguous", "one id came under two names")
