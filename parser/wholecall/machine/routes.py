@@ -261,6 +261,8 @@ def _release_echoes(choice: Choice, calls: Iterable[Call]) -> None:
 def _learn(choice: Choice, call: Call, delta: Union[CallSeen, CallWhole]) -> None:
     if delta.kind != call.kind and (call.phase == "pending" or _is_taken_over(call, delta)):
         call.kind = delta.kind
+        if call.echo is not None and _is_taken_over(call.echo, delta):
+            call.echo.kind = delta.kind  # what is said of a call that came again is said of that one
     if delta.id is not None and delta.id != call.id and not call.is_over:
         choice.claim_id(call, delta.id)
     if delta.namespace:

@@ -88,6 +88,19 @@ class Told:
         if len(tellings) > _MOST:
             del tellings[0]
 
+    def note_all(self, place: Place, calls: Iterable[Call], events: Iterable[Any]) -> None:
+        """Remember the calls of a choice by the events that ended them.
+
+        Raises:
+            ValueError: an event is of no call.
+        """
+        by_number = {call.number: call for call in calls}
+        for event in events:
+            call = by_number.get(getattr(event, "index", None))
+            if call is None:
+                raise ValueError("an event is of no call")
+            self.note(place, call, event)
+
     def forget(self, place: Place, calls: Iterable[Call]) -> None:
         """Forget the calls of a choice, whose turn is forgotten."""
         for label in {place.label(call.id) for call in calls}:

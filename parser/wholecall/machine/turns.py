@@ -102,9 +102,7 @@ class Turns:
         told = self._out.told = Told()
         told.restore(self._answers)
         for choice in (choice for turn in self.turns for choice in turn.choices.values()):
-            calls = {call.number: call for call in choice.calls}
-            for event in choice.emitted:
-                told.note(choice.place, calls[event.index], event)
+            told.note_all(choice.place, choice.calls, choice.emitted)
 
     @property
     def _n_gone(self) -> int:
