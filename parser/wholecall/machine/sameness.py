@@ -96,7 +96,7 @@ class Told:
         """
         by_number = {call.number: call for call in calls}
         for event in events:
-            call = by_number.get(getattr(event, "index", None))
+            call = by_number.get(getattr(event, "index", -2))
             if call is None:
                 raise ValueError("an event is of no call")
             self.note(place, call, event)
