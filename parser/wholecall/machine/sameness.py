@@ -62,6 +62,9 @@ class _Telling(NamedTuple):
     name: str
     value: Any  # an object, or the text of a custom tool
 
+    def __repr__(self) -> str:
+        return f"<_Telling in turn {self.turn}>"
+
 
 class Told:
     """The calls of a stream that came out, by their labels; without those of turns that were forgotten.
@@ -207,6 +210,9 @@ class Said(NamedTuple):
     id: str | None
     name: str | None
     text: str
+
+    def __repr__(self) -> str:
+        return f"<Said of {len(self.text)} characters>"
 
 
 def repeats(calls: Sequence[Said]) -> dict[int, int]:
