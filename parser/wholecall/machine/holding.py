@@ -27,7 +27,7 @@ def conclude(choice: Choice, call: Call, events: list[Event]) -> None:
     if choice.holds:
         choice.waiting.append((call, events))
     else:
-        _emit(choice, events)
+        _emit(choice, call, events)
 
 
 def release(choice: Choice) -> None:
@@ -36,9 +36,9 @@ def release(choice: Choice) -> None:
     against = _objection_to_all(choice, waiting)
     for call, events in sorted(waiting, key=lambda item: item[0].number):
         if against is not None and call.dropped is None and call.kind != "server":
-            _emit(choice, [drop(choice, call, *against)])
+            _emit(choice, call, [drop(choice, call, *against)])
         else:
-            _emit(choice, events)
+            _emit(choice, call, events)
 
 
 def _objection_to_all(
@@ -49,7 +49,8 @@ def _objection_to_all(
         return "unterminated", "no reason came for the turn's end, and the policy wants one"
     if policy.truncated_turn == "drop" and choice.reason in CUT_REASONS:
         return "truncated", "the turn was cut, and the policy drops all of its calls"
-    if policy.on_bad_sibling == "reject_all" and any(call.dropped is not None for call, _ in waiting):
+    bad = any(call.dropped not in (None, "told_twice") for call, _ in waiting)
+    if policy.on_bad_sibling == "reject_all" and bad:
         return "aborted", "a sibling was dropped, and the policy rejects all calls then"
     if policy.on_bad_sibling == "reject_all" and "unread_call" in choice.anomalies:
         return (
@@ -59,6 +60,10 @@ def _objection_to_all(
     return None
 
 
-def _emit(choice: Choice, events: list[Event]) -> None:
+def _emit(choice: Choice, call: Call, events: list[Event]) -> None:
+    told, place = choice.out.told, choice.place
+    if told.holds_event(place, call, events[-1]):  # its id came too late to withhold it
+        events = [drop(choice, call, "told_twice", "the same call came out before")]
+    told.note(place, call, events[-1])
     choice.out.events.extend(events)
     choice.emitted.append(events[-1])

@@ -38,6 +38,7 @@ from wholecall.deltas import (
 )
 from wholecall.machine import slots
 from wholecall.machine.claims import adopt, learn_labels
+from wholecall.machine.echoes import may_be_echo
 from wholecall.machine.endings import allows_calls, outranks
 from wholecall.machine.holding import release
 from wholecall.machine.labels import bind
@@ -45,6 +46,7 @@ from wholecall.machine.phases import advance
 from wholecall.machine.record import is_labelled
 from wholecall.machine.rereading import reread
 from wholecall.machine.restating import find_restated, matched
+from wholecall.machine.sameness import Said, repeats
 from wholecall.machine.settling import doubt, settle
 from wholecall.output.events import ReasoningDelta, TextDelta
 from wholecall.types import CUT_REASONS
@@ -144,6 +146,7 @@ def _call_whole(choice: Choice, delta: CallWhole) -> None:
     else:
         call = _finished_item(choice, delta)
     heals = (call.hole or call.refusal is not None) and _heals(choice, call, delta)
+    call.listed = call.listed or delta.begins
     tainted = call.hole and call.block and not heals
     if heals and call.refusal == "ambiguous" and delta.name == call.name:
         call.refusal = None  # the delta settles what labels left in doubt
@@ -176,7 +179,13 @@ def _accept_silence(choice: Choice, call: Call, delta: CallWhole) -> None:
 
 
 def _restated(choice: Choice, delta: Restated) -> None:
-    pairs = [(whole, call or _opened(choice, whole)) for whole, call in matched(choice, delta)]
+    found = matched(choice, delta)
+    again = repeats([Said(whole.id, whole.name, whole.text) for whole, _ in found])
+    pairs = [
+        (whole, call or _opened(choice, whole))
+        for n, (whole, call) in enumerate(found)
+        if call is not None or n not in again
+    ]
     for whole, call in sorted(
         pairs, key=lambda pair: not pair[0].text
     ):  # empty texts last, when owners are known
@@ -224,15 +233,39 @@ def _finished_item(choice: Choice, delta: CallWhole) -> Call:
 def _opened(choice: Choice, delta: Union[CallSeen, CallWhole], *, refused: bool = False) -> Call:
     """Open a call, and release the held one, unless the new one has no name and may be more of the held one."""
     held = choice.held
-    if held is not None and (delta.name is not None or refused or not held.blank):
+    if (
+        held is not None
+        and held.empty
+        and held.id is not None
+        and (held.id, held.name) == (delta.id, delta.name)
+    ):
+        choice.held = None  # it may come again with its text: the end of the message decides
+    elif held is not None and (delta.name is not None or refused or not held.blank):
         _release_held(choice)
     restated = isinstance(delta, CallWhole) and delta.rank == HYDRATION
+    known = choice.by_id.get(delta.id, ()) if delta.id is not None and delta.name is not None else ()
+    if any(call.name != delta.name for call in known):
+        _release_echoes(choice, known)
     return (slots.open_restated if restated else slots.open_slot)(choice, delta)
+
+
+def _release_echoes(choice: Choice, calls: Iterable[Call]) -> None:
+    """Let calls of an id out that seemed to be one: another call shows that it identifies nothing."""
+    for call in calls:
+        if call.is_over or (call.echo is not None and call.echo.round != call.round):
+            continue  # what comes in a message that was restarted is told again for certain
+        if call.echo is not None and not call.withheld:
+            choice.materialise(call)
+        call.echo, call.own = None, True
+        if call.closed and choice.held is not call:
+            advance(choice, call, "close", False)
 
 
 def _learn(choice: Choice, call: Call, delta: Union[CallSeen, CallWhole]) -> None:
     if delta.kind != call.kind and (call.phase == "pending" or _is_taken_over(call, delta)):
         call.kind = delta.kind
+        if call.echo is not None and _is_taken_over(call.echo, delta):
+            call.echo.kind = delta.kind  # what is said of a call that came again is said of that one
     if delta.id is not None and delta.id != call.id and not call.is_over:
         choice.claim_id(call, delta.id)
     if delta.namespace:
@@ -274,10 +307,12 @@ def _call_closed(choice: Choice, delta: CallClosed) -> None:
 def _close(choice: Choice, call: Call, *, truncated: bool) -> None:
     if not truncated and not call.is_over:
         _release_others(choice, call)
-    if call.echo is not None and call.echo.round == call.round and not truncated:
-        choice.shut(call)  # whether it is an echo is decided at the end of the message
+    if not truncated and may_be_echo(choice, call):
+        choice.shut(call)  # that is decided at the end of the message
         call.closed = True
         return
+    if call.echo is not None and call.echo.round == call.round and call.id is not None:
+        _release_echoes(choice, choice.by_id[call.id])
     advance(choice, call, "close", truncated)
 
 

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from wholecall.deltas import HIGHEST_INDEX, CallUnread, TurnEnded, TurnOpened
+from wholecall.deltas import HIGHEST_INDEX, CallAnswered, CallUnread, TurnEnded, TurnOpened
 from wholecall.machine.budget import Budget
 from wholecall.machine.call import Call
 from wholecall.machine.choice import Choice, Outbox
 from wholecall.machine.endings import ending
 from wholecall.machine.routes import judge_all, reason_all
+from wholecall.machine.sameness import Told
 from wholecall.machine.settling import settle
 from wholecall.machine.turn import TurnState
 from wholecall.output.events import StreamFault, TurnStarted
@@ -63,6 +64,7 @@ class Turns:
     _spoke: set[TurnState]
     _since_hole: set[TurnState]
     _over: dict[str, Choice]
+    _answers: dict[str, CallAnswered]
 
     def __init__(
         self, policy: Policy, limits: Limits, tools: Tools[Any] | None = None, *, pieces: bool = True
@@ -79,6 +81,7 @@ class Turns:
         self._spoke = set()  # turns that may hold text that was not forgotten
         self._since_hole = set()  # turns in which calls may have opened since the last hole
         self._choices: dict[int, Choice] = {}  # those of the current turn
+        self._answers = self._out.told.answers
         self._over = {}  # of turns that ended, by the ids of their calls
 
     def makers(self) -> dict[type, Callable[[], Any]]:
@@ -100,6 +103,10 @@ class Turns:
         if [turn.number for turn in self.turns] != list(range(self._n_gone, self.n_turns)):
             raise ValueError("the turns are not the last ones")
         self._choices = self._turn.choices if self._turn is not None else {}
+        told = self._out.told = Told()
+        told.restore(self._answers)
+        for choice in (choice for turn in self.turns for choice in turn.choices.values()):
+            told.note_all(choice.place, choice.calls, choice.emitted)
 
     @property
     def _n_gone(self) -> int:
@@ -135,7 +142,7 @@ class Turns:
         if limit is None or len(turn.choices) < max(limit, 1):
             options = self._policy, self._limits, self._tools
             choice = turn.choices[number] = Choice(turn.number, number, self._out, turn.budget, *options)
-            choice.lost = turn.lost
+            choice.lost, choice.response = turn.lost, turn.id
             if number > HIGHEST_INDEX:
                 choice.anomalies.add("invalid_choice")
             return choice
@@ -174,6 +181,7 @@ class Turns:
         if oldest.key is not None and self._keys.get(oldest.key) is oldest:
             del self._keys[oldest.key]
         for choice in oldest.choices.values():
+            self._out.told.forget(choice.place, choice.calls)
             for id in choice.by_id:
                 if self._over.get(id) is choice:
                     del self._over[id]
