@@ -48,6 +48,7 @@ __all__ = [
     "Run",
     "SaidAgain",
     "Slot",
+    "StepBegan",
     "TextFragment",
     "TurnEnded",
     "TurnOpened",
@@ -341,6 +342,12 @@ class SaidAgain(msgspec.Struct, frozen=True, gc=False):
     choice: int
 
 
+class StepBegan(msgspec.Struct, frozen=True, gc=False):
+    """Another step of a message began: servers that number their calls use the ids of the last one again (Vercel)."""
+
+    choice: int
+
+
 class TextFragment(msgspec.Struct, frozen=True, gc=False):
     """Visible text."""
 
@@ -419,7 +426,7 @@ class WireFault(msgspec.Struct, frozen=True, gc=False):
 
 Delta = Union[
     Fragment, Labelled, Slot, Run, CallSeen, CallWhole, CallClosed, Restated, Reread, CallRefused, CallCancelled,
-    CallUnread, CallAnswered, CallWritten, SaidAgain, TurnOpened, Finish, TurnEnded, TextFragment, ReasoningFragment, UsageSeen,
+    CallUnread, CallAnswered, CallWritten, SaidAgain, StepBegan, TurnOpened, Finish, TurnEnded, TextFragment, ReasoningFragment, UsageSeen,
     Noted, WireFault,
 ]  # fmt: skip
 

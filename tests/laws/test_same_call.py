@@ -1,4 +1,4 @@
-"""Laws 100 and 101: the same call again is one call, and what differs is not lost.
+"""Laws 109 and 110: the same call again is one call, and what differs is not lost.
 
 All small worlds are tried: every dialect with calls, told twice whole; every dialect of blocks or fragments with one id
 opened twice, in every form of both openings, at the same and at another index, beside another call or alone; and whole
@@ -55,7 +55,7 @@ def _said(*calls: tuple[str, str]) -> Counter[tuple[str, str]]:
 def test_a_stream_that_comes_again_is_one(
     name: str, policy: Policy, texts: tuple[str, str], pieces: tuple[Pieces, Pieces]
 ) -> None:
-    """Law 100: of a whole stream that comes twice under its ids each call can be executed at most once."""
+    """Law 109: of a whole stream that comes twice under its ids each call can be executed at most once."""
     render, dialect = RENDERERS[name], name.partition(",")[0]
     streams = [
         render(Turn([Call("call_1", "go", text), Call("call_2", "to", '{"b":1}')]), cut)
@@ -71,7 +71,7 @@ def test_a_stream_that_comes_again_is_one(
 
 @pytest.mark.parametrize("name", [name for name in STREAMS if name not in SERVER_SIDE | _ENDS])
 def test_other_calls_in_the_next_stream_are_calls(name: str) -> None:
-    """Law 101: calls under other ids come out, whatever they say."""
+    """Law 110: calls under other ids come out, whatever they say."""
     render, dialect = RENDERERS[name], name.partition(",")[0]
     turns = [Turn([Call(f"call_{n}", "go", A)], id=f"turn-{n}") for n in range(3)]
     parser = ToolCallParser(dialect)
@@ -156,7 +156,7 @@ def _value(form: str) -> str:
 
 @pytest.mark.parametrize("name", WIRES)
 def test_an_id_that_opens_twice_is_one_call(name: str) -> None:
-    """Law 100: a head is filled by the whole call under its id, the same value again is nothing, another value is a call.
+    """Law 109: a head is filled by the whole call under its id, the same value again is nothing, another value is a call.
 
     A block that ended without text before another call came is a call that came out already.
     """
@@ -185,7 +185,7 @@ def _body_of_chat(calls: list[Call]) -> dict[str, Any]:
     ]
     message = {"role": "assistant", "content": None, "tool_calls": told}
     choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
-    return {"id": "c1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+    return {"id": "chatcmpl-c1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
 
 
 def _body_of_anthropic(calls: list[Call]) -> dict[str, Any]:
@@ -194,7 +194,7 @@ def _body_of_anthropic(calls: list[Call]) -> dict[str, Any]:
         for call in calls
     ]
     said = {"role": "assistant", "model": "m", "content": content, "stop_reason": "tool_use"}
-    return {"id": "m1", "type": "message", **said, "usage": {"input_tokens": 1, "output_tokens": 1}}
+    return {"id": "msg_m1", "type": "message", **said, "usage": {"input_tokens": 1, "output_tokens": 1}}
 
 
 def _body_of_responses(calls: list[Call]) -> dict[str, Any]:
@@ -244,7 +244,7 @@ BODIES = {
 def test_different_calls_of_one_list_are_several(
     dialect: str, times: int, listed: list[tuple[str, str, str]]
 ) -> None:
-    """Law 101: what one list holds under one id and differs are calls, once each, however often the body comes."""
+    """Law 110: what one list holds under one id and differs are calls, once each, however often the body comes."""
     parser = ToolCallParser(dialect)
     body = BODIES[dialect]([Call(*call) for call in listed])
     events = [*(event for _ in range(times) for event in parser.feed_event(body)), *parser.close()]
@@ -256,7 +256,7 @@ def test_different_calls_of_one_list_are_several(
 @pytest.mark.parametrize("dialect", BODIES)
 @pytest.mark.parametrize("times", [1, 2])
 def test_the_same_call_twice_in_one_list_is_one(dialect: str, times: int) -> None:
-    """Law 100: equal calls of one list under one id are one, in whatever spelling, and no drop."""
+    """Law 109: equal calls of one list under one id are one, in whatever spelling, and no drop."""
     parser = ToolCallParser(dialect)
     body = BODIES[dialect]([Call("same", "go", A), Call("same", "go", SPELT)])
     events = [*(event for _ in range(times) for event in parser.feed_event(body)), *parser.close()]
@@ -268,9 +268,9 @@ def test_the_same_call_twice_in_one_list_is_one(dialect: str, times: int) -> Non
 @pytest.mark.parametrize("dialect", BODIES)
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_body_behind_its_stream_is_nothing_new(dialect: str, times: int) -> None:
-    """Law 100: a whole body behind the stream of the same answer, once or more, adds no call."""
+    """Law 109: a whole body behind the stream of the same answer, once or more, adds no call."""
     calls = [Call("call_1", "go", A), Call("call_2", "go", OTHER)]
-    ids = {"chat-completions": "c1", "anthropic": "m1", "responses": "resp_1", "gemini": "r1"}
+    ids = {"chat-completions": "c1", "anthropic": "m1", "responses": "1", "gemini": "r1"}
     stream = RENDERERS[dialect](Turn(calls, id=ids[dialect]), whole)
     body = f"data: {json.dumps(BODIES[dialect]([Call('call_1', 'go', SPELT), calls[1]]))}\n\n".encode()
     parser = ToolCallParser(dialect)
@@ -316,7 +316,7 @@ def _ag_ui(kind: str, run: str) -> dict[str, Any]:
     ids="-".join,
 )
 def test_an_answered_call_stays_answered(order: tuple[str, ...]) -> None:
-    """Law 100: a call whose answer is in the stream is not the client's, in whatever order answer and call come.
+    """Law 109: a call whose answer is in the stream is not the client's, in whatever order answer and call come.
 
     What a run handed over to the client before another run brought the answer was the client's, once.
     """

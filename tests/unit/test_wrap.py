@@ -172,21 +172,18 @@ def test_calls_are_there_as_soon_as_they_are_whole() -> None:
 def test_calls_of_all_turns() -> None:
     """A stream of several messages has the calls of all of them; `turn` is the last one."""
     starts = [{"type": "message_start", "message": {"id": f"m{n}", "content": []}} for n in range(2)]
-    blocks = [
-        {
-            "type": "content_block_start",
-            "index": 0,
-            "content_block": {"type": "tool_use", "id": f"t{n}", "name": "f"},
-        }
-        for n in range(2)
-    ]
+    block = {
+        "type": "content_block_start",
+        "index": 0,
+        "content_block": {"type": "tool_use", "id": "t", "name": "f"},
+    }
     rest = [
         {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": "{}"}},
         {"type": "content_block_stop", "index": 0},
         {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
         {"type": "message_stop"},
     ]  # fmt: skip
-    stream = wrap([each for n in range(2) for each in (starts[n], blocks[n], *rest)])
+    stream = wrap([each for start in starts for each in (start, block, *rest)])
     list(stream)
 
     assert ([0, 1], "m1") == ([call.turn for call in stream.calls], stream.turn.response_id)

@@ -61,6 +61,7 @@ class Call(CallText):
         stray: not a call of the wire, but a container for text without an owner (see `claims`).
         elsewhere: the index of text that was bound to it by order.
         round: how often its message had been restarted when it was announced.
+        step: how many further steps of its message had begun.
         echo: the earlier call that this one seems to repeat; None if it repeats none.
         own: it seemed to repeat another one, and does not: their id identifies nothing.
     """
@@ -105,6 +106,7 @@ class Call(CallText):
     stray: bool
     elsewhere: Index | None
     round: int
+    step: int
     echo: Call | None
     own: bool
 
@@ -121,7 +123,7 @@ class Call(CallText):
         self.withheld = self.phantom = self.bare = False
         self.block = self.opened = self.beside = self.stray = False
         self.source, self.edits = None, ()
-        self.head = self.labelled = self.round = self.n_slots = self.extra_size = 0
+        self.head = self.labelled = self.round = self.step = self.n_slots = self.extra_size = 0
         self.detail = ""
         self.aliases, self.indices, self.heated = [], set(), set()
 

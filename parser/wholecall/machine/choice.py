@@ -77,6 +77,7 @@ class Choice:
         strays: the calls that collect text without an owner, by its index.
         unrepeated: of a message that was restarted, the earlier calls that have not been repeated yet.
         round: how often the message was restarted.
+        step: how many further steps of the message began.
         cancelled: the ids by which calls were taken back, by the calls' numbers.
         replaced: the frame at hand held bytes that are not UTF-8.
         holed: text was lost, and no delta has come since.
@@ -99,6 +100,7 @@ class Choice:
     n_open: int
     lost: bool
     round: int
+    step: int
     hot: dict[Index | None, Call]
     hot_slots: dict[Index | None, Call]
     anomalies: set[Anomaly]
@@ -149,7 +151,7 @@ class Choice:
         self.max_labels = maxsize if limits.max_aliases is None else limits.max_aliases
         self.turns = self.lost = self.unclaimed = self.ended = self.replaced = self.holed = False
         self.record = self.latest = self.overflow = self.held = self.reason = self.provider_reason = None
-        self.n_overflow = self.n_numbered = self.n_open = self.round = 0
+        self.n_overflow = self.n_numbered = self.n_open = self.round = self.step = 0
         self.opened, self.fresh, self.unrepeated, self.strays = [], [], [], {}
         self.abort_detail = "the turn was aborted"
         self.calls = []
@@ -234,10 +236,16 @@ class Choice:
             return self._overflow(kind, limit)
         call = Call(self.turn, self.number, kind, slotted=slotted)
         self.calls.append(call)
+        call.step = self.step
         call.phantom, call.withheld = phantom, self.out.told.knows(self.place, id)
         if not (phantom or call.withheld):
             self.materialise(call)
         return call
+
+    def having(self, id: str | None, step: int | None = None) -> list[Call]:
+        """Return the calls of a step that have an id, by default of the step at hand."""
+        calls = self.by_id.get(id, ()) if id is not None else ()
+        return [call for call in calls if call.step == (self.step if step is None else step)]
 
     def materialise(self, call: Call) -> None:
         """Give the call its number: from now on it exists for users."""

@@ -74,7 +74,7 @@ def _is_again(earlier: Call, call: Call, *, whole: bool) -> bool:
 
 def _is_constant(choice: Choice, call: Call) -> bool:
     """Return whether the id identifies nothing: different calls of the message have it."""
-    claimants = choice.by_id.get(call.id or "", [])[:_MOST_CLAIMANTS]
+    claimants = choice.having(call.id, call.step)[:_MOST_CLAIMANTS]
     filled = [other for other in claimants if not other.says_nothing]
     return any(other.name != call.name for other in claimants) or any(
         not _same_text(filled[0], other) for other in filled[1:]

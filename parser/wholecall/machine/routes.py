@@ -32,6 +32,7 @@ from wholecall.deltas import (
     Reread,
     Restated,
     SaidAgain,
+    StepBegan,
     Slot,
     TextFragment,
     in_telling_order,
@@ -243,7 +244,7 @@ def _opened(choice: Choice, delta: Union[CallSeen, CallWhole], *, refused: bool 
     elif held is not None and (delta.name is not None or refused or not held.blank):
         _release_held(choice)
     restated = isinstance(delta, CallWhole) and delta.rank == HYDRATION
-    known = choice.by_id.get(delta.id, ()) if delta.id is not None and delta.name is not None else ()
+    known = choice.having(delta.id) if delta.name is not None else ()
     if any(call.name != delta.name for call in known):
         _release_echoes(choice, known)
     return (slots.open_restated if restated else slots.open_slot)(choice, delta)
@@ -311,8 +312,8 @@ def _close(choice: Choice, call: Call, *, truncated: bool) -> None:
         choice.shut(call)  # that is decided at the end of the message
         call.closed = True
         return
-    if call.echo is not None and call.echo.round == call.round and call.id is not None:
-        _release_echoes(choice, choice.by_id[call.id])
+    if call.echo is not None and call.echo.round == call.round:
+        _release_echoes(choice, choice.having(call.id, call.step))
     advance(choice, call, "close", truncated)
 
 
@@ -383,6 +384,11 @@ def _said_again(choice: Choice, _delta: SaidAgain) -> None:
         call.left = True
 
 
+def _step_began(choice: Choice, _delta: StepBegan) -> None:
+    """Free the ids of the calls so far: a call under one of them is another call."""
+    choice.step += 1
+
+
 def _finish(choice: Choice, delta: Finish) -> None:
     if choice.reason is None or outranks(delta.reason, choice.reason):
         choice.reason, choice.provider_reason = delta.reason, delta.provider_reason
@@ -441,6 +447,7 @@ _ACTIONS: dict[type, Callable[[Choice, Any], None]] = {
     Finish: _finish,
     Noted: _noted,
     SaidAgain: _said_again,
+    StepBegan: _step_began,
     Restated: _restated,
     Reread: _reread,
 }

@@ -59,6 +59,8 @@ class Place(NamedTuple):
 class _Telling(NamedTuple):
     turn: int
     choice: int
+    response: str | None
+    step: int
     name: str
     value: Any  # an object, or the text of a custom tool
 
@@ -87,7 +89,7 @@ class Told:
         if label is None or call.source is not None or not isinstance(event, _CALLS):
             return
         tellings = self._by_label.setdefault(label, [])
-        tellings.append(_Telling(place.turn, place.choice, *_said(event)))
+        tellings.append(_Telling(*place, call.step, *_said(event)))
         if len(tellings) > _MOST:
             del tellings[0]
 
@@ -147,7 +149,9 @@ class Told:
 
     def knows(self, place: Place, id: str | None) -> bool:
         """Return whether a call that opens under this id, or under none, may have come out in another turn."""
-        return bool(self._by_label) and next(self._elsewhere(place, id), None) is not None
+        if place.response is None or not self._by_label:
+            return False
+        return next(self._elsewhere(place, id), None) is not None
 
     def holds(self, place: Place, call: Call, name: str, calls: Sequence[Call]) -> bool:
         """Return whether a withheld call is the same as one that came out; `calls` are those of its choice."""
@@ -168,7 +172,7 @@ class Told:
         if known is None or call.source is not None or not isinstance(event, EXECUTABLE):
             return False
         name, value = _said(event)
-        here = [] if call.own else [one for one in known if one[:2] == place[:2]]
+        here = [] if call.own else [one for one in known if (*one[:3], one.step) == (*place, call.step)]
         return self._times(place, call, name, value) > 0 or (bool(here) and _is_each(here, name, value))
 
     def _times(self, place: Place, call: Call, name: str, value: Any) -> int:
@@ -179,7 +183,7 @@ class Told:
         """Yield what came out under the label in other turns, in a choice of the same number."""
         label = place.label(id)
         for one in self._by_label.get(label, ()) if label is not None else ():
-            if one.turn != place.turn and one.choice == place.choice:
+            if one.turn != place.turn and one[1:3] == place[1:3]:
                 yield one
 
 

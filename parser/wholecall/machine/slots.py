@@ -147,8 +147,7 @@ def open_slot(choice: Choice, delta: CallSeen | CallWhole) -> Call:
     for earlier in earlier_calls if begins else ():
         if _is_filled(earlier) and earlier.id == delta.id:
             choice.shut(earlier)  # all of its text is there, whether the wire ended it or not
-    named = choice.by_id.get(delta.id, ()) if delta.id is not None else ()
-    is_shared = any(other.name not in (None, delta.name) for other in named)
+    is_shared = any(other.name not in (None, delta.name) for other in choice.having(delta.id))
     call = opened_call(choice, delta.kind, delta.id, _echoed(choice, delta) if delta.name else None)
     call.own = is_shared
     call.block = delta.begins or delta.alias is not None
@@ -334,7 +333,7 @@ def _echoed(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
     for n, call in enumerate(choice.unrepeated):
         if call.id == delta.id and call.name == delta.name:
             return choice.unrepeated.pop(n)
-    claimants = choice.by_id.get(delta.id, ()) if delta.id is not None else ()
+    claimants = choice.having(delta.id)
     if any(call.name != delta.name or (call.opened and not call.blank) for call in claimants):
         return None  # no block is repeated before it is over
     return next(iter(claimants), None)

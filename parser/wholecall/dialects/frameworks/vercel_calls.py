@@ -20,6 +20,7 @@ from wholecall.deltas import (
     Delta,
     Finish,
     Slot,
+    StepBegan,
 )
 from wholecall.dialects import report
 from wholecall.dialects.decode import dumped
@@ -79,6 +80,8 @@ class Calls:
     def next_step(self) -> list[Delta]:
         """Free the ids; open calls keep their slots."""
         new = self.no_repeats()
+        if self._times or self._open:
+            new.append(StepBegan(0))
         self._step += 1
         for kept in (self._whole, self._times, self._guarded):
             kept.clear()
