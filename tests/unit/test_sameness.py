@@ -40,39 +40,37 @@ def test_names_are_compared() -> None:
     assert {} == repeats([Said("c", "f", A), Said("c", "g", A), Said("c", "f", "")])
 
 
-def _stream(turn: int, id: str) -> bytes:
+def _stream(answer: str) -> bytes:
     function = {"name": "f", "arguments": A}
-    calls = [{"index": 0, "id": id, "type": "function", "function": function}]
+    calls = [{"index": 0, "id": "a", "type": "function", "function": function}]
     chunks = [
-        {"delta": {"role": "assistant", "tool_calls": calls}, "finish_reason": None},
+        {"delta": {"role": "assistant", "content": None}, "finish_reason": None},
+        {"delta": {"tool_calls": calls}, "finish_reason": None},
         {"delta": {}, "finish_reason": "tool_calls"},
     ]
-    said = [{"id": f"r{turn}", "model": "m", "choices": [{"index": 0, **chunk}]} for chunk in chunks]
+    said = [{"id": answer, "model": "m", "choices": [{"index": 0, **chunk}]} for chunk in chunks]
     return b"".join(f"data: {json.dumps(chunk)}\n\n".encode() for chunk in said) + b"data: [DONE]\n\n"
 
 
 def test_turns_that_are_forgotten_are_not_remembered() -> None:
     """A call of a turn that is no longer kept is not recognized: memory is bounded by the turns that are kept."""
-    streams = [_stream(turn, id) for turn, id in enumerate("abca")]
+    streams = [_stream(answer) for answer in "abca"]
 
-    def ids(limits: Limits) -> list[str]:
+    def answers(limits: Limits) -> list[int]:
         parser = ToolCallParser("chat-completions", limits=limits)
-        return [
-            event.id
-            for event in [*parser.feed(b"".join(streams)), *parser.close()]
-            if isinstance(event, ToolCall)
-        ]
+        events = [*parser.feed(b"".join(streams)), *parser.close()]
+        return [event.turn for event in events if isinstance(event, ToolCall)]
 
-    assert ["a", "b", "c"] == ids(Limits())
-    assert ["a", "b", "c", "a"] == ids(Limits(max_turns=2))
+    assert [0, 1, 2] == answers(Limits())
+    assert [0, 1, 2, 3] == answers(Limits(max_turns=2))
 
 
 def test_a_snapshot_keeps_what_came_out() -> None:
     """A parser that goes on elsewhere knows the calls that came out before."""
     parser = ToolCallParser("chat-completions")
-    parser.feed(_stream(0, "a"))
+    parser.feed(_stream("a"))
     moved = ToolCallParser.restore(parser.snapshot())
-    events = [*moved.feed(_stream(1, "a")), *moved.close()]
+    events = [*moved.feed(_stream("a")), *moved.close()]
 
     assert [] == [event for event in events if isinstance(event, ToolCall)]
     assert ("repeated_call",) == moved.turn.anomalies

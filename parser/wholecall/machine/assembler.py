@@ -35,8 +35,8 @@ from wholecall.deltas import (
     ReasoningFragment,
     Run,
     SaidAgain,
-    StepBegan,
     Slot,
+    StepBegan,
     TextFragment,
     UsageSeen,
     WireFault,
@@ -65,7 +65,13 @@ _MOST_COUNTS = 256  # members of a turn's usage; further ones are ignored
 _OVERRUN = WireFault(
     "stream_too_large", "a call goes on for more than max_total_arguments_bytes beyond its limit", fatal=True
 )
-_AFTERTHOUGHTS = (Finish, CallClosed, Noted, SaidAgain, StepBegan)  # deltas that mean nothing once a turn is over
+_AFTERTHOUGHTS = (
+    Finish,
+    CallClosed,
+    Noted,
+    SaidAgain,
+    StepBegan,
+)  # deltas that mean nothing once a turn is over
 
 
 class Assembler(Turns):

@@ -32,8 +32,8 @@ from wholecall.deltas import (
     Reread,
     Restated,
     SaidAgain,
-    StepBegan,
     Slot,
+    StepBegan,
     TextFragment,
     in_telling_order,
 )

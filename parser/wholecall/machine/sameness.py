@@ -1,17 +1,22 @@
 """The same call again: one definition of it, and what a stream remembers for it.
 
-Theory of operation. Two calls are the *same* if they have the same public id (or none, and stand under the same
-response id), the same name and an equal value, in whatever spelling. It does not matter at which index, in which block,
-turn or body of the connection each came, or how it ended. A call that is the same as one that came out is no second
-call. One without any text says nothing but that its id is known. What differs is a call of its own.
+Theory of operation. Two calls are the *same* if they are of one answer, and have the same public id (or none, and stand
+under one response id), the same name and an equal value, in whatever spelling. It does not matter at which index, in
+which block, turn or body of the connection each came, or how it ended. A call that is the same as one that came out is
+no second call. One without any text says nothing but that its id is known. What differs is a call of its own.
+
+Another response id is another answer, and so is another step of a message (`StepBegan`): servers that number their
+calls use `functions.run:0` in each. Turns without a response id show nothing of that: there the call's id decides.
 
 Within a choice the calls of one id are compared by `repeats` (calls that are read together at the end) and by `echoes`
 (calls that end one by one). Different calls show that their id identifies nothing (quirk 64): then equal ones are calls
 of their own too, unless all came equally often, so that the whole list came again.
 
-Over turns `Told` remembers the calls that came out, for as long as their turns are kept (`Limits.max_turns`). A call
-that opens under labels that are known there is *withheld* (`Call.withheld`): it has no number and no events until it
-ends, and none at all if it is the same. Where its id comes too late for that, `holding` puts a drop in its place.
+Over turns `Told` remembers the calls that came out, for as long as their turns are kept (`Limits.max_turns`), and the
+last ones of each label. A call that opens in another turn under a response id and a label that are known there is
+*withheld* (`Call.withheld`): it has no number and no events until it ends, and none at all if it is the same. Where its
+id comes too late for that, or no response id shows that an answer comes again, it is shown as it comes, and `holding`
+puts a drop in its place (`told_twice`).
 Calls that somebody else executes are remembered, and are reported as often as they come.
 Alternative answers, that is, choices of other numbers, are never compared, and ids that we made count for nothing.
 """
@@ -148,10 +153,10 @@ class Told:
         return True
 
     def knows(self, place: Place, id: str | None) -> bool:
-        """Return whether a call that opens under this id, or under none, may have come out in another turn."""
+        """Return whether a call that opens under this id, or under none, may have come out in a turn of this response."""
         if place.response is None or not self._by_label:
             return False
-        return next(self._elsewhere(place, id), None) is not None
+        return any(one.response == place.response for one in self._elsewhere(place, id))
 
     def holds(self, place: Place, call: Call, name: str, calls: Sequence[Call]) -> bool:
         """Return whether a withheld call is the same as one that came out; `calls` are those of its choice."""
@@ -180,10 +185,11 @@ class Told:
         return sum(one.name == name and same_value(one.value, value) for one in known)
 
     def _elsewhere(self, place: Place, id: str | None) -> Iterator[_Telling]:
-        """Yield what came out under the label in other turns, in a choice of the same number."""
+        """Yield what came out under the label in other turns of the same answer, in a choice of the same number."""
         label = place.label(id)
         for one in self._by_label.get(label, ()) if label is not None else ():
-            if one.turn != place.turn and one[1:3] == place[1:3]:
+            is_other = None not in (one.response, place.response) and one.response != place.response
+            if one.turn != place.turn and one.choice == place.choice and not is_other:
                 yield one
 
 
