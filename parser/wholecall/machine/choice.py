@@ -237,7 +237,7 @@ class Choice:
         call = Call(self.turn, self.number, kind, slotted=slotted)
         self.calls.append(call)
         call.step = self.step
-        call.phantom, call.withheld = phantom, self.out.told.knows(self.place, id)
+        call.phantom, call.withheld = phantom, self.out.told.compares and self.out.told.knows(self.place, id)
         if not (phantom or call.withheld):
             self.materialise(call)
         return call

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wholecall.machine.verdicts import drop
+from wholecall.output.events import TERMINAL
 from wholecall.types import CUT_REASONS
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from wholecall.types import DropReason
 
 __all__ = ["conclude", "release"]
+
+_MOST = 256  # calls and events of one choice that are looked through for the same call
 
 
 def conclude(choice: Choice, call: Call, events: list[Event]) -> None:
@@ -61,9 +64,21 @@ def _objection_to_all(
 
 
 def _emit(choice: Choice, call: Call, events: list[Event]) -> None:
-    told, place = choice.out.told, choice.place
-    if told.holds_event(place, call, events[-1]):  # its id came too late to withhold it
-        events = [drop(choice, call, "told_twice", "the same call came out before")]
-    told.note(place, call, events[-1])
+    told = choice.out.told
+    beside = [] if call.own or call.id is None else choice.by_id.get(call.id, [])
+    if told.compares or len(beside) > 1:
+        here = _beside(choice, call, beside)
+        if told.holds_event(choice.place, call, events[-1], here):  # its id came too late to withhold it
+            events = [drop(choice, call, "told_twice", "the same call came out before")]
+        if told.compares:
+            told.note(choice.place, call, events[-1])
     choice.out.events.extend(events)
     choice.emitted.append(events[-1])
+
+
+def _beside(choice: Choice, call: Call, claimants: list[Call]) -> list[Event]:
+    """Return what came of the other calls that have the id of a call, in its step of the message."""
+    last = claimants[-_MOST:]
+    numbers = {other.number for other in last if other.step == call.step and other.source is None}
+    last_events = choice.emitted[-_MOST:] if numbers else []
+    return [event for event in last_events if isinstance(event, TERMINAL) and event.index in numbers]

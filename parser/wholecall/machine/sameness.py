@@ -12,7 +12,7 @@ Within a choice the calls of one id are compared by `repeats` (calls that are re
 (calls that end one by one). Different calls show that their id identifies nothing (quirk 64): then equal ones are calls
 of their own too, unless all came equally often, so that the whole list came again.
 
-Over turns `Told` remembers the calls that came out, for as long as their turns are kept (`Limits.max_turns`), and the
+From the second turn on `Told` remembers the calls that came out, for as long as their turns are kept (`Limits.max_turns`), and the
 last ones of each label. A call that opens in another turn under a response id and a label that are known there is
 *withheld* (`Call.withheld`): it has no number and no events until it ends, and none at all if it is the same. Where its
 id comes too late for that, or no response id shows that an answer comes again, it is shown as it comes, and `holding`
@@ -65,7 +65,6 @@ class _Telling(NamedTuple):
     turn: int
     choice: int
     response: str | None
-    step: int
     name: str
     value: Any  # an object, or the text of a custom tool
 
@@ -78,15 +77,17 @@ class Told:
 
     Attributes:
         answers: calls that were answered before they were announced, by their ids.
+        compares: whether there was another turn, so that calls are remembered; a stream of one turn needs none of it.
     """
 
-    __slots__ = ("_by_label", "_size", "answers")
+    __slots__ = ("_by_label", "_size", "answers", "compares")
     DERIVED: ClassVar = frozenset(__slots__)  # from the calls of the turns, and from what these keep
 
     def __init__(self) -> None:
         self._by_label: dict[tuple[str, bool], list[_Telling]] = {}
         self._size = 0  # characters of argument text in `answers`
         self.answers: dict[str, CallAnswered] = {}
+        self.compares = False
 
     def note(self, place: Place, call: Call, event: Event) -> None:
         """Remember a call that came out; what was dropped, or was written as text, is none."""
@@ -94,7 +95,7 @@ class Told:
         if label is None or call.source is not None or not isinstance(event, _CALLS):
             return
         tellings = self._by_label.setdefault(label, [])
-        tellings.append(_Telling(*place, call.step, *_said(event)))
+        tellings.append(_Telling(*place, *_said(event)))
         if len(tellings) > _MOST:
             del tellings[0]
 
@@ -154,7 +155,7 @@ class Told:
 
     def knows(self, place: Place, id: str | None) -> bool:
         """Return whether a call that opens under this id, or under none, may have come out in a turn of this response."""
-        if place.response is None or not self._by_label:
+        if place.response is None or not self.compares:
             return False
         return any(one.response == place.response for one in self._elsewhere(place, id))
 
@@ -171,14 +172,15 @@ class Told:
         n_again = 0 if call.id is not None else sum(_is_repeated(other, value) for other in calls)
         return self._times(place, call, name, value) > n_again
 
-    def holds_event(self, place: Place, call: Call, event: Event) -> bool:
-        """Return whether the call that is about to come out is the same as one that did, by its id."""
-        known = self._by_label.get((call.id, False)) if call.id is not None else None
-        if known is None or call.source is not None or not isinstance(event, EXECUTABLE):
+    def holds_event(self, place: Place, call: Call, event: Event, here: Sequence[Event]) -> bool:
+        """Return whether the call that is about to come out is the same as one that did, by its id; `here` are those beside it."""
+        if call.id is None or call.source is not None or not isinstance(event, EXECUTABLE):
             return False
         name, value = _said(event)
-        here = [] if call.own else [one for one in known if (*one[:3], one.step) == (*place, call.step)]
-        return self._times(place, call, name, value) > 0 or (bool(here) and _is_each(here, name, value))
+        said = [_said(one) for one in here if isinstance(one, _CALLS)]
+        if said and all(one[0] == name and same_value(one[1], value) for one in said):
+            return True  # different ones would show that the id identifies nothing
+        return self.compares and self._times(place, call, name, value) > 0
 
     def _times(self, place: Place, call: Call, name: str, value: Any) -> int:
         known = self._elsewhere(place, call.id)
@@ -191,11 +193,6 @@ class Told:
             is_other = None not in (one.response, place.response) and one.response != place.response
             if one.turn != place.turn and one.choice == place.choice and not is_other:
                 yield one
-
-
-def _is_each(tellings: list[_Telling], name: str, value: Any) -> bool:
-    """Return whether calls of one id are all this one; different ones show that it identifies nothing."""
-    return all(one.name == name and same_value(one.value, value) for one in tellings)
 
 
 def _said(event: Any) -> tuple[str, Any]:

@@ -105,6 +105,13 @@ class Turns:
         self._choices = self._turn.choices if self._turn is not None else {}
         told = self._out.told = Told()
         told.restore(self._answers)
+        if self.n_turns > 1:
+            self._compare()
+
+    def _compare(self) -> None:
+        """Remember the calls of the turns so far, and from now on."""
+        told = self._out.told
+        told.compares = True
         for choice in (choice for turn in self.turns for choice in turn.choices.values()):
             told.note_all(choice.place, choice.calls, choice.emitted)
 
@@ -156,6 +163,8 @@ class Turns:
         turn.usage, self._early_usage = self._early_usage, {}
         turn.lost, self._early_loss = self._early_loss, False
         turn.unread, self._early_unread = self._early_unread, []
+        if self.n_turns == 1:
+            self._compare()
         self.turns.append(turn)
         self.n_turns += 1
         if opened.key is not None:
