@@ -125,7 +125,7 @@ class Model(NamedTuple):
     evident: Callable[[Any], bool] = lambda _habit: True
     name: str = ""
     is_shared: Callable[[Any], bool] = lambda habit: getattr(habit, "id", "") == "same"
-    has_heads: Callable[[Any], bool] = lambda _habit: True
+    has_heads: Callable[[Any], bool] = lambda habit: getattr(habit, "text", "") != "placeholder"
 
 
 class Reading(NamedTuple):

@@ -48,7 +48,7 @@ class Call(CallText):
         edits: what was done to read it.
 
     Of calls that are found by labels:
-        listed: it came whole, in a list of calls: without text it has no arguments.
+        listed: it came whole, or its end is final: without text it has no arguments.
         withheld: it may be the same as a call of another turn: without a number and without events until it ends.
         phantom: perhaps only repeated labels: without a number and without events until its choice is settled.
         head: characters of its first fragment; `labelled`: of later ones that came with its id.

@@ -82,9 +82,10 @@ def _is_constant(choice: Choice, call: Call) -> bool:
 
 
 def _complete(earlier: Call, call: Call) -> None:
-    """Give a call that was left open the text of its repetition."""
+    """Give a call that was left open the text of its repetition; a head takes nothing back of what filled another one."""
+    is_filled = earlier.healed and bool(earlier.restated)
     earlier.hole, earlier.healed = False, True
-    if earlier.echo is None or not call.says_nothing:
+    if not (call.says_nothing and (earlier.echo is not None or is_filled)):
         earlier.restated, earlier.rank = text_of(call), DONE
     earlier.flags.add("repeated")
 

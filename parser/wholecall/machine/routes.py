@@ -296,6 +296,7 @@ def _call_closed(choice: Choice, delta: CallClosed) -> None:
         call.evidenced = True
         choice.shut(call)
     elif delta.final or delta.truncated:
+        call.listed = call.listed or delta.final
         _close(choice, call, truncated=delta.truncated)
     elif not call.is_over:
         _release_others(choice, call)
