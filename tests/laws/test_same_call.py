@@ -236,6 +236,23 @@ def test_an_id_that_opens_twice_is_one_call(name: str) -> None:
     assert [] == wrong
 
 
+@pytest.mark.parametrize("name", ["anthropic", "cohere", "converse", "interactions"])
+def test_a_head_takes_nothing_back_when_its_message_comes_again(name: str) -> None:
+    """Law 109: a message with a head and its whole call under one id, begun twice, holds that call and no empty one."""
+    model, tell, (opening, closing) = WIRES[name]
+    once = [*opening, *tell(0, "c", "go", (), ends=True), *tell(1, "c", "go", (A,), ends=True)]
+    parser = ToolCallParser(model.dialect)
+    events: list[Any] = parser.feed(model.opening) if model.opening else []
+    for event in [*once, *once, *closing]:
+        chunk = model.encode(event)
+        payloads = [] if isinstance(chunk, bytes) else chunk
+        events += parser.feed(chunk) if isinstance(chunk, bytes) else []
+        events += [one for payload in payloads for one in parser.feed_event(payload)]
+    events += parser.close()
+
+    assert _said(("go", A)) == _calls(events)
+
+
 # Whole bodies.
 
 
