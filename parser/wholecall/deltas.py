@@ -26,6 +26,7 @@ __all__ = [
     "INVALID_INDEX",
     "ITEM_DONE",
     "OBJECT",
+    "CallAnswered",
     "CallCancelled",
     "CallClosed",
     "CallRefused",
@@ -47,6 +48,7 @@ __all__ = [
     "Run",
     "SaidAgain",
     "Slot",
+    "StepBegan",
     "TextFragment",
     "TurnEnded",
     "TurnOpened",
@@ -242,7 +244,7 @@ class CallCancelled(msgspec.Struct, frozen=True, gc=False):
     """The provider takes back a call that it sent, perhaps in an earlier turn: only the call's id is known.
 
     `answered=True` means that the stream holds the call's result: it was executed elsewhere. A call that goes on then
-    becomes the server's own, and a result of a call that did not come in this stream is ignored.
+    becomes the server's own, and so does one that is announced only after its result (see `CallAnswered`).
     """
 
     id: str
@@ -258,6 +260,20 @@ class CallUnread(msgspec.Struct, frozen=True, gc=False):
     ids: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
     has_id: bool = False
+
+    __repr__ = discreet_repr
+
+
+class CallAnswered(msgspec.Struct, frozen=True, gc=False):
+    """A call that is told as history, or whose result came before it: announced after this, it is the server's own.
+
+    `name` and `text` are those of the call, where the wire tells them: a call of its id that says something else is
+    another one. Of a call that came in this stream it says nothing.
+    """
+
+    id: str
+    name: str | None = None
+    text: str | None = None
 
     __repr__ = discreet_repr
 
@@ -324,6 +340,12 @@ class TurnEnded(msgspec.Struct, frozen=True, gc=False):
 
 class SaidAgain(msgspec.Struct, frozen=True, gc=False):
     """Who speaks was said again in the middle of a choice: to keep the connection open, or because another answer began."""
+
+    choice: int
+
+
+class StepBegan(msgspec.Struct, frozen=True, gc=False):
+    """Another step of a message began: servers that number their calls use the ids of the last one again (Vercel)."""
 
     choice: int
 
@@ -406,7 +428,7 @@ class WireFault(msgspec.Struct, frozen=True, gc=False):
 
 Delta = Union[
     Fragment, Labelled, Slot, Run, CallSeen, CallWhole, CallClosed, Restated, Reread, CallRefused, CallCancelled,
-    CallUnread, CallWritten, SaidAgain, TurnOpened, Finish, TurnEnded, TextFragment, ReasoningFragment, UsageSeen,
+    CallUnread, CallAnswered, CallWritten, SaidAgain, StepBegan, TurnOpened, Finish, TurnEnded, TextFragment, ReasoningFragment, UsageSeen,
     Noted, WireFault,
 ]  # fmt: skip
 

@@ -102,6 +102,7 @@ Anomaly = Literal[
     "invalid_index",
     "unknown_events",
     "unread_call",
+    "repeated_call",
     "dangling_marker",
 ]
 FaultKind = Literal[

@@ -12,6 +12,7 @@ from tests.support.encode import Call, Turn, every
 from wholecall import ToolCall, ToolCallParser
 from wholecall.deltas import (
     HYDRATION,
+    CallAnswered,
     CallClosed,
     CallSeen,
     CallWhole,
@@ -136,11 +137,11 @@ def test_calls_take_turns() -> None:
 
 
 def test_a_result_makes_the_call_the_agents() -> None:
-    """Whose result comes in the run was executed by the agent; results of earlier runs are nobody's here."""
+    """Whose result comes in the run was executed by the agent; one of an earlier run is kept for what may come again."""
     deltas = translate(start("c"), args("c", "{}"), end("c"), result("c"), result("c"), result("old"))
     told = [seen(0, "c"), Slot(0, 0, "c", "{}"), over(0, "c")]
 
-    assert [*told, agents(0), CallClosed(0, 0, None)] == deltas
+    assert [*told, agents(0), CallClosed(0, 0, None), CallAnswered("old")] == deltas
 
 
 def test_an_id_may_be_used_again_after_the_result() -> None:
@@ -321,20 +322,21 @@ def test_a_snapshot_tells_what_was_not_streamed() -> None:
 
 
 @pytest.mark.parametrize(
-    "messages",
+    ("messages", "ids"),
     [
-        pytest.param([told("c"), {"role": "user", "content": "x"}], id="before the user"),
-        pytest.param([told("c"), {"role": "tool", "toolCallId": "c", "content": "x"}], id="answered"),
-        pytest.param([told(None)], id="without an id"),
-        pytest.param([told("old")], id="of the input"),
-        pytest.param([{"role": "assistant", "toolCalls": None}, None], id="no calls"),
+        pytest.param([told("c"), {"role": "user", "content": "x"}], ["c"], id="before the user"),
+        pytest.param([told("c"), {"role": "tool", "toolCallId": "c", "content": "x"}], ["c"], id="answered"),
+        pytest.param([told(None)], [], id="without an id"),
+        pytest.param([told("old")], ["old"], id="of the input"),
+        pytest.param([{"role": "assistant", "toolCalls": None}, None], [], id="no calls"),
     ],
 )
-def test_the_history_in_a_snapshot_is_no_call(messages: list[object]) -> None:
-    """What was called before this run is never called again."""
+def test_the_history_in_a_snapshot_is_no_call(messages: list[object], ids: list[str]) -> None:
+    """What was called before this run is never called again; it is kept for what the run may announce again."""
     started = {**STARTED, "input": {"messages": [told("old")]}}
+    kept = [CallAnswered(id_, "f", '{"a":1}') for id_ in ["old", *ids]]
 
-    assert [OPENED] == translate(started, snapshot(*messages))
+    assert [OPENED, *kept] == translate(started, snapshot(*messages))
 
 
 def test_a_snapshot_answers_calls() -> None:

@@ -20,6 +20,7 @@ from wholecall.deltas import (
     Noted,
     ReasoningFragment,
     Slot,
+    StepBegan,
     TextFragment,
     TurnEnded,
     TurnOpened,
@@ -87,7 +88,8 @@ def test_a_step_goes_on_with_the_message_and_frees_its_ids() -> None:
     deltas = translate(("f", {"messageId": "m"}), line, ("f", {"messageId": "n"}), line)
 
     opened = TurnOpened(None, "m", restart=True)
-    assert [opened, *call("0/c", "c", "f", '{"a":1}'), *call("1/c", "c", "f", '{"a":1}')] == deltas
+    one, other = (call(f"{step}/c", "c", "f", '{"a":1}') for step in range(2))
+    assert [opened, *one, StepBegan(0), *other] == deltas
 
 
 def test_the_end_of_a_message_is_the_end() -> None:

@@ -150,4 +150,5 @@ MODEL = Model(
     {"length": _chunk(0, (), "MAX_TOKENS"), "silence": b""},
     _sensible,
     kinds=kinds(TEXTS, whole=True),
+    has_heads=lambda _habit: False,
 )

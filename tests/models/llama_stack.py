@@ -103,4 +103,5 @@ MODEL = Model(
     _sensible,
     _event("start", _SILENT),
     kinds=kinds(whole=True),
+    has_heads=lambda _habit: False,
 )

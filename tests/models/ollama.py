@@ -111,4 +111,5 @@ MODEL = Model(
     {"length": _line((), "length"), "silence": b""},
     _sensible,
     kinds=kinds(whole=True),
+    has_heads=lambda _habit: False,
 )

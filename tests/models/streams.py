@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections import namedtuple
+from collections import Counter, namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from math import gcd
 from typing import Any, NamedTuple
 
 __all__ = [
@@ -106,6 +107,9 @@ class Model(NamedTuple):
         slack: what readings may cost beyond the cheapest of the streams that are tried.
         evident: whether these habits show that a call without text ended; else such a stream does not mean that call,
             which may have been cut (`message_stop` without a stop of its block, say, is also what gateways make up).
+        is_shared: whether all calls have one id under these habits. Then equal ones may as well be one call that was
+            told again, and one without text may be the head of the one that has text (quirk 139).
+        has_heads: whether calls come without any text under these habits, and not with an empty object.
     """
 
     dialect: str
@@ -120,6 +124,8 @@ class Model(NamedTuple):
     slack: float = 0.0
     evident: Callable[[Any], bool] = lambda _habit: True
     name: str = ""
+    is_shared: Callable[[Any], bool] = lambda habit: getattr(habit, "id", "") == "same"
+    has_heads: Callable[[Any], bool] = lambda habit: getattr(habit, "text", "") != "placeholder"
 
 
 class Reading(NamedTuple):
@@ -214,8 +220,7 @@ class Streams:
         self._kinds: list[str] = []  # of the labels
         scenarios = [(kind.n_calls, *one) for kind in model.kinds for one in kind.scenarios()]
         self._scenarios = [one for one in scenarios if not few or family(model, one[1]) in _few(model)]
-        self._meanings = [_meaning(calls) for _, calls, _ in self._scenarios]
-        self._told = [_meaning([call for call in calls if call[1]]) for _, calls, _ in self._scenarios]
+        self._meanings: dict[tuple[int, bool, bool, bool], set[Calls]] = {}
         self._habits = list(_habits(model, most + model.slack))
         self._most = most
         self._readings = self._enumerated()
@@ -262,12 +267,23 @@ class Streams:
         for number in found if isinstance(found, tuple) else (found,):
             place, scenario = divmod(number, len(self._scenarios))
             cost, habit = self._habits[place]
-            meanings = self._meanings if self.model.evident(habit) else self._told
-            reading = Reading(cost, meanings[scenario], habit)
-            before = cheapest.get(reading.calls)
-            if before is None or reading.cost < before.cost:
-                cheapest[reading.calls] = reading
+            for calls in self._meant(scenario, habit):
+                before = cheapest.get(calls)
+                if before is None or cost < before.cost:
+                    cheapest[calls] = Reading(cost, calls, habit)
         return sorted(cheapest.values(), key=lambda reading: (reading.cost, reading.calls))
+
+    def _meant(self, scenario: int, habit: Any) -> set[Calls]:
+        """What a scenario can mean with these habits."""
+        model = self.model
+        key = scenario, model.evident(habit), model.is_shared(habit), model.has_heads(habit)
+        meant = self._meanings.get(key)
+        if meant is None:
+            _, is_evident, is_shared, has_heads = key
+            calls = tuple(call for call in self._scenarios[scenario][1] if call[1] or is_evident)
+            told = [calls, *([_told_once(calls, heads=has_heads)] if is_shared else [])]
+            meant = self._meanings[key] = {_meaning(one) for one in told}
+        return meant
 
     def families(self, stream: Stream) -> set[Family]:
         """The families of a stream's readings; it should be one."""
@@ -332,6 +348,23 @@ def family(model: Model, calls: Iterable[tuple[str, str]]) -> Family:
     calls = list(calls)
     names = frozenset(name for name, _ in calls if model.kinds[0].names == NAMES)
     return names, frozenset(text for _, text in calls if len(text) > 2)
+
+
+def _told_once(calls: Calls, *, heads: bool) -> Calls:
+    """The calls of one id if equal ones are one, and one without text is a head; different ones show that the id says nothing."""
+    filled = {call for call in calls if call[1]}
+    if heads and len(filled) == 1 and len({name for name, _ in calls}) == 1:
+        return tuple(filled)
+    told = Counter((name, text or "{}") for name, text in calls)
+    times = gcd(*told.values())
+    left = Counter({call: n // times for call, n in told.items()})
+    kept: list[tuple[str, str]] = []
+    for call in calls:
+        said = call[0], call[1] or "{}"
+        if left[said]:
+            left[said] -= 1
+            kept.append(call)
+    return tuple(kept)
 
 
 def _few(model: Model) -> set[Family]:

@@ -130,4 +130,6 @@ MODEL = Model(
     },
     _sensible,
     _part("start", messageId="m1") + _part("start-step"),
+    is_shared=lambda habit: habit.id == "same" and habit.input != "ids",
+    has_heads=lambda _habit: False,
 )

@@ -137,10 +137,10 @@ def test_an_echo_ends_once() -> None:
     ids=["fragments", "a whole text"],
 )
 def test_what_says_something_else_is_no_echo(again: list[Delta]) -> None:
-    """A block with the labels of an earlier one and another text is a call, of which nothing was told before the end."""
+    """A block with the labels of an earlier one and another text is a call, of which nothing was told before its end."""
     said = told(*FIRST, *again, CALLS, END)[len(FIRST) :]
 
-    assert [*[[]] * (len(again) + 1), ["+f", B, f"call {B} duplicate_id"], ["tool_calls"]] == said
+    assert [*[[]] * (len(again) - 1), ["+f", B, f"call {B} duplicate_id"], [], [], ["tool_calls"]] == said
 
 
 # Ends.

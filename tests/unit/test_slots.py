@@ -23,7 +23,7 @@ from wholecall.deltas import (
     WireFault,
 )
 from wholecall.limits import Limits
-from wholecall.machine import restating
+from wholecall.machine import restating, sameness
 from wholecall.machine.assembler import Assembler
 from wholecall.output.events import ArgumentsReset, ServerToolCall, ToolCall, ToolCallDropped
 from wholecall.parse import parse_arguments
@@ -378,6 +378,7 @@ def test_restated_texts_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return parse_arguments(text)
 
     monkeypatch.setattr(restating, "parse_arguments", read)
+    monkeypatch.setattr(sameness, "parse_arguments", read)
     held = [done(slot, f'{{"a":{slot}}}', id=f"c{slot}", name="f") for slot in range(5)]
     restated = [again(f'{{"b":{n}}}', id=f"d{n}") for n in range(20)]
 

@@ -12,11 +12,11 @@ frame with calls, which may bring its arguments under its label.
 
 from __future__ import annotations
 
-import json
 from typing import Union
 
 import msgspec
 
+from wholecall.arguments.equal import same_value
 from wholecall.deltas import INVALID_INDEX, CallClosed, CallWhole, Delta, Finish, Index
 from wholecall.dialects.decode import is_blank, plain
 from wholecall.dialects.repeats import Repeats, says_nothing
@@ -193,20 +193,9 @@ class WholeCalls:
         return self._n_slots
 
 
-_sorted = msgspec.json.Encoder(order="deterministic").encode
-
-
 def _says_the_same(one: str, other: str) -> bool:
     """Return whether two texts say the same; a server that repeats a call leaves out what it left out before."""
     if one == other or not (one and other):
         return one == other
     values = [plain(text) for text in (one, other)]
-    return values[0] is not None and _spelling(values[0]) == _spelling(values[1])
-
-
-def _spelling(value: object) -> bytes:
-    """Return one spelling for equal values; half a surrogate pair, which only JSON can spell, makes another one."""
-    try:
-        return _sorted(value)
-    except UnicodeEncodeError:
-        return json.dumps(value, sort_keys=True).encode()
+    return values[0] is not None and same_value(*values)

@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING
 
 from wholecall.arguments.equal import same_value
 from wholecall.deltas import DONE, HYDRATION
-from wholecall.machine.echoes import text_of
 from wholecall.machine.phases import advance
-from wholecall.machine.restating import held_value
+from wholecall.machine.sameness import held_value, text_of
 
 if TYPE_CHECKING:
     from wholecall.machine.call import Call

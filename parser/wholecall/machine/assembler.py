@@ -25,6 +25,7 @@ from msgspec.structs import replace
 from wholecall.arguments.placeholders import PLACEHOLDER_SIZE
 from wholecall.arguments.tokens import holds_half
 from wholecall.deltas import (
+    CallAnswered,
     CallCancelled,
     CallClosed,
     Finish,
@@ -35,6 +36,7 @@ from wholecall.deltas import (
     Run,
     SaidAgain,
     Slot,
+    StepBegan,
     TextFragment,
     UsageSeen,
     WireFault,
@@ -63,7 +65,13 @@ _MOST_COUNTS = 256  # members of a turn's usage; further ones are ignored
 _OVERRUN = WireFault(
     "stream_too_large", "a call goes on for more than max_total_arguments_bytes beyond its limit", fatal=True
 )
-_AFTERTHOUGHTS = (Finish, CallClosed, Noted, SaidAgain)  # deltas that mean nothing once a turn is over
+_AFTERTHOUGHTS = (
+    Finish,
+    CallClosed,
+    Noted,
+    SaidAgain,
+    StepBegan,
+)  # deltas that mean nothing once a turn is over
 
 
 class Assembler(Turns):
@@ -208,13 +216,23 @@ class Assembler(Turns):
             usage.update(delta.usage)
 
     def _cancelled(self, delta: CallCancelled) -> None:
-        here = (choice for choice in self._choices.values() if delta.id in choice.by_id)
-        choice = next(here, None) or self._over.get(delta.id)
+        choice = self._having(delta.id)
         turn, number = (self._turn.number if self._turn is not None else 0), 0
-        if choice is not None:  # else the call is one of an earlier stream
+        if choice is not None:
             turn, number = choice.turn, choice.number
+        elif delta.answered:  # of an earlier stream, or of a call that is still to come
+            self._out.told.answer(CallAnswered(delta.id))
         if take_back(choice, delta):
             self._out.events.append(ToolCallCancelled(turn, number, delta.id))
+
+    def _having(self, id: str) -> Choice | None:
+        """Return the choice that has a call of an id: one of this turn, else the last one of those that ended."""
+        here = (choice for choice in self._choices.values() if id in choice.by_id)
+        return next(here, None) or self._over.get(id)
+
+    def _answered(self, delta: CallAnswered) -> None:
+        if self._having(delta.id) is None:
+            self._out.told.answer(delta)
 
     def _fault(self, delta: WireFault) -> None:
         turn = self._turn
@@ -237,5 +255,6 @@ class Assembler(Turns):
         **Turns.ACTIONS,
         UsageSeen: _usage,
         CallCancelled: _cancelled,
+        CallAnswered: _answered,
         WireFault: _fault,
     }

@@ -48,6 +48,8 @@ class Call(CallText):
         edits: what was done to read it.
 
     Of calls that are found by labels:
+        listed: it came whole, or its end is final: without text it has no arguments.
+        withheld: it may be the same as a call of another turn: without a number and without events until it ends.
         phantom: perhaps only repeated labels: without a number and without events until its choice is settled.
         head: characters of its first fragment; `labelled`: of later ones that came with its id.
         bare: a fragment without labels and text came before any text.
@@ -59,7 +61,9 @@ class Call(CallText):
         stray: not a call of the wire, but a container for text without an owner (see `claims`).
         elsewhere: the index of text that was bound to it by order.
         round: how often its message had been restarted when it was announced.
+        step: how many further steps of its message had begun.
         echo: the earlier call that this one seems to repeat; None if it repeats none.
+        own: it seemed to repeat another one, and does not: their id identifies nothing.
     """
 
     turn: int
@@ -87,6 +91,8 @@ class Call(CallText):
     evidenced: bool
     source: str | None
     edits: tuple[EditKind, ...]
+    listed: bool
+    withheld: bool
     phantom: bool
     head: int
     labelled: int
@@ -100,7 +106,9 @@ class Call(CallText):
     stray: bool
     elsewhere: Index | None
     round: int
+    step: int
     echo: Call | None
+    own: bool
 
     __slots__ = tuple(__annotations__)
     DERIVED: ClassVar = frozenset({"to_event"})
@@ -111,10 +119,11 @@ class Call(CallText):
         self.number, self.phase = -1, "pending"
         self.id = self.name = self.public_name = self.namespace = self.slot = self.extra = None
         self.refusal = self.dropped = self.echo = self.heard = self.elsewhere = None
-        self.closed = self.cut = self.left = self.reasoned = self.evidenced = self.phantom = self.bare = False
+        self.closed = self.cut = self.left = self.reasoned = self.evidenced = self.own = self.listed = False
+        self.withheld = self.phantom = self.bare = False
         self.block = self.opened = self.beside = self.stray = False
         self.source, self.edits = None, ()
-        self.head = self.labelled = self.round = self.n_slots = self.extra_size = 0
+        self.head = self.labelled = self.round = self.step = self.n_slots = self.extra_size = 0
         self.detail = ""
         self.aliases, self.indices, self.heated = [], set(), set()
 
@@ -138,8 +147,7 @@ class Call(CallText):
         preset = (
             self.restated is None or (self.slotted and self.rank == OBJECT) or is_placeholder(self.restated)
         )
-        visible = not (self.phantom or self.full)
-        if self.phase == "pending" and self.name is not None and visible and (self.parts or not preset):
+        if self.phase == "pending" and self.reportable and not self.full and (self.parts or not preset):
             raise ValueError("it has a name and a text, and did not begin")
         self.appear(self.number)
 
@@ -151,7 +159,12 @@ class Call(CallText):
     @property
     def reportable(self) -> bool:
         """Whether events may report it: it has a name, and repeats no other call."""
-        return self.name is not None and self.echo is None and not self.phantom
+        return self.name is not None and self.echo is None and not (self.phantom or self.withheld)
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether it only announces a call: no text came, and it was not told whole."""
+        return self.empty and not self.listed
 
     @property
     def unfinished(self) -> bool:

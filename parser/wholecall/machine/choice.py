@@ -22,6 +22,7 @@ from wholecall.limits import Limits
 from wholecall.machine.budget import Budget
 from wholecall.machine.call import Call
 from wholecall.machine.record import Record
+from wholecall.machine.sameness import Place, Told
 from wholecall.output.events import TERMINAL, Event
 from wholecall.policy import Policy
 from wholecall.tools import Tools
@@ -38,14 +39,16 @@ class Outbox:
     Attributes:
         events: in their order; taking them replaces the list by a new one.
         pieces: whether pieces of text are reported, too (see `PIECES`); if not, no event is made for one.
+        told: the calls that came out.
     """
 
-    __slots__ = ("events", "pieces")
+    __slots__ = ("events", "pieces", "told")
     DERIVED: ClassVar = frozenset(__slots__)  # between two feeds there are none
 
     def __init__(self, *, pieces: bool) -> None:
         self.events: list[Event] = []
         self.pieces = pieces
+        self.told = Told()
 
     def add_piece(self, make: Callable[..., Event], *fields: Any) -> None:
         """Report a piece of text, or that the pieces so far are void; make its event only if it is wanted."""
@@ -58,6 +61,7 @@ class Choice:
 
     Attributes:
         out: where events go, shared by all choices of a parser.
+        response: the wire's id of the answer, None if it has none.
         calls: in order of first appearance.
         overflow: the one call that stands for all beyond `Limits.max_calls`, None if there are none.
         record: what came since labels were first odd, None as long as they are as documented.
@@ -73,6 +77,7 @@ class Choice:
         strays: the calls that collect text without an owner, by its index.
         unrepeated: of a message that was restarted, the earlier calls that have not been repeated yet.
         round: how often the message was restarted.
+        step: how many further steps of the message began.
         cancelled: the ids by which calls were taken back, by the calls' numbers.
         replaced: the frame at hand held bytes that are not UTF-8.
         holed: text was lost, and no delta has come since.
@@ -82,6 +87,7 @@ class Choice:
 
     turn: int
     number: int
+    response: str | None
     budget: Budget
     calls: list[Call]
     by_index: dict[Index, Call]
@@ -94,6 +100,7 @@ class Choice:
     n_open: int
     lost: bool
     round: int
+    step: int
     hot: dict[Index | None, Call]
     hot_slots: dict[Index | None, Call]
     anomalies: set[Anomaly]
@@ -134,6 +141,7 @@ class Choice:
     ) -> None:
         self.turn = turn
         self.number = number
+        self.response = None
         self.out = out
         self.budget = budget
         self.policy = policy
@@ -143,7 +151,7 @@ class Choice:
         self.max_labels = maxsize if limits.max_aliases is None else limits.max_aliases
         self.turns = self.lost = self.unclaimed = self.ended = self.replaced = self.holed = False
         self.record = self.latest = self.overflow = self.held = self.reason = self.provider_reason = None
-        self.n_overflow = self.n_numbered = self.n_open = self.round = 0
+        self.n_overflow = self.n_numbered = self.n_open = self.round = self.step = 0
         self.opened, self.fresh, self.unrepeated, self.strays = [], [], [], {}
         self.abort_detail = "the turn was aborted"
         self.calls = []
@@ -212,20 +220,32 @@ class Choice:
         if not all(isinstance(event, TERMINAL) for event in last):
             raise ValueError("a call ends with an event that is not terminal")
 
+    @property
+    def place(self) -> Place:
+        """Where its calls stand."""
+        return Place(self.turn, self.number, self.response)
+
     # Calls and their labels.
 
-    def open(self, kind: Kind, *, slotted: bool = False, phantom: bool = False) -> Call:
-        """Return a new call, or the one that stands for all beyond the limit."""
+    def open(
+        self, kind: Kind, *, slotted: bool = False, phantom: bool = False, id: str | None = None
+    ) -> Call:
+        """Return a new call, or the one that stands for all beyond the limit; `id` is the one that it will have."""
         limit = self.limits.max_calls
         if limit is not None and len(self.calls) >= limit:
             return self._overflow(kind, limit)
         call = Call(self.turn, self.number, kind, slotted=slotted)
         self.calls.append(call)
-        if phantom:
-            call.phantom = True
-        else:
+        call.step = self.step
+        call.phantom, call.withheld = phantom, self.out.told.compares and self.out.told.knows(self.place, id)
+        if not (phantom or call.withheld):
             self.materialise(call)
         return call
+
+    def having(self, id: str | None, step: int | None = None) -> list[Call]:
+        """Return the calls of a step that have an id, by default of the step at hand."""
+        calls = self.by_id.get(id, ()) if id is not None else ()
+        return [call for call in calls if call.step == (self.step if step is None else step)]
 
     def materialise(self, call: Call) -> None:
         """Give the call its number: from now on it exists for users."""

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["adopt", "at_slot", "begin_again", "learn_labels", "opened_call", "show", "stray_of"]
 
 
-def opened_call(choice: Choice, kind: Kind, echo: Call | None = None) -> Call:
+def opened_call(choice: Choice, kind: Kind, id: str | None, echo: Call | None = None) -> Call:
     """Return a new slotted call that is open; an echo gets its number only if it proves not to be one."""
-    call = choice.open(kind, slotted=True, phantom=echo is not None)
+    call = choice.open(kind, slotted=True, phantom=echo is not None, id=id)
     if call is not choice.overflow:
         call.phantom, call.echo = False, echo
         choice.reopen(call)
@@ -52,7 +52,7 @@ def adopt(choice: Choice, stray: Call) -> None:
 def show(choice: Choice, stray: Call) -> None:
     """Give a stray its number, so that an event can report it: it is one that no call accounts for."""
     if stray.phantom:
-        stray.phantom = False
+        stray.phantom = stray.withheld = False
         choice.materialise(stray)
 
 

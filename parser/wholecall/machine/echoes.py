@@ -14,71 +14,81 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wholecall.arguments.equal import same_value
 from wholecall.deltas import DONE
-from wholecall.parse import parse_arguments
+from wholecall.machine.sameness import same_text, text_of
 
 if TYPE_CHECKING:
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
     from wholecall.machine.verdicts import Ended
 
-__all__ = ["is_echo", "same_text", "text_of"]
+__all__ = ["is_echo", "may_be_echo"]
 
 _MOST_CLAIMANTS = 16  # calls of one id that are compared with each other
 
 
-def is_echo(choice: Choice, call: Call, ended: Ended) -> bool:
-    """Return whether the call that ends is only an echo; if not, make it a call of its own."""
-    earlier, call.echo = call.echo, None
-    assert earlier is not None
-    restarted = earlier.round < call.round
-    whole = ended == "clean" and not call.hole and call.refusal is None
-    if not restarted and _is_constant(choice, earlier):
-        choice.materialise(call)
+def may_be_echo(choice: Choice, call: Call) -> bool:
+    """Return whether a call that the wire closed may be an echo of a call of its message: only later calls show that."""
+    earlier = call.echo
+    if earlier is None or earlier.round != call.round or _is_constant(choice, call):
         return False
-    if restarted and not earlier.is_over:
+    return call.says_nothing or not earlier.is_over or _same_text(earlier, call)
+
+
+def is_echo(choice: Choice, call: Call, ended: Ended) -> bool:
+    """Return whether the call that ends is only an echo; if not, it is a call of its own."""
+    earlier = call.echo
+    assert earlier is not None
+    whole = ended == "clean" and not call.hole and call.refusal is None
+    if earlier.round == call.round:
+        return not _is_constant(choice, call) and _is_again(earlier, call, whole=whole)
+    if not earlier.is_over:
         if whole:
             _complete(earlier, call)
         return True
-    if earlier.dropped is None and (restarted or whole) and (not whole or _same_text(earlier, call)):
+    if earlier.dropped is None and (not whole or _same_text(earlier, call)):
         earlier.flags.add("repeated")
         return True
-    if restarted and earlier.dropped is None:
+    if earlier.dropped is None:
         choice.anomalies.add("conflicting_arguments")
         return True
-    choice.materialise(call)
     return False
 
 
-def _is_constant(choice: Choice, earlier: Call) -> bool:
+def _is_again(earlier: Call, call: Call, *, whole: bool) -> bool:
+    """Return whether a call that goes on a message is an earlier one again; a head without text is filled by the later one."""
+    if call.says_nothing and whole:
+        earlier.flags.add("repeated")
+        return True
+    if earlier.says_nothing and not earlier.is_over:
+        if whole:
+            _complete(earlier, call)
+        else:
+            earlier.hole = True
+        return whole
+    if earlier.dropped is None and whole and _same_text(earlier, call):
+        earlier.flags.add("repeated")
+        return True
+    return False
+
+
+def _is_constant(choice: Choice, call: Call) -> bool:
     """Return whether the id identifies nothing: different calls of the message have it."""
-    claimants = choice.by_id.get(earlier.id or "", ())
-    return any(
-        call.name != earlier.name or not _same_text(call, earlier) for call in claimants[1:_MOST_CLAIMANTS]
+    claimants = choice.having(call.id, call.step)[:_MOST_CLAIMANTS]
+    filled = [other for other in claimants if not other.says_nothing]
+    return any(other.name != call.name for other in claimants) or any(
+        not _same_text(filled[0], other) for other in filled[1:]
     )
 
 
 def _complete(earlier: Call, call: Call) -> None:
-    """Give a call that was left open the text of its repetition."""
+    """Give a call that was left open the text of its repetition; a head takes nothing back of what filled another one."""
+    is_filled = earlier.healed and bool(earlier.restated)
     earlier.hole, earlier.healed = False, True
-    earlier.restated, earlier.rank = text_of(call), DONE
+    if not (call.says_nothing and (earlier.echo is not None or is_filled)):
+        earlier.restated, earlier.rank = text_of(call), DONE
     earlier.flags.add("repeated")
-
-
-def text_of(call: Call) -> str:
-    """Return the text in force."""
-    return call.text if call.restated is None else call.restated
 
 
 def _same_text(one: Call, other: Call) -> bool:
     return same_text(text_of(one), text_of(other))
-
-
-def same_text(one: str, other: str) -> bool:
-    """Return whether two texts have the same value; no text counts as an empty object."""
-    texts = [one or "{}", other or "{}"]
-    if texts[0] == texts[1]:
-        return True
-    values = [parse_arguments(text).arguments for text in texts]
-    return values[0] is not None and values[1] is not None and same_value(*values)

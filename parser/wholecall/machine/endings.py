@@ -68,8 +68,9 @@ def turn_finished(choice: Choice, usage: dict[str, Any] | None) -> TurnFinished:
     claimed = choice.reason
     if claimed is None:
         choice.anomalies.add("missing_finish")
-    reason = _reason(claimed, executable=executable, dropped=n_dropped > 0)
-    if claimed == "tool_calls" and not emitted:
+    is_bad = any(isinstance(event, ToolCallDropped) and event.reason != "told_twice" for event in emitted)
+    reason = _reason(claimed, executable=executable, dropped=is_bad)
+    if claimed == "tool_calls" and not emitted and "repeated_call" not in choice.anomalies:
         choice.anomalies.add("reason_without_call")
     is_told = any("from_text" not in event.flags for event in executables)  # else the server knows of no call
     if claimed == "stop" and is_told and choice.provider_reason not in _NO_CLAIM:

@@ -28,11 +28,12 @@ __all__ = ["Meant", "restated"]
 
 
 class Meant(NamedTuple):
-    """One call of the reading, and what a final message restates of it."""
+    """One call of the reading, and what a final message restates of it; `comes_again`: it was there more than once."""
 
     read: ReadCall | None
     whole: CallWhole | None
     is_sure: bool
+    comes_again: bool = False
 
     @property
     def pieces(self) -> list[int]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wholecall.machine.verdicts import drop
+from wholecall.output.events import TERMINAL
 from wholecall.types import CUT_REASONS
 
 if TYPE_CHECKING:
@@ -21,13 +22,15 @@ if TYPE_CHECKING:
 
 __all__ = ["conclude", "release"]
 
+_MOST = 256  # calls and events of one choice that are looked through for the same call
+
 
 def conclude(choice: Choice, call: Call, events: list[Event]) -> None:
     """Emit the events that end a call, or keep them until the turn ends if the policy says so."""
     if choice.holds:
         choice.waiting.append((call, events))
     else:
-        _emit(choice, events)
+        _emit(choice, call, events)
 
 
 def release(choice: Choice) -> None:
@@ -36,9 +39,9 @@ def release(choice: Choice) -> None:
     against = _objection_to_all(choice, waiting)
     for call, events in sorted(waiting, key=lambda item: item[0].number):
         if against is not None and call.dropped is None and call.kind != "server":
-            _emit(choice, [drop(choice, call, *against)])
+            _emit(choice, call, [drop(choice, call, *against)])
         else:
-            _emit(choice, events)
+            _emit(choice, call, events)
 
 
 def _objection_to_all(
@@ -49,7 +52,8 @@ def _objection_to_all(
         return "unterminated", "no reason came for the turn's end, and the policy wants one"
     if policy.truncated_turn == "drop" and choice.reason in CUT_REASONS:
         return "truncated", "the turn was cut, and the policy drops all of its calls"
-    if policy.on_bad_sibling == "reject_all" and any(call.dropped is not None for call, _ in waiting):
+    bad = any(call.dropped not in (None, "told_twice") for call, _ in waiting)
+    if policy.on_bad_sibling == "reject_all" and bad:
         return "aborted", "a sibling was dropped, and the policy rejects all calls then"
     if policy.on_bad_sibling == "reject_all" and "unread_call" in choice.anomalies:
         return (
@@ -59,6 +63,22 @@ def _objection_to_all(
     return None
 
 
-def _emit(choice: Choice, events: list[Event]) -> None:
+def _emit(choice: Choice, call: Call, events: list[Event]) -> None:
+    told = choice.out.told
+    beside = [] if call.own or call.id is None else choice.by_id.get(call.id, [])
+    if told.compares or len(beside) > 1:
+        here = _beside(choice, call, beside)
+        if told.holds_event(choice.place, call, events[-1], here):  # its id came too late to withhold it
+            events = [drop(choice, call, "told_twice", "the same call came out before")]
+        if told.compares:
+            told.note(choice.place, call, events[-1])
     choice.out.events.extend(events)
     choice.emitted.append(events[-1])
+
+
+def _beside(choice: Choice, call: Call, claimants: list[Call]) -> list[Event]:
+    """Return what came of the other calls that have the id of a call, in its step of the message."""
+    last = claimants[-_MOST:]
+    numbers = {other.number for other in last if other.step == call.step and other.source is None}
+    last_events = choice.emitted[-_MOST:] if numbers else []
+    return [event for event in last_events if isinstance(event, TERMINAL) and event.index in numbers]

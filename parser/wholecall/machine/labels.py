@@ -82,7 +82,7 @@ def _learnt(choice: Choice, call: Call, delta: Labelled) -> Call:
 
 def _begun(choice: Choice, delta: Labelled) -> Call:
     """Open the fragment's call; after a loss only an id shows that a fragment is the first one, and its name no rest."""
-    call = choice.open(delta.kind)
+    call = choice.open(delta.kind, id=delta.id)
     call.hole = call.hole or (choice.lost and delta.id is None)
     return call
 
@@ -173,7 +173,7 @@ def _guessed(choice: Choice, record: Record, delta: Labelled) -> Call:
     fits = here is not None and (here.id is None or (known is not None and delta.id in here.aliases))
     call = (here if fits else known) or here or last
     if call is None:
-        return _learnt(choice, choice.open(delta.kind), delta)
+        return _learnt(choice, choice.open(delta.kind, id=delta.id), delta)
     if delta.name is None and call is not choice.overflow and _is_more_of(delta, call):
         # The common case: the checks below would give the same.
         return call if call is here and delta.id is None else _learnt(choice, call, delta)
@@ -189,7 +189,7 @@ def _guessed(choice: Choice, record: Record, delta: Labelled) -> Call:
         if again and not is_plain and (call.empty or (not delta.text if opens else call.complete)):
             record.doubtful = True
     if opens:
-        call = choice.open(delta.kind, phantom=record.doubtful)
+        call = choice.open(delta.kind, phantom=record.doubtful, id=delta.id)
     return call if call is choice.overflow else _learnt(choice, call, delta)
 
 

@@ -97,18 +97,22 @@ def read_as(choice: Choice, call: Call, shown: str, text: str) -> None:
 def _start(choice: Choice, call: Call) -> None:
     """Make the name final, and emit the start of the call and the text that came so far."""
     assert call.name is not None
-    name = call.name = final_name(call.name)
-    if choice.tools is None:
-        name = _untagged(name)
-    if choice.tools is not None and choice.policy.tool_names == "normalised":
-        name = choice.tools.named(name)
-    call.public_name = name
+    call.name = final_name(call.name)
+    name = call.public_name = _public(choice, call.name)
     call.phase = "streaming"
     choice.out.events.append(
         ToolCallStarted(choice.turn, choice.number, call.number, call.id, name, call.kind)
     )
     if text := "".join(call.parts):
         choice.out.add_piece(call.to_event, text)
+
+
+def _public(choice: Choice, name: str) -> str:
+    """Return the name that events carry."""
+    name = final_name(name)
+    if choice.tools is None:
+        return _untagged(name)
+    return choice.tools.named(name) if choice.policy.tool_names == "normalised" else name
 
 
 def _settle(choice: Choice, call: Call) -> None:
@@ -124,19 +128,40 @@ def _finish(choice: Choice, call: Call, ended: Ended) -> None:
     text = call.flush()
     choice.cool(call)
     choice.shut(call)
-    if call.echo is not None and is_echo(choice, call, ended):
-        call.phase = "ended"
-        return
     if call.stray:
         show(choice, call)
-    if call.phantom:
+    if call.phantom or _is_again(choice, call, ended):
         call.phase = "ended"
         return
+    if choice.out.told.answers and call.name is not None and _is_answered(choice, call, call.name):
+        call.kind = "server"
     if call.phase == "pending" and call.name is not None and _may_come_out(choice, call, ended):
         _start(choice, call)
     events = judge(choice, call, ended, text)
     call.phase = "ended"
     conclude(choice, call, events)
+
+
+def _is_again(choice: Choice, call: Call, ended: Ended) -> bool:
+    """Return whether the call only repeats another one; if not, it has its number from now on."""
+    if call.echo is None and not call.withheld:
+        return False
+    if call.echo is not None and is_echo(choice, call, ended):
+        return True
+    if call.withheld and call.name is not None and call.kind != "server":
+        name = _public(choice, call.name)
+        if choice.out.told.holds(choice.place, call, name, choice.calls):
+            choice.anomalies.add("repeated_call")
+            return True
+    call.own = call.echo is not None
+    call.echo, call.withheld = None, False
+    choice.materialise(call)
+    return False
+
+
+def _is_answered(choice: Choice, call: Call, name: str) -> bool:
+    """Return whether somebody else executed the call, whose result came before it."""
+    return call.kind != "server" and choice.out.told.takes_answer(call, _public(choice, name))
 
 
 def _may_come_out(choice: Choice, call: Call, ended: Ended) -> bool:

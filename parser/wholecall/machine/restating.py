@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from wholecall.arguments.equal import same_value
 from wholecall.deltas import HYDRATION
+from wholecall.machine.sameness import held_value, same_text, text_of
 from wholecall.parse import parse_arguments
 
 if TYPE_CHECKING:
@@ -22,13 +23,15 @@ if TYPE_CHECKING:
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
 
-__all__ = ["find_restated", "held_value", "matched"]
+__all__ = ["find_restated", "matched"]
 
 
 def find_restated(choice: Choice, delta: CallWhole) -> Call | None:
     """Return the call that a final message restates: by id, else by alias, else the one that fits best."""
     for label in (delta.id, delta.alias):
         claimants = choice.by_id.get(label, []) if label is not None else []
+        if claimants and all(map(_is_listed, claimants)):
+            return _listed_again(choice, delta)
         named = [call for call in claimants if _may_be_restated(call, delta)]
         if len(named) == 1 and (named[0].rank != HYDRATION or named[0].is_restated_by(delta.text)):
             return named[0]
@@ -36,6 +39,22 @@ def find_restated(choice: Choice, delta: CallWhole) -> Call | None:
             return _best_fit(choice, delta, named) or _refuse_split(claimants)
     nameable = [call for call in choice.calls if _may_be_restated(call, delta)]
     return _best_fit(choice, delta, nameable)
+
+
+def _is_listed(call: Call) -> bool:
+    """Return whether only a final message holds the call: different calls that one message lists under an id are several."""
+    return not call.slotted and call.slot is not None
+
+
+def _listed_again(choice: Choice, delta: CallWhole) -> Call | None:
+    """Return the same call of the final message at hand, which lists it once more."""
+    claimants = choice.by_id.get(delta.id, ()) if delta.id is not None else ()
+    same = (
+        call
+        for call in claimants
+        if _is_listed(call) and _may_be_restated(call, delta) and same_text(text_of(call), delta.text)
+    )
+    return next(same, None)
 
 
 def _refuse_split(claimants: list[Call]) -> Call | None:
@@ -76,7 +95,7 @@ def _fit(call: Call, delta: CallWhole, value: dict[str, Any] | None) -> int:
     """
     if call.id is not None and call.id in delta.restated_ids and call.id != delta.id:
         return 0  # the message restates that call by its own id
-    held = call.restated if call.restated is not None else call.text
+    held = text_of(call)
     if held == delta.text or (held and value is not None and same_value(value, held_value(call, held))):
         return 4
     if not call.blank and delta.text.startswith(held):
@@ -84,13 +103,6 @@ def _fit(call: Call, delta: CallWhole, value: dict[str, Any] | None) -> int:
     if call.id is not None and delta.id is not None:
         return 0
     return 2 if call.blank else int(not call.complete)
-
-
-def held_value(call: Call, held: str) -> dict[str, Any] | None:
-    """Return the value of a call's text; the last one is kept, so that no text is read twice."""
-    if call.reading is None or call.reading[0] != held:
-        call.reading = held, parse_arguments(held).arguments
-    return call.reading[1]
 
 
 def matched(choice: Choice, delta: Restated) -> list[tuple[CallWhole, Call | None]]:
@@ -137,4 +149,4 @@ def _by_name(_: Choice, _whole: CallWhole, left: list[Call]) -> Call | None:
 
 
 def _value(call: Call) -> dict[str, Any] | None:
-    return held_value(call, (call.restated if call.restated is not None else call.text) or "{}")
+    return held_value(call, text_of(call) or "{}")

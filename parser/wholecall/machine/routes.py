@@ -33,11 +33,13 @@ from wholecall.deltas import (
     Restated,
     SaidAgain,
     Slot,
+    StepBegan,
     TextFragment,
     in_telling_order,
 )
 from wholecall.machine import slots
 from wholecall.machine.claims import adopt, learn_labels
+from wholecall.machine.echoes import may_be_echo
 from wholecall.machine.endings import allows_calls, outranks
 from wholecall.machine.holding import release
 from wholecall.machine.labels import bind
@@ -45,6 +47,7 @@ from wholecall.machine.phases import advance
 from wholecall.machine.record import is_labelled
 from wholecall.machine.rereading import reread
 from wholecall.machine.restating import find_restated, matched
+from wholecall.machine.sameness import Said, repeats
 from wholecall.machine.settling import doubt, settle
 from wholecall.output.events import ReasoningDelta, TextDelta
 from wholecall.types import CUT_REASONS
@@ -144,6 +147,7 @@ def _call_whole(choice: Choice, delta: CallWhole) -> None:
     else:
         call = _finished_item(choice, delta)
     heals = (call.hole or call.refusal is not None) and _heals(choice, call, delta)
+    call.listed = call.listed or delta.begins
     tainted = (call.torn, call.unowned) if call.block and not heals else (False, False)
     if heals and call.refusal == "ambiguous" and delta.name == call.name:
         call.refusal = None  # the delta settles what labels left in doubt
@@ -178,7 +182,13 @@ def _accept_silence(choice: Choice, call: Call, delta: CallWhole) -> None:
 
 
 def _restated(choice: Choice, delta: Restated) -> None:
-    pairs = [(whole, call or _opened(choice, whole)) for whole, call in matched(choice, delta)]
+    found = matched(choice, delta)
+    again = repeats([Said(whole.id, whole.name, whole.text) for whole, _ in found])
+    pairs = [
+        (whole, call or _opened(choice, whole))
+        for n, (whole, call) in enumerate(found)
+        if call is not None or n not in again
+    ]
     for whole, call in sorted(
         pairs, key=lambda pair: not pair[0].text
     ):  # empty texts last, when owners are known
@@ -230,15 +240,39 @@ def _finished_item(choice: Choice, delta: CallWhole) -> Call:
 def _opened(choice: Choice, delta: Union[CallSeen, CallWhole], *, refused: bool = False) -> Call:
     """Open a call, and release the held one, unless the new one has no name and may be more of the held one."""
     held = choice.held
-    if held is not None and (delta.name is not None or refused or not held.blank):
+    if (
+        held is not None
+        and held.empty
+        and held.id is not None
+        and (held.id, held.name) == (delta.id, delta.name)
+    ):
+        choice.held = None  # it may come again with its text: the end of the message decides
+    elif held is not None and (delta.name is not None or refused or not held.blank):
         _release_held(choice)
     restated = isinstance(delta, CallWhole) and delta.rank == HYDRATION
+    known = choice.having(delta.id) if delta.name is not None else ()
+    if any(call.name != delta.name for call in known):
+        _release_echoes(choice, known)
     return (slots.open_restated if restated else slots.open_slot)(choice, delta)
+
+
+def _release_echoes(choice: Choice, calls: Iterable[Call]) -> None:
+    """Let calls of an id out that seemed to be one: another call shows that it identifies nothing."""
+    for call in calls:
+        if call.is_over or (call.echo is not None and call.echo.round != call.round):
+            continue  # what comes in a message that was restarted is told again for certain
+        if call.echo is not None and not call.withheld:
+            choice.materialise(call)
+        call.echo, call.own = None, True
+        if call.closed and choice.held is not call:
+            advance(choice, call, "close", False)
 
 
 def _learn(choice: Choice, call: Call, delta: Union[CallSeen, CallWhole]) -> None:
     if delta.kind != call.kind and (call.phase == "pending" or _is_taken_over(call, delta)):
         call.kind = delta.kind
+        if call.echo is not None and _is_taken_over(call.echo, delta):
+            call.echo.kind = delta.kind  # what is said of a call that came again is said of that one
     if delta.id is not None and delta.id != call.id and not call.is_over:
         choice.claim_id(call, delta.id)
     if delta.namespace:
@@ -272,6 +306,7 @@ def _call_closed(choice: Choice, delta: CallClosed) -> None:
         call.evidenced = True
         choice.shut(call)
     elif delta.final or delta.truncated:
+        call.listed = call.listed or delta.final
         _close(choice, call, truncated=delta.truncated)
     elif not call.is_over:
         _release_others(choice, call)
@@ -284,11 +319,12 @@ def _call_closed(choice: Choice, delta: CallClosed) -> None:
 def _close(choice: Choice, call: Call, *, truncated: bool) -> None:
     if not truncated and not call.is_over:
         _release_others(choice, call)
-    is_echo = call.echo is not None and call.echo.round == call.round
-    if (is_echo or (call.unowned and not call.is_over)) and not truncated:
-        choice.shut(call)  # whether it is an echo, or lacks text, is decided at the end of the message
+    if not truncated and ((call.unowned and not call.is_over) or may_be_echo(choice, call)):
+        choice.shut(call)  # whether it lacks text, or is an echo, is decided at the end of the message
         call.closed = True
         return
+    if call.echo is not None and call.echo.round == call.round:
+        _release_echoes(choice, choice.having(call.id, call.step))
     advance(choice, call, "close", truncated)
 
 
@@ -359,6 +395,11 @@ def _said_again(choice: Choice, _delta: SaidAgain) -> None:
         call.left = True
 
 
+def _step_began(choice: Choice, _delta: StepBegan) -> None:
+    """Free the ids of the calls so far: a call under one of them is another call."""
+    choice.step += 1
+
+
 def _finish(choice: Choice, delta: Finish) -> None:
     if choice.reason is None or outranks(delta.reason, choice.reason):
         choice.reason, choice.provider_reason = delta.reason, delta.provider_reason
@@ -417,6 +458,7 @@ _ACTIONS: dict[type, Callable[[Choice, Any], None]] = {
     Finish: _finish,
     Noted: _noted,
     SaidAgain: _said_again,
+    StepBegan: _step_began,
     Restated: _restated,
     Reread: _reread,
 }

@@ -26,6 +26,7 @@ from wholecall.machine.labels import begin_record
 from wholecall.machine.phases import advance, read_as
 from wholecall.machine.readings import final_name, solve
 from wholecall.machine.record import is_labelled
+from wholecall.machine.sameness import Said, repeats
 from wholecall.types import CUT_REASONS
 
 if TYPE_CHECKING:
@@ -99,9 +100,18 @@ def settle_reasoned(choice: Choice) -> None:
 
 
 def give(choice: Choice, record: Record, meant: list[Meant], shown: list[Call]) -> None:
-    """Give the calls that were shown what the record means instead."""
+    """Give the calls that were shown what the record means instead, each call once."""
+    again = repeats([Said(_id(record, one), one.name, _text(one)) for one in meant])
+    twice = {record.shown[meant[n].pieces[0]] for n in again if meant[n].pieces}
+    kept = set(again.values())
+    meant = [one._replace(comes_again=n in kept) for n, one in enumerate(meant) if n not in again]
     texts = {call: _started_over(choice, call) for call in shown}
     owners = _owners(choice, record, meant, texts)
+    for call in texts.keys() - {call for call, _ in owners}:
+        if call in twice:
+            call.refuse("told_twice", "the same call came out before")
+        if call.phase != "pending":
+            call.refuse("ambiguous", _ELSEWHERE)
     _number(choice, record, owners, texts)
     for call, one in owners:
         _give(choice, record, call, one, texts.get(call, ""))
@@ -195,9 +205,6 @@ def _owners(
             continue
         free.pop(call, None)
         owners.append((call, one))
-    for call in free:
-        if call.phase != "pending":
-            call.refuse("ambiguous", _ELSEWHERE)
     return owners
 
 
@@ -220,8 +227,11 @@ def _number(choice: Choice, record: Record, owners: list[tuple[Call, Meant]], te
     choice.places = [at for at in choice.places if at[1][0] != "call" or at[1][1] in taken]
     for call, one in owners:
         if call in anew:
+            call.phantom, call.withheld = False, choice.out.told.knows(choice.place, _id(record, one))
+            if call.withheld:
+                call.appear(-1)
+                continue
             began = call if call in texts or not one.pieces else record.shown[one.pieces[0]]
-            call.phantom = False
             call.appear(next(free))
             taken.add(call.number)
             choice.places.append((places.get(old[began], len(choice.text)), ("call", call.number)))
@@ -230,13 +240,24 @@ def _number(choice: Choice, record: Record, owners: list[tuple[Call, Meant]], te
     choice.n_numbered = max(taken, default=-1) + 1
 
 
+def _text(one: Meant) -> str:
+    return one.whole.text if one.whole is not None and one.whole.text else one.text
+
+
+def _id(record: Record, one: Meant) -> str | None:
+    """Return the public id that a call will have."""
+    if one.whole is not None and one.whole.id is not None:
+        return one.whole.id
+    return next((id for at in one.pieces if (id := record.pieces[at].id) is not None), None)
+
+
 def _fill(others: list[Call], taken: set[int]) -> None:
     """Give the calls that proved not to be calls the numbers that would be missing, or none."""
     missing = (number for number in range(max(taken, default=-1)) if number not in taken)
     for call in others:
         number = next(missing, -1)
         call.appear(number)
-        call.phantom = number < 0
+        call.phantom, call.withheld = number < 0, False
         taken.add(number)
         call.refuse("ambiguous", _ELSEWHERE)
 
@@ -252,6 +273,9 @@ def _give(choice: Choice, record: Record, call: Call, one: Meant, shown: str) ->
     if one.read is not None:
         read_as(choice, call, shown, one.read.text)
         call.flags.update(_flags(one, pieces))
+    call.own = True  # `repeats` has compared it with all others
+    if one.comes_again:
+        call.flags.add("repeated")
     if one.whole is not None and one.whole.text:
         advance(choice, call, "whole", (one.whole.text, HYDRATION))
     call.reasoned = one.whole is not None or one.pieces[0] < record.n_reasoned

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 from wholecall.arguments.placeholders import is_placeholder
 from wholecall.deltas import DONE, OBJECT, CallWhole
 from wholecall.machine.claims import at_slot, learn_labels, opened_call, stray_of
-from wholecall.machine.echoes import same_text
+from wholecall.machine.sameness import same_text
 
 if TYPE_CHECKING:
     from wholecall.deltas import CallClosed, CallRefused, CallSeen, Index, Slot
@@ -138,7 +138,7 @@ def is_new(choice: Choice, delta: CallSeen | CallWhole) -> bool:
 
 def open_new(choice: Choice, delta: CallSeen | CallWhole) -> Call:
     """Open the call that begins."""
-    call = opened_call(choice, delta.kind)
+    call = opened_call(choice, delta.kind, delta.id)
     call.block = True
     learn_labels(choice, call, delta)
     return call
@@ -151,7 +151,9 @@ def open_slot(choice: Choice, delta: CallSeen | CallWhole) -> Call:
     for earlier in earlier_calls if begins else ():
         if _is_filled(earlier) and earlier.id == delta.id:
             choice.shut(earlier)  # all of its text is there, whether the wire ended it or not
-    call = opened_call(choice, delta.kind, _echoed(choice, delta) if begins else None)
+    is_shared = any(other.name not in (None, delta.name) for other in choice.having(delta.id))
+    call = opened_call(choice, delta.kind, delta.id, _echoed(choice, delta) if delta.name else None)
+    call.own = is_shared
     call.block = delta.begins or delta.alias is not None
     for rival in _rivals(choice, delta) if call.block else ():
         rival.refuse("ambiguous", "one id came under two names")
@@ -339,19 +341,17 @@ def _repeated_at(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
 
 
 def _echoed(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
-    """Return the call that a new one seems to repeat: one of its id in its place, unless other calls had that id.
+    """Return the call that a new one seems to repeat: one of its id and name that has all of its text, or none yet.
 
     In a message that was restarted, it is the next one of its id and name.
     """
     for n, call in enumerate(choice.unrepeated):
         if call.id == delta.id and call.name == delta.name:
             return choice.unrepeated.pop(n)
-    claimants = choice.by_id.get(delta.id, ()) if delta.id is not None else ()
-    if any(call.opened or call.name != delta.name for call in claimants):
+    claimants = choice.having(delta.id)
+    if any(call.name != delta.name or (call.opened and not call.blank) for call in claimants):
         return None  # no block is repeated before it is over
-    return next(
-        (call for call in claimants if delta.alias is not None or _is_here(choice, call, delta)), None
-    )
+    return next(iter(claimants), None)
 
 
 def _same_name(calls: list[Call], delta: CallWhole) -> list[Call]:
@@ -388,7 +388,7 @@ def _agree(old: str | None, new: str | None) -> bool:
 
 def open_restated(choice: Choice, delta: CallSeen | CallWhole) -> Call:
     """Open a call that only a final message holds."""
-    call = choice.open(delta.kind)
+    call = choice.open(delta.kind, id=delta.id)
     learn_labels(choice, call, delta)
     return call
 

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from wholecall.deltas import HIGHEST_INDEX, CallUnread, TurnEnded, TurnOpened
+from wholecall.deltas import HIGHEST_INDEX, CallAnswered, CallUnread, TurnEnded, TurnOpened
 from wholecall.machine.accounts import account
 from wholecall.machine.budget import Budget
 from wholecall.machine.call import Call
 from wholecall.machine.choice import Choice, Outbox
 from wholecall.machine.endings import ending
 from wholecall.machine.routes import judge_all, reason_all
+from wholecall.machine.sameness import Told
 from wholecall.machine.settling import settle, settle_reasoned
 from wholecall.machine.turn import TurnState
 from wholecall.output.events import StreamFault, TurnStarted
@@ -64,6 +65,7 @@ class Turns:
     _spoke: set[TurnState]
     _since_hole: set[TurnState]
     _over: dict[str, Choice]
+    _answers: dict[str, CallAnswered]
 
     def __init__(
         self, policy: Policy, limits: Limits, tools: Tools[Any] | None = None, *, pieces: bool = True
@@ -80,6 +82,7 @@ class Turns:
         self._spoke = set()  # turns that may hold text that was not forgotten
         self._since_hole = set()  # turns in which calls may have opened since the last hole
         self._choices: dict[int, Choice] = {}  # those of the current turn
+        self._answers = self._out.told.answers
         self._over = {}  # of turns that ended, by the ids of their calls
 
     def makers(self) -> dict[type, Callable[[], Any]]:
@@ -101,6 +104,17 @@ class Turns:
         if [turn.number for turn in self.turns] != list(range(self._n_gone, self.n_turns)):
             raise ValueError("the turns are not the last ones")
         self._choices = self._turn.choices if self._turn is not None else {}
+        told = self._out.told = Told()
+        told.restore(self._answers)
+        if self.n_turns > 1:
+            self._compare()
+
+    def _compare(self) -> None:
+        """Remember the calls of the turns so far, and from now on."""
+        told = self._out.told
+        told.compares = True
+        for choice in (choice for turn in self.turns for choice in turn.choices.values()):
+            told.note_all(choice.place, choice.calls, choice.emitted)
 
     @property
     def _n_gone(self) -> int:
@@ -136,7 +150,7 @@ class Turns:
         if limit is None or len(turn.choices) < max(limit, 1):
             options = self._policy, self._limits, self._tools
             choice = turn.choices[number] = Choice(turn.number, number, self._out, turn.budget, *options)
-            choice.lost = turn.lost
+            choice.lost, choice.response = turn.lost, turn.id
             if number > HIGHEST_INDEX:
                 choice.anomalies.add("invalid_choice")
             return choice
@@ -150,6 +164,8 @@ class Turns:
         turn.usage, self._early_usage = self._early_usage, {}
         turn.lost, self._early_loss = self._early_loss, False
         turn.unread, self._early_unread = self._early_unread, []
+        if self.n_turns == 1:
+            self._compare()
         self.turns.append(turn)
         self.n_turns += 1
         if opened.key is not None:
@@ -175,6 +191,7 @@ class Turns:
         if oldest.key is not None and self._keys.get(oldest.key) is oldest:
             del self._keys[oldest.key]
         for choice in oldest.choices.values():
+            self._out.told.forget(choice.place, choice.calls)
             for id in choice.by_id:
                 if self._over.get(id) is choice:
                     del self._over[id]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wholecall.arguments.equal import same_value
-from wholecall.machine.restating import held_value
+from wholecall.machine.sameness import held_value, text_of
 
 if TYPE_CHECKING:
     from wholecall.machine.call import Call
@@ -41,4 +41,4 @@ def _name(call: Call) -> str:
 
 
 def _value(call: Call) -> dict[str, Any] | None:
-    return held_value(call, call.restated if call.restated is not None else call.text)
+    return held_value(call, text_of(call))

@@ -28,9 +28,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from wholecall.deltas import Delta
+from wholecall.deltas import CallAnswered, Delta
 from wholecall.dialects import report
-from wholecall.dialects.agents.ag_ui_calls import Calls
+from wholecall.dialects.agents.ag_ui_calls import Calls, told_before
 from wholecall.dialects.agents.ag_ui_views import DECODER, Event, Outcome, counted, named_ids, thought
 from wholecall.dialects.detect_frameworks import AG_UI_QUIET
 from wholecall.dialects.labels import id_label, name_label, text_label
@@ -66,8 +66,9 @@ class AgUiTranslator(TurnTranslator):
 
     def _run_started(self, event: Event) -> list[Delta]:
         opened = self._begin(id_label(event.run_id))
-        self._history = named_ids(event.input.messages if event.input is not None else None)
-        return opened
+        messages = event.input.messages if event.input is not None else None
+        self._history = named_ids(messages)
+        return opened + told_before(call for message in messages or () for call in message.tool_calls or ())
 
     def _run_finished(self, event: Event) -> list[Delta]:
         stated = event.outcome or "success"  # an absent outcome means success
@@ -116,7 +117,9 @@ class AgUiTranslator(TurnTranslator):
     def _call_result(self, event: Event) -> list[Delta]:
         id_ = id_label(event.tool_call_id)
         known = self._calls.knows(id_) or id_ in self._history
-        return self._calls.answered(id_) if known else self._calls.all_answered()
+        if known:
+            return self._calls.answered(id_)
+        return [*self._calls.all_answered(), *([] if id_ is None else [CallAnswered(id_)])]
 
     EVENTS: ClassVar[Events] = {
         "TOOL_CALL_ARGS": lambda self, event: self._calls.piece(event.tool_call_id, event.delta),

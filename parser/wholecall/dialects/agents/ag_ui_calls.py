@@ -10,7 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from wholecall.deltas import HYDRATION, CallClosed, CallSeen, CallWhole, Delta, Slot, in_telling_order
+from wholecall.deltas import (
+    HYDRATION,
+    CallAnswered,
+    CallClosed,
+    CallSeen,
+    CallWhole,
+    Delta,
+    Slot,
+    in_telling_order,
+)
 from wholecall.dialects.agents.ag_ui_book import Book
 from wholecall.dialects.agents.ag_ui_views import Message, ToolCallView
 from wholecall.dialects.decode import dumped, is_blank, wire_text
@@ -18,7 +27,17 @@ from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.restated import restated_together
 from wholecall.types import Flag
 
-__all__ = ["Calls"]
+__all__ = ["Calls", "told_before"]
+
+
+def told_before(calls: Iterable[ToolCallView]) -> list[Delta]:
+    """Report calls of earlier runs: they are history, also if they are announced again."""
+    deltas: list[Delta] = []
+    for call in calls:
+        id_, function = id_label(call.id), call.function
+        if id_ is not None and function is not None:
+            deltas.append(CallAnswered(id_, name_label(function.name), wire_text(function.arguments)))
+    return deltas
 
 
 class Calls:
@@ -175,13 +194,16 @@ class Calls:
         done = {*answered, *history}
         asked = max((n for n, message in enumerate(messages) if message.role == "user"), default=-1)
         wholes: list[Delta] = []
+        earlier: list[ToolCallView] = []
         for n, message in enumerate(messages):
             for call in message.tool_calls or ():
                 id_ = id_label(call.id)
                 if id_ is not None and (id_ in self._begun or (n > asked and id_ not in done)):
                     wholes.append(self._whole(id_, call))
+                else:
+                    earlier.append(call)
         restated = [whole for whole in restated_together(wholes) if isinstance(whole, CallWhole)]
-        results = [delta for id_ in answered for delta in self.answered(id_)]
+        results = [*told_before(earlier), *(delta for id_ in answered for delta in self.answered(id_))]
         return results if self._book.lists(restated) else [*in_telling_order(restated), *results]
 
     def _whole(self, id_: str, call: ToolCallView) -> CallWhole:

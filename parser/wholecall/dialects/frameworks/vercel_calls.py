@@ -11,7 +11,6 @@ from typing import Any, Union
 
 import msgspec
 
-from wholecall.arguments.placeholders import is_placeholder
 from wholecall.deltas import (
     ITEM_DONE,
     CallClosed,
@@ -21,6 +20,7 @@ from wholecall.deltas import (
     Delta,
     Finish,
     Slot,
+    StepBegan,
 )
 from wholecall.dialects import report
 from wholecall.dialects.decode import dumped
@@ -59,9 +59,6 @@ class Calls:
     _n_begun: int
     _n_whole: int
     _times: dict[str, list[int]]
-    _opened: dict[str, int]
-    _streaming: set[str]
-    _n_streamed: dict[str, int]
     _guarded: set[str]
     _again: Repeats
     _last: list[Union[str, None]]
@@ -76,9 +73,6 @@ class Calls:
         self._n_begun = 0  # calls without an id that had a beginning
         self._n_whole = 0  # whole inputs of those
         self._times = {}  # by id, "" for none: how often each different input in a row came
-        self._opened = {}  # by id: starts before its first input
-        self._streaming = set()  # ids of text that came since an input
-        self._n_streamed = {}  # by id: inputs after text
         self._guarded = set()  # ids that an approval or a result names: their calls are not only the client's
         self._again = Repeats()  # in a row
         self._last = []  # the last whole input: id, name and text
@@ -86,15 +80,10 @@ class Calls:
     def next_step(self) -> list[Delta]:
         """Free the ids; open calls keep their slots."""
         new = self.no_repeats()
+        if self._times or self._open:
+            new.append(StepBegan(0))
         self._step += 1
-        for kept in (
-            self._whole,
-            self._times,
-            self._opened,
-            self._streaming,
-            self._n_streamed,
-            self._guarded,
-        ):
+        for kept in (self._whole, self._times, self._guarded):
             kept.clear()
         return new
 
@@ -112,8 +101,6 @@ class Calls:
         self._whole.discard(call.id or "")
         if call.id is None:
             self._n_begun, self._last = self._n_begun + 1, []
-        elif call.id not in self._times:
-            self._opened[call.id] = self._opened.get(call.id, 0) + 1
         slot, kind = self._slot(call)
         return [CallSeen(0, slot, None, call.id, call.name, kind, extra=call.extra, begins=True)]
 
@@ -129,7 +116,6 @@ class Calls:
     def text_of(self, id_: str | None) -> Slot:
         """Note that text of a call comes; return what its pieces have in common."""
         slot, _ = self._slot(Announced(id_))
-        self._streaming.add(id_ or "")
         if slot is not None:
             self._filled.add(slot)
         return Slot(0, slot, id_, "")
@@ -141,9 +127,6 @@ class Calls:
 
         `listed`: in a whole message, which lists no call twice.
         """
-        if (id_ := call.id or "") in self._streaming:
-            self._streaming.discard(id_)
-            self._n_streamed[id_] = self._n_streamed.get(id_, 0) + 1
         if not (listed and call.id is None) and self._is_known(call, text):
             said = CallWhole(0, None, None, call.id, call.name, text, ITEM_DONE, call.kind, extra=call.extra)
             self._again.add(said)
@@ -192,8 +175,7 @@ class Calls:
         """Return the calls that were taken for repeats, and are none, once the message is over.
 
         Without ids each input is a call if as many came as calls began. Else, where the inputs under an id
-        differ, it says nothing (quirk 64), and they are calls if not each came twice. Equal ones are if as many
-        calls began before the first of them, and each has text of its own before it.
+        differ, it says nothing (quirk 64), and they are calls if not each came twice.
         """
         new = [call for call in self._again.take() if self._is_new(call)]
         return [msgspec.structs.replace(call, id=None, begins=True, closes=True) for call in new]
@@ -204,9 +186,7 @@ class Calls:
         id_ = call.id or ""
         if id_ in self._guarded:
             return False
-        n, times = self._opened.get(id_, 0), self._times[id_]
-        is_streamed = 1 < n == self._n_streamed.get(id_) and times == [n] and not is_placeholder(call.text)
-        return is_streamed or says_nothing(times)
+        return says_nothing(self._times[id_])
 
     def _is_known(self, call: Announced, text: str) -> bool:
         """Return whether an input comes twice in a row, with no beginning between."""

@@ -188,8 +188,8 @@ class VercelUITranslator(PieceTranslator):
         if kind == "dynamic-tool" or kind.startswith("tool-"):
             return self._whole_call(part)
         if kind == "step-start":
-            self._calls.next_step()
-        known = kind in self.QUIET or kind == "step-start" or kind.startswith("data-")
+            return self._calls.next_step()
+        known = kind in self.QUIET or kind.startswith("data-")
         return [] if known else report.unknown()
 
     def _whole_call(self, part: Part) -> list[Delta]:

@@ -14,11 +14,13 @@ Nothing here knows the state of a turn: pieces go in, a `Solution` comes out.
 from __future__ import annotations
 
 from collections import Counter
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wholecall.machine.readings.labels import cost_of_labels, names_of
-from wholecall.machine.readings.partitions import PARTITIONS, Columns, Partition, final_name
+from wholecall.machine.readings.partitions import PARTITIONS, Columns, Partition
 from wholecall.machine.readings.texts import Values, texts_of
+from wholecall.machine.sameness import same_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -209,52 +211,50 @@ def trusted(way: str, text: str, labels: float, values: Values, call: list[Piece
 
 
 def _repeated_readings(pieces: Sequence[Piece], values: Values, *, turns: bool) -> list[Reading]:
-    """Return the readings in which the last pieces repeat earlier calls."""
-    start = _start_of_repeats(pieces)
-    if start in (0, len(pieces)):
+    """Return the readings in which some of the pieces repeat calls that were there before them."""
+    again = _pieces_again(pieces)
+    if not again:
         return []
+    once = sorted(set(range(len(pieces))).difference(again))
+    repeated = readings_of([pieces[at] for at in again], values, turns=turns)
+    readings = readings_of([pieces[at] for at in once], values, turns=turns) if repeated else []
     found: list[Reading] = []
-    for reading in readings_of(pieces[:start], values, turns=turns):
-        calls = _with_repeats(reading.calls, pieces, start, values)
+    for reading, others in product(readings, repeated):
+        calls = _with_repeats(_placed(reading, once), _placed(others, again), pieces)
         if calls is not None:
-            found.append(Reading(reading.cost + AGAIN, calls, reading.is_row))
+            found.append(Reading(reading.cost + others.cost + AGAIN, calls, reading.is_row))
     return found
 
 
-def _start_of_repeats(pieces: Sequence[Piece]) -> int:
-    """Return where the last pieces begin that are single fragments with a known id, a name, and an index of their own."""
-    if not pieces or None in (pieces[-1].id, pieces[-1].name, pieces[-1].index):
-        return len(pieces)
-    first: dict[str | None, int] = {}
+def _pieces_again(pieces: Sequence[Piece]) -> list[int]:
+    """Return the pieces from a head with a known id and name on, as far as no head with another id follows."""
+    named: dict[str, str] = {}
+    again: list[int] = []
+    repeats = False
     for at, piece in enumerate(pieces):
-        first.setdefault(piece.id, at)
-    indices = Counter(piece.index for piece in pieces)
-    start = len(pieces)
-    for at in range(len(pieces) - 1, 0, -1):
-        piece = pieces[at]
-        if None in (piece.id, piece.name, piece.index) or piece.n > 1:
-            break
-        if indices[piece.index] > 1 or first[piece.id] == at:
-            break
-        start = at
-    return start
+        if piece.id is not None and piece.name is not None:
+            repeats = named.get(piece.id) == piece.name and piece.text[:1] in ("", "{")
+            named.setdefault(piece.id, piece.name)
+        if repeats:
+            again.append(at)
+    return again
+
+
+def _placed(reading: Reading, places: list[int]) -> list[ReadCall]:
+    """Return the calls of a reading of some pieces, with the places of these among all."""
+    return [call._replace(pieces=[places[at] for at in call.pieces]) for call in reading.calls]
 
 
 def _with_repeats(
-    calls: list[ReadCall], pieces: Sequence[Piece], start: int, values: Values
+    calls: list[ReadCall], others: list[ReadCall], pieces: Sequence[Piece]
 ) -> list[ReadCall] | None:
-    """Return the calls with the pieces that repeat them, each once at most; None if a piece adds something new."""
-    calls = list(calls)
+    """Return the calls with the pieces of others that repeat them, each once at most; None if one says something new."""
     owners = {pieces[at].id: n for n, call in enumerate(calls) for at in call.pieces}
-    for at in range(start, len(pieces)):
-        piece = pieces[at]
-        n = owners.pop(piece.id, None)
-        if n is None:
+    for other in others:
+        n = owners.pop(pieces[other.pieces[0]].id, None)
+        if n is None or calls[n].name != other.name or not same_text(calls[n].text, other.text):
             return None
-        call = calls[n]
-        if call.name != final_name(piece.name or "") or values.value(call.text) != values.value(piece.text):
-            return None
-        calls[n] = call._replace(pieces=[*call.pieces, at], way="again")
+        calls[n] = calls[n]._replace(pieces=[*calls[n].pieces, *other.pieces], way="again")
     return calls
 
 

@@ -1,0 +1,414 @@
+"""Laws 110 and 111: the same call again is one call, and what differs is not lost.
+
+All small worlds are tried: every dialect with calls, told twice whole; every dialect of blocks or fragments with one id
+opened twice, in every form of both openings, at the same and at another index, beside another call or alone; and whole
+bodies whose list holds one id twice.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from tests.models import ag_ui, anthropic, chat, cohere, converse, gemini_interactions, realtime, responses
+from tests.models.streams import Event, Model
+from tests.support.encode import Call, Pieces, Turn, every, whole
+from tests.support.renderers import RENDERERS, SERVER_SIDE
+from wholecall import Policy, ServerToolCall, ToolCall, ToolCallDropped, ToolCallParser
+
+A, SPELT, OTHER = '{"x":1,"y":[2]}', '{"y": [2],\n "x": 1.0}', '{"x":9}'
+POLICIES = {"default": Policy(), "strict": Policy.strict()}
+
+# Streams that cannot follow each other on one connection, or that restate the text so far.
+_APART = {"gemini, as a JSON array", "dashscope, restating"}
+_ENDS = {
+    "workers-ai",
+    "langchain-events",
+}  # their connection holds one answer, and nothing after its end counts
+_STEPS = {
+    "openai-assistants"
+}  # its turns are steps, and the run lists the calls of one that is over under its own id
+STREAMS = sorted(RENDERERS.keys() - _APART)
+
+
+def _calls(events: list[Any]) -> Counter[tuple[str, str]]:
+    """The calls that came out and that the client executes, by name and value."""
+    return Counter(
+        (event.name, json.dumps(event.arguments, sort_keys=True).replace("1.0", "1"))
+        for event in events
+        if isinstance(event, ToolCall)
+    )
+
+
+def _said(*calls: tuple[str, str]) -> Counter[tuple[str, str]]:
+    return Counter((name, json.dumps(json.loads(text), sort_keys=True)) for name, text in calls)
+
+
+@pytest.mark.parametrize("name", [name for name in STREAMS if name not in _STEPS])
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
+@pytest.mark.parametrize(
+    ("texts", "pieces"),
+    [((A, A), (whole, whole)), ((A, A), (every(3), every(2))), ((A, SPELT), (whole, every(3))), (("{}", "{}"), (whole, whole))],
+    ids=["again", "in other pieces", "spelt otherwise", "empty"],
+)  # fmt: skip
+def test_a_stream_that_comes_again_is_one(
+    name: str, policy: Policy, texts: tuple[str, str], pieces: tuple[Pieces, Pieces]
+) -> None:
+    """Law 110: of a whole stream that comes twice under its ids each call can be executed at most once."""
+    render, dialect = RENDERERS[name], name.partition(",")[0]
+    streams = [
+        render(Turn([Call("call_1", "go", text), Call("call_2", "to", '{"b":1}')]), cut)
+        for text, cut in zip(texts, pieces, strict=True)
+    ]
+    parser = ToolCallParser(dialect, policy=policy)
+    events = [*parser.feed(b"".join(streams)), *parser.close()]
+    once = ToolCallParser(dialect, policy=policy)
+    expected = _calls([*once.feed(streams[0]), *once.close()])
+
+    assert expected == _calls(events)
+
+
+# Ids that are used again, in another answer.
+
+
+def _answer_of_chat(id: str | None, call: str) -> bytes:
+    told = {"index": 0, "id": call, "type": "function", "function": {"name": "go", "arguments": A}}
+    deltas = [{"role": "assistant", "content": None}, {"tool_calls": [told]}, {}]
+    named = {"object": "chat.completion.chunk", **({} if id is None else {"id": id})}
+    frames = [
+        {**named, "choices": [{"index": 0, "delta": delta, "finish_reason": None if delta else "tool_calls"}]}
+        for delta in deltas
+    ]
+    return b"".join(b"data: %b\n\n" % json.dumps(frame).encode() for frame in frames) + b"data: [DONE]\n\n"
+
+
+@pytest.mark.parametrize(
+    ("answers", "meant"),
+    [
+        ([("r1", "c"), ("r1", "c")], 1),
+        ([("r1", "c"), ("r2", "c")], 2),
+        ([("r1", "c"), ("r2", "c"), ("r1", "c")], 2),
+        ([("r1", "c"), ("r1", "d")], 2),
+        ([(None, "c"), (None, "c")], 1),
+        ([(None, "c"), ("r1", "c")], 1),
+        ([("r1", "c"), (None, "c")], 1),
+        ([(None, "c"), (None, "d")], 2),
+    ],
+    ids=str,
+)
+def test_another_answer_has_ids_of_its_own(answers: list[tuple[str | None, str]], meant: int) -> None:
+    """Laws 110 and 111: an id that is used again under another response id is another call, also with an equal value."""
+    parser = ToolCallParser("chat-completions")
+    events = [*parser.feed(b"".join(_answer_of_chat(*answer) for answer in answers)), *parser.close()]
+
+    assert meant == sum(_calls(events).values())
+
+
+@pytest.mark.parametrize("again", [A, OTHER], ids=["equal", "other"])
+def test_another_step_has_ids_of_its_own(again: str) -> None:
+    """Law 111: servers that number their calls use an id again in the next step of a message (Vercel)."""
+    parser = ToolCallParser("vercel-ui")
+    chunks: list[dict[str, Any]] = [{"type": "start", "messageId": "m"}]
+    for text in (A, again):
+        call = {"toolCallId": "functions.go:0", "toolName": "go"}
+        chunks += [
+            {"type": "start-step"},
+            {"type": "tool-input-start", **call},
+            {"type": "tool-input-available", **call, "input": json.loads(text)},
+            {"type": "finish-step"},
+        ]
+    chunks.append({"type": "finish", "finishReason": "tool-calls"})
+    events = [*(event for chunk in chunks for event in parser.feed_event(chunk)), *parser.close()]
+
+    assert _said(("go", A), ("go", again)) == _calls(events)
+
+
+@pytest.mark.parametrize("name", [name for name in STREAMS if name not in SERVER_SIDE | _ENDS])
+def test_other_calls_in_the_next_stream_are_calls(name: str) -> None:
+    """Law 111: calls under other ids come out, whatever they say."""
+    render, dialect = RENDERERS[name], name.partition(",")[0]
+    turns = [Turn([Call(f"call_{n}", "go", A)], id=f"turn-{n}") for n in range(3)]
+    parser = ToolCallParser(dialect)
+    events = [*parser.feed(b"".join(render(turn, whole) for turn in turns)), *parser.close()]
+
+    assert 3 == _calls(events)["go", json.dumps(json.loads(A), sort_keys=True)]
+
+
+# One id, opened twice in one answer.
+
+
+def _block(at: int, id: str, name: str, texts: tuple[str, ...], *, ends: bool) -> list[Event]:
+    deltas = (("delta", at, text) for text in texts)
+    return [("start", at, id, name, ""), *deltas, *([("stop", at)] if ends else [])]
+
+
+def _fragments(at: int, id: str, name: str, texts: tuple[str, ...], *, ends: bool) -> list[Event]:  # noqa: ARG001
+    return [(at, id, name, ""), *((at, None, None, text) for text in texts)]
+
+
+def _item(at: int, id: str, name: str, texts: tuple[str, ...], *, ends: bool) -> list[Event]:
+    item, text = f"fc_{id}", "".join(texts)
+    deltas = (("delta", at, item, id, text) for text in texts)
+    done = [("done", at, item, id, text), ("item", at, item, id, name, text)]
+    return [("added", at, item, id, name, ""), *deltas, *(done if ends and texts else [])]
+
+
+def _triple(_at: int, id: str, name: str, texts: tuple[str, ...], *, ends: bool) -> list[Event]:
+    return [("start", id, name), *(("args", id, text) for text in texts), *([("end", id)] if ends else [])]
+
+
+_MESSAGE: tuple[list[Event], list[Event]] = [("message", "m1")], [("reason", "right")]
+_OUTPUT: tuple[list[Event], list[Event]] = [], [("completed", "nested", ())]
+WIRES: dict[str, tuple[Model, Any, tuple[list[Event], list[Event]]]] = {
+    "anthropic": (anthropic.MODEL, _block, _MESSAGE),
+    "cohere": (cohere.MODEL, _block, _MESSAGE),
+    "converse": (converse.MODEL, _block, _MESSAGE),
+    "interactions": (gemini_interactions.MODEL, _block, _MESSAGE),
+    "chat": (chat.MODEL, _fragments, ([], [("end", "tool_calls")])),
+    "responses": (responses.MODEL, _item, _OUTPUT),
+    "realtime": (realtime.MODEL, _item, _OUTPUT),
+    "ag-ui": (ag_ui.MODEL, _triple, ([], [("finished",)])),
+}
+# Forms without an end of their own, where the turn's end does not speak of calls: none of them is a call (law 98).
+SILENT = {"responses": {"head", "open head"}, "realtime": {"head", "open head"}, "ag-ui": {"open head"}}
+TOLD: dict[str, tuple[tuple[str, ...], bool]] = {
+    "whole": ((A,), True),
+    "pieces": ((A[:6], A[6:]), True),
+    "spelt": ((SPELT,), True),
+    "head": ((), True),
+    "open head": ((), False),
+    "other": ((OTHER,), True),
+}
+FORMS = [*itertools.product(TOLD, TOLD, (False, True), ("none", "before", "between", "after"))]
+
+
+def _events(name: str, first: str, second: str, *, elsewhere: bool, beside: str) -> list[Any]:
+    """What comes out where the id of one call is opened twice, perhaps beside another call."""
+    model, tell, (opening, closing) = WIRES[name]
+    places = {"none": "aa", "before": "baa", "between": "aba", "after": "aab"}[beside]
+    events, forms, here = list(opening), iter((first, second)), None
+    for at, call in enumerate(places):
+        if call == "b":
+            events += tell(at, "call_b", "to", ('{"b":1}',), ends=True)
+        else:
+            texts, ends = TOLD[next(forms)]
+            here = at if here is None or elsewhere else here
+            events += tell(here, "call_a", "go", texts, ends=ends)
+    parser = ToolCallParser(model.dialect)
+    found = parser.feed(model.opening) if model.opening else []
+    for event in [*events, *closing]:
+        chunk = model.encode(event)
+        found += (
+            parser.feed(chunk)
+            if isinstance(chunk, bytes)
+            else [one for payload in chunk for one in parser.feed_event(payload)]
+        )
+    return [*found, *parser.close()]
+
+
+def _value(form: str) -> str:
+    return {"head": "", "open head": "", "other": OTHER}.get(form, A)
+
+
+@pytest.mark.parametrize("name", WIRES)
+def test_an_id_that_opens_twice_is_one_call(name: str) -> None:
+    """Law 110: a head is filled by the whole call under its id, the same value again is nothing, another value is a call.
+
+    A block that ended without text before another call came is a call that came out already.
+    """
+    wrong = []
+    for first, second, elsewhere, beside in FORMS:
+        values = {_value(first), _value(second)}
+        if (beside == "between" and first == "head" and _value(second)) or (
+            len(values - {""}) == 2 and not elsewhere
+        ):
+            continue  # one is out; two values in one place have several readings
+        calls = _calls(_events(name, first, second, elsewhere=elsewhere, beside=beside))
+        silent = {first, second} <= SILENT.get(name, set())
+        meant = [("go", value) for value in values - {""}] or ([] if silent else [("go", "{}")])
+        if calls != _said(*meant, *([("to", '{"b":1}')] if beside != "none" else [])):
+            wrong.append((first, second, elsewhere, beside, calls))
+
+    assert [] == wrong
+
+
+@pytest.mark.parametrize("name", ["anthropic", "cohere", "converse", "interactions"])
+def test_a_head_takes_nothing_back_when_its_message_comes_again(name: str) -> None:
+    """Law 110: a message with a head and its whole call under one id, begun twice, holds that call and no empty one."""
+    model, tell, (opening, closing) = WIRES[name]
+    once = [*opening, *tell(0, "c", "go", (), ends=True), *tell(1, "c", "go", (A,), ends=True)]
+    parser = ToolCallParser(model.dialect)
+    events: list[Any] = parser.feed(model.opening) if model.opening else []
+    for event in [*once, *once, *closing]:
+        chunk = model.encode(event)
+        payloads = [] if isinstance(chunk, bytes) else chunk
+        events += parser.feed(chunk) if isinstance(chunk, bytes) else []
+        events += [one for payload in payloads for one in parser.feed_event(payload)]
+    events += parser.close()
+
+    assert _said(("go", A)) == _calls(events)
+
+
+# Whole bodies.
+
+
+def _body_of_chat(calls: list[Call]) -> dict[str, Any]:
+    told = [
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+        for call in calls
+    ]
+    message = {"role": "assistant", "content": None, "tool_calls": told}
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
+    return {"id": "chatcmpl-c1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+
+
+def _body_of_anthropic(calls: list[Call]) -> dict[str, Any]:
+    content = [
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": json.loads(call.arguments)}
+        for call in calls
+    ]
+    said = {"role": "assistant", "model": "m", "content": content, "stop_reason": "tool_use"}
+    return {"id": "msg_m1", "type": "message", **said, "usage": {"input_tokens": 1, "output_tokens": 1}}
+
+
+def _body_of_responses(calls: list[Call]) -> dict[str, Any]:
+    output = [
+        {
+            "type": "function_call",
+            "id": f"fc_{n}",
+            "call_id": call.id,
+            "name": call.name,
+            "arguments": call.arguments,
+            "status": "completed",
+        }
+        for n, call in enumerate(calls)
+    ]
+    return {"id": "resp_1", "object": "response", "status": "completed", "model": "m", "output": output}
+
+
+def _body_of_gemini(calls: list[Call]) -> dict[str, Any]:
+    parts = [
+        {"functionCall": {"id": call.id, "name": call.name, "args": json.loads(call.arguments)}}
+        for call in calls
+    ]
+    candidate = {"index": 0, "content": {"role": "model", "parts": parts}, "finishReason": "STOP"}
+    return {"responseId": "r1", "modelVersion": "m", "candidates": [candidate]}
+
+
+BODIES = {
+    "chat-completions": _body_of_chat,
+    "anthropic": _body_of_anthropic,
+    "responses": _body_of_responses,
+    "gemini": _body_of_gemini,
+}
+
+
+@pytest.mark.parametrize("dialect", BODIES)
+@pytest.mark.parametrize("times", [1, 2, 3])
+@pytest.mark.parametrize(
+    "listed",
+    [
+        [("same", "go", A), ("same", "go", OTHER)],
+        [("same", "go", A), ("same", "to", A)],
+        [("same", "go", A), ("same", "go", OTHER), ("same", "to", "{}")],
+        [("one", "go", A), ("two", "go", A)],
+    ],
+    ids=["two values", "two names", "three", "two ids"],
+)
+def test_different_calls_of_one_list_are_several(
+    dialect: str, times: int, listed: list[tuple[str, str, str]]
+) -> None:
+    """Law 111: what one list holds under one id and differs are calls, once each, however often the body comes."""
+    parser = ToolCallParser(dialect)
+    body = BODIES[dialect]([Call(*call) for call in listed])
+    events = [*(event for _ in range(times) for event in parser.feed_event(body)), *parser.close()]
+    dropped = [event for event in events if isinstance(event, ToolCallDropped)]
+
+    assert (_said(*(call[1:] for call in listed)), []) == (_calls(events), dropped)
+
+
+@pytest.mark.parametrize("dialect", BODIES)
+@pytest.mark.parametrize("times", [1, 2])
+def test_the_same_call_twice_in_one_list_is_one(dialect: str, times: int) -> None:
+    """Law 110: equal calls of one list under one id are one, in whatever spelling, and no drop."""
+    parser = ToolCallParser(dialect)
+    body = BODIES[dialect]([Call("same", "go", A), Call("same", "go", SPELT)])
+    events = [*(event for _ in range(times) for event in parser.feed_event(body)), *parser.close()]
+    dropped = [event for event in events if isinstance(event, ToolCallDropped)]
+
+    assert (_said(("go", A)), []) == (_calls(events), dropped)
+
+
+@pytest.mark.parametrize("dialect", BODIES)
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_body_behind_its_stream_is_nothing_new(dialect: str, times: int) -> None:
+    """Law 110: a whole body behind the stream of the same answer, once or more, adds no call."""
+    calls = [Call("call_1", "go", A), Call("call_2", "go", OTHER)]
+    ids = {"chat-completions": "c1", "anthropic": "m1", "responses": "1", "gemini": "r1"}
+    stream = RENDERERS[dialect](Turn(calls, id=ids[dialect]), whole)
+    body = f"data: {json.dumps(BODIES[dialect]([Call('call_1', 'go', SPELT), calls[1]]))}\n\n".encode()
+    parser = ToolCallParser(dialect)
+
+    assert _said(("go", A), ("go", OTHER)) == _calls([*parser.feed(stream + body * times), *parser.close()])
+
+
+# Answered calls.
+
+
+ANSWERED: dict[str, list[str]] = {
+    "call": ["start", "args", "end"],
+    "result": ["result"],
+    "snapshot": ["snapshot"],
+}
+
+
+def _ag_ui(kind: str, run: str) -> dict[str, Any]:
+    told = {"id": "c", "type": "function", "function": {"name": "go", "arguments": A}}
+    answer = {"id": "m2", "role": "tool", "toolCallId": "c", "content": "ok"}
+    return {
+        "run": {"type": "RUN_STARTED", "threadId": "t", "runId": run},
+        "over": {"type": "RUN_FINISHED", "threadId": "t", "runId": run},
+        "start": {"type": "TOOL_CALL_START", "toolCallId": "c", "toolCallName": "go"},
+        "args": {"type": "TOOL_CALL_ARGS", "toolCallId": "c", "delta": SPELT},
+        "end": {"type": "TOOL_CALL_END", "toolCallId": "c"},
+        "result": {"type": "TOOL_CALL_RESULT", "toolCallId": "c", "messageId": "m", "content": "ok"},
+        "snapshot": {
+            "type": "MESSAGES_SNAPSHOT",
+            "messages": [{"id": "m1", "role": "assistant", "toolCalls": [told]}, answer],
+        },
+    }[kind]
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        order
+        for n in (2, 3)
+        for order in itertools.product([*ANSWERED, "another run"], repeat=n)
+        if "call" in order and {"result", "snapshot"} & set(order) and order[0] != "another run" != order[-1]
+    ],
+    ids="-".join,
+)
+def test_an_answered_call_stays_answered(order: tuple[str, ...]) -> None:
+    """Law 110: a call whose answer is in the stream is not the client's, in whatever order answer and call come.
+
+    What a run handed over to the client before another run brought the answer was the client's, once.
+    """
+    runs, kinds = 0, ["run"]
+    for step in order:
+        kinds += ["over", "run"] if step == "another run" else ANSWERED[step]
+    parser = ToolCallParser("ag-ui")
+    events: list[Any] = []
+    for kind in [*kinds, "over"]:
+        runs += kind == "run"
+        events += parser.feed(f"data: {json.dumps(_ag_ui(kind, f'r{runs}'))}\n\n".encode())
+    events += parser.close()
+    first = order[: order.index("another run")] if "another run" in order else ()
+    handed_over = bool(first) and {*first} == {"call"}
+
+    assert handed_over == sum(_calls(events).values())
+    assert handed_over or any(isinstance(event, ServerToolCall) for event in events)

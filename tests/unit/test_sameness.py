@@ -1,0 +1,106 @@
+"""Tests of what makes two calls the same, and of what a stream remembers for it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from wholecall import Limits, ToolCall, ToolCallParser
+from wholecall.deltas import CallAnswered
+from wholecall.machine import sameness
+from wholecall.machine.call import Call
+from wholecall.machine.sameness import Said, Told, repeats
+
+A, B = '{"a":1}', '{"a":2}'
+
+
+@pytest.mark.parametrize(
+    ("said", "again"),
+    [
+        pytest.param([("c", A), ("c", '{ "a": 1.0 }')], {1: 0}, id="the same value in another spelling"),
+        pytest.param([("c", A), ("d", A)], {}, id="other ids"),
+        pytest.param([(None, A), (None, A)], {}, id="no ids"),
+        pytest.param([("c", ""), ("c", A)], {0: 1}, id="a head, and the whole call"),
+        pytest.param([("c", A), ("c", "")], {1: 0}, id="a whole call, and its head"),
+        pytest.param([("c", ""), ("c", "")], {1: 0}, id="two heads"),
+        pytest.param([("c", A), ("c", B)], {}, id="another value"),
+        pytest.param([("c", A), ("c", A), ("c", B)], {}, id="an id that identifies nothing"),
+        pytest.param([("c", A), ("c", B), ("c", A), ("c", B)], {2: 0, 3: 1}, id="a list that came twice"),
+        pytest.param([("c", ""), ("c", A), ("c", B)], {}, id="no head of two calls"),
+    ],
+)
+def test_repeats(said: list[tuple[str | None, str]], again: dict[int, int]) -> None:
+    """Equal calls of one id are one, unless different ones show that it identifies nothing."""
+    assert again == repeats([Said(id, "f", text) for id, text in said])
+
+
+def test_names_are_compared() -> None:
+    """Calls of two names are never the same, and show that their id identifies nothing."""
+    assert {} == repeats([Said("c", "f", A), Said("c", "g", A), Said("c", "f", "")])
+
+
+def _stream(answer: str) -> bytes:
+    function = {"name": "f", "arguments": A}
+    calls = [{"index": 0, "id": "a", "type": "function", "function": function}]
+    chunks = [
+        {"delta": {"role": "assistant", "content": None}, "finish_reason": None},
+        {"delta": {"tool_calls": calls}, "finish_reason": None},
+        {"delta": {}, "finish_reason": "tool_calls"},
+    ]
+    said = [{"id": answer, "model": "m", "choices": [{"index": 0, **chunk}]} for chunk in chunks]
+    return b"".join(f"data: {json.dumps(chunk)}\n\n".encode() for chunk in said) + b"data: [DONE]\n\n"
+
+
+def test_turns_that_are_forgotten_are_not_remembered() -> None:
+    """A call of a turn that is no longer kept is not recognized: memory is bounded by the turns that are kept."""
+    streams = [_stream(answer) for answer in "abca"]
+
+    def answers(limits: Limits) -> list[int]:
+        parser = ToolCallParser("chat-completions", limits=limits)
+        events = [*parser.feed(b"".join(streams)), *parser.close()]
+        return [event.turn for event in events if isinstance(event, ToolCall)]
+
+    assert [0, 1, 2] == answers(Limits())
+    assert [0, 1, 2, 3] == answers(Limits(max_turns=2))
+
+
+def test_a_snapshot_keeps_what_came_out() -> None:
+    """A parser that goes on elsewhere knows the calls that came out before."""
+    parser = ToolCallParser("chat-completions")
+    parser.feed(_stream("a"))
+    moved = ToolCallParser.restore(parser.snapshot())
+    events = [*moved.feed(_stream("a")), *moved.close()]
+
+    assert [] == [event for event in events if isinstance(event, ToolCall)]
+    assert ("repeated_call",) == moved.turn.anomalies
+
+
+def test_answers_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of calls that were answered before they came, the oldest are forgotten beyond a number and a size."""
+    monkeypatch.setattr(sameness, "_MOST_ANSWERS", 2)
+    monkeypatch.setattr(sameness, "_LONGEST_ANSWERS", 10)
+    told = Told()
+
+    def kept(*answers: tuple[str, str]) -> list[str]:
+        for id, text in answers:
+            told.answer(CallAnswered(id, "f", text))
+        return list(told.answers)
+
+    assert ["b", "c"] == kept(("a", ""), ("b", ""), ("c", ""))
+    assert ["c", "d"] == kept(("d", "1234567890"))
+    assert ["e"] == kept(("e", "1"), ("e", "1"))
+    assert [] == kept(("f", "12345678901"))
+
+
+def test_an_answer_is_of_one_call() -> None:
+    """An answer counts for the next call of its id, name and value, and for no other."""
+    call = Call(0, 0, "function")
+    call.id = "c"
+    call.put(A)
+    told = Told()
+    told.answer(CallAnswered("c", "f", '{"a": 1}'))
+
+    assert (False, True, False) == tuple(told.takes_answer(call, name) for name in ("g", "f", "f"))
+    told.answer(CallAnswered("c", "f", B))
+    assert not told.takes_answer(call, "f")
