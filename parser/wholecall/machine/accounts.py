@@ -41,7 +41,7 @@ def account(choice: Choice, *, ended: bool) -> None:
         return  # pieces that a done event does not go on with: more was lost
     calls = [call for call in choice.calls if call.slotted and not call.stray and call.echo is None]
     places = {call: place for place, call in enumerate(choice.calls)} if ended and not choice.lost else None
-    told, owned = _accounts(strays, calls, places)
+    told, owned = _accounts([stray for stray in strays if stray.phantom], calls, places)
     for stray, call in told.items():
         if call.rank < DONE and not call.is_over:
             is_only = len(calls) == 1 and stray is choice.strays.get(None)  # and no label says otherwise

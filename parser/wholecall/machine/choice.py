@@ -73,7 +73,7 @@ class Choice:
         held: the call that the wire closed, whose verdict waits for what comes next.
         slots: the calls of each slot, except those that had ended when another call took it.
         opened: the slotted calls that are open, perhaps with some that are not; `n_open` counts the open ones.
-        fresh: the same, for those that opened since text without an owner last came.
+        fresh: the same, for those that opened since text without an owner last came; `unowned`: those that it could be of.
         strays: the calls that collect text without an owner, by its index.
         unrepeated: of a message that was restarted, the earlier calls that have not been repeated yet.
         round: how often the message was restarted.
@@ -95,6 +95,7 @@ class Choice:
     slots: dict[Union[Index, None], list[Call]]
     opened: list[Call]
     fresh: list[Call]
+    unowned: set[Call]
     strays: dict[Union[Index, None], Call]
     unrepeated: list[Call]
     n_open: int
@@ -152,7 +153,7 @@ class Choice:
         self.turns = self.lost = self.unclaimed = self.ended = self.replaced = self.holed = False
         self.record = self.latest = self.overflow = self.held = self.reason = self.provider_reason = None
         self.n_overflow = self.n_numbered = self.n_open = self.round = self.step = 0
-        self.opened, self.fresh, self.unrepeated, self.strays = [], [], [], {}
+        self.opened, self.fresh, self.unowned, self.unrepeated, self.strays = [], [], set(), [], {}
         self.abort_detail = "the turn was aborted"
         self.calls = []
         self.by_index = {}
@@ -181,6 +182,7 @@ class Choice:
             *(call.echo for call in self.calls),
             *self.opened,
             *self.fresh,
+            *self.unowned,
             *self.unrepeated,
             *self.strays.values(),
             *self.by_index.values(),

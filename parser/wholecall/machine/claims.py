@@ -31,12 +31,15 @@ def opened_call(choice: Choice, kind: Kind, id: str | None, echo: Call | None = 
     return call
 
 
-def stray_of(choice: Choice, index: Index | None, text: str) -> Call:
-    """Return the stray that collects text without an owner at an index; each object that begins there has its own."""
+def stray_of(choice: Choice, index: Index | None, text: str, *, is_named: bool) -> Call:
+    """Return the stray that collects text without an owner at an index; each object that begins there has its own.
+
+    Text under an id may be that of a call which is announced later, so it has a number, and does not vanish.
+    """
     stray = choice.strays.get(index)
     is_over = stray is not None and stray.complete and text.lstrip().startswith("{")
     if stray is None or stray.is_over or not stray.stray or is_over:
-        stray = choice.strays[index] = choice.open("function", slotted=True, phantom=True)
+        stray = choice.strays[index] = choice.open("function", slotted=True, phantom=not is_named)
         stray.stray = stray is not choice.overflow
     return stray
 

@@ -165,10 +165,11 @@ def open_slot(choice: Choice, delta: CallSeen | CallWhole) -> Call:
 def taint(choice: Choice, *, by_text: bool = False) -> None:
     """Note on each call that may own it that text without an owner came, or that labels are wrong.
 
-    Text is none of a call that has some, and that the wire closed before.
+    Text is none of a call that has some, and that the wire closed before. Wrong labels concern calls that such text could
+    be of once more: these lack something even where the text is accounted for.
     """
     left = []
-    for call in choice.fresh:
+    for call in choice.fresh if by_text else (*choice.fresh, *choice.unowned):
         if by_text and call.closed and not (call.blank or call.is_over):
             left.append(call)  # what else shows that labels are wrong still speaks against it
             continue
@@ -177,9 +178,12 @@ def taint(choice: Choice, *, by_text: bool = False) -> None:
             continue
         if by_text:
             call.unowned = True
+            choice.unowned.add(call)
         else:
             call.hole = True
     choice.fresh[:] = left
+    if not by_text:
+        choice.unowned.clear()
 
 
 def is_all_owned(choice: Choice, whole: str) -> bool:
@@ -399,7 +403,9 @@ def _stray(choice: Choice, delta: Slot | CallWhole) -> Call:
         return choice.overflow
     if delta.text.strip():
         taint(choice, by_text=True)
-    stray = stray_of(choice, delta.index, delta.text)
+    is_piece = not isinstance(delta, CallWhole)
+    is_named = is_piece and (delta.id is not None or delta.alias is not None)
+    stray = stray_of(choice, delta.index, delta.text, is_named=is_named)
     if delta.alias is not None and delta.alias not in choice.by_id:
         choice.claim_alias(stray, delta.alias)
     return stray
