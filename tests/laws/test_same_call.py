@@ -29,9 +29,6 @@ _ENDS = {
     "workers-ai",
     "langchain-events",
 }  # their connection holds one answer, and nothing after its end counts
-_STEPS = {
-    "openai-assistants"
-}  # its turns are steps, and the run lists the calls of one that is over under its own id
 STREAMS = sorted(RENDERERS.keys() - _APART)
 
 
@@ -48,7 +45,7 @@ def _said(*calls: tuple[str, str]) -> Counter[tuple[str, str]]:
     return Counter((name, json.dumps(json.loads(text), sort_keys=True)) for name, text in calls)
 
 
-@pytest.mark.parametrize("name", [name for name in STREAMS if name not in _STEPS])
+@pytest.mark.parametrize("name", STREAMS)
 @pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
 @pytest.mark.parametrize(
     ("texts", "pieces"),

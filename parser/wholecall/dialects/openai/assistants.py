@@ -50,11 +50,13 @@ class AssistantsTranslator(TurnTranslator):
     _now: Step | None
     _steps: dict[str | None, Step]
     _run_id: str | None
+    _asked_for: set[str]
 
     def __init__(self) -> None:
         super().__init__()
         self._model = self._now = self._run_id = None
         self._steps = {}
+        self._asked_for = set()  # ids of the calls whose outputs the run has asked for
 
     def _done(self) -> list[Delta]:
         return by_transport(self._ended())
@@ -157,10 +159,15 @@ class AssistantsTranslator(TurnTranslator):
         return self._run(data) + self._current(data)[1] + usage
 
     def _asked(self, data: Data) -> list[Delta]:
+        """Return the calls whose outputs the run asks for, each once: a stream that is sent again asks for them again."""
+        action = data.required_action
+        listed = calls_in(action.submit_tool_outputs if action else None)
+        asked = [call for call in listed if id_label(call.id) not in self._asked_for]
+        if listed and not asked:
+            return self._ended(Finish(0, "tool_calls", "requires_action"))
+        self._asked_for.update(id for call in asked if (id := id_label(call.id)) is not None)
         deltas = self._ending(data)
         if self._now is not None:
-            action = data.required_action
-            asked = calls_in(action.submit_tool_outputs if action else None)
             deltas += self._now.close_codes() + self._now.asked(asked)
         return deltas + self._ended(Finish(0, "tool_calls", "requires_action"))
 
