@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections.abc import Iterator
@@ -15,6 +16,8 @@ from hypothesis import strategies as st
 from tests.support.examples import examples
 from tests.text.reading import ALL_WEAK, EVERY, calls, cut, literals, merged, read, soups, spelled
 from tests.text.writers import WRITERS, Call
+from tests.unit.test_text_layer import chat
+from wholecall.repairing import Repairer, repair_body
 from wholecall.text.formats import FORMATS, NOT_IN_AUTO
 from wholecall.text.outputs import Shown, Unread, Written
 from wholecall.text.records import Block, Tag
@@ -23,6 +26,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 RANDOM = st.integers(0, 2**32).map(random.Random)
 CALL = Call("f", {"a": "x", "b": 5})
 TOOLS: dict[str, Any] = {"f": None}
+OFFERED = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]
 # Messages have no reasoning in marks, and no prose round them.
 WITH_MARKS = sorted(name for name, form in EVERY.items() if form.messages is None and name != "auto")
 
@@ -113,6 +117,26 @@ def test_no_block_that_quotes_holds_a_call(container: str, channel: str, format_
             outputs = read(name if format_ == "own" else "auto", pieces, tools=TOOLS, weak=frozenset())
             if any(isinstance(output, (Written, Unread)) for output in outputs):
                 wrong.append(name)
+
+    assert [] == wrong
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("format_", ["own", "auto"])
+def test_what_is_quoted_leaves_the_repairer_as_text(container: str, format_: str) -> None:
+    """Law 83: through the repairer and in whole bodies, too: the answer that quotes a page goes out byte for byte."""
+    wrong = []
+    for name in MARKED:
+        text = f"The page says:\n\n{contained(name, container)}\n\nI will not."
+        stream = chat(*(text[at : at + 7] for at in range(0, len(text), 7)))
+        body = json.dumps({"object": "chat.completion", "choices": [{"index": 0, "finish_reason": "stop",
+            "message": {"role": "assistant", "content": text}}]}).encode()  # fmt: skip
+        wanted = name if format_ == "own" else "auto"
+        repairer = Repairer(text=wanted, tools=OFFERED)
+        if repairer.feed(stream) + repairer.close() != stream:
+            wrong.append(name)
+        if repair_body(body, text=wanted, tools=OFFERED).data != body:
+            wrong.append(f"{name}, a body")
 
     assert [] == wrong
 
