@@ -80,7 +80,9 @@ _WIDTH = 89
 _MINOR = platform.python_version().rpartition(".")[0]
 _SLOWER = {MAIN: 1, "3.10": 1.75}.get(_MINOR, FAR)
 _MARGIN = 2.0 * _SLOWER
-_NOISE = 1.4 * _SLOWER  # for figures that are known to miss their budget: they were measured with the main interpreter
+_NOISE = (
+    1.4 * _SLOWER
+)  # for figures that are known to miss their budget: they were measured with the main interpreter
 _TRIES = 3
 
 
