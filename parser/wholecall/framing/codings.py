@@ -17,7 +17,7 @@ from typing import Any, Final, Protocol
 
 from wholecall.framing.zstd_blocks import Blocks
 
-__all__ = ["LARGEST_WINDOW", "MOST", "Decoder", "UndecodableError", "decoder_for"]
+__all__ = ["LARGEST_WINDOW", "MOST", "Decoder", "UndecodableError", "decoder_for", "is_coding"]
 _private = True
 
 MOST: Final = 256 * 1024
@@ -71,6 +71,11 @@ def decoder_for(coding: str, *, window: int = _MOST_WINDOW) -> Decoder | None:
     if not names or len(found) < len(names):
         return None
     return found[0] if len(found) == 1 else _Row(found)
+
+
+def is_coding(name: str) -> bool:
+    """Return whether a word of `content-encoding` is a coding that changes bytes; `identity` and `utf-8` are none."""
+    return name.strip().lower() in _DECODERS
 
 
 def _slices(data: bytes) -> Iterator[bytes]:

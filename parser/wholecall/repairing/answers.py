@@ -1,8 +1,10 @@
 """Which answers are looked at for tool calls, and what changes of an answer besides its body.
 
-Theory of operation. Only answers to a POST to an endpoint for tool calls are concerned, and only those of status 200
-or 201 that are not surely something else. What is labelled as an event stream is one. What is labelled as JSON or text,
-or by a type that says nothing, may be either, and its first byte decides. All functions are pure, and take what HTTP libraries and servers have alike.
+Theory of operation. All answers to a POST to an endpoint for tool calls are concerned whose status says success: what
+was asked says more than a label, and servers send event streams as `application/x-ndjson`, as 201, or under no type.
+What is labelled as an event stream, also twice, is one. Anything else may be a stream or JSON, and its first byte
+decides; what turns out to be neither passes as it came, and is called unread. All functions are pure, and take what HTTP
+libraries and servers have alike.
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import unquote
 
+from wholecall.framing.codings import is_coding
+
 __all__ = [
     "ENDPOINTS",
     "ERROR_HEADERS",
@@ -19,15 +23,23 @@ __all__ = [
     "EVENT_STREAM",
     "ID",
     "OUTDATED",
+    "UNREAD",
     "asks_for_calls",
-    "is_identity",
+    "dialect_of",
+    "is_encoded",
     "is_json",
     "kind_of",
 ]
 
-ENDPOINTS: Final = ("/chat/completions", "/responses", "/messages")
+_DIALECTS: Final = {
+    "/chat/completions": "chat-completions",
+    "/responses": "responses",
+    "/messages": "anthropic",
+}
+ENDPOINTS: Final = tuple(_DIALECTS)
 EVENT_STREAM: Final = "text/event-stream"
 ID: Final = "x-wholecall-id"  # the header by which an answer that was read is known
+UNREAD: Final = "x-wholecall-unread"  # why an answer passes unread, where that is known before it goes out
 OUTDATED: Final = (
     "content-encoding",
     "content-length",
@@ -37,13 +49,8 @@ OUTDATED: Final = (
 ERROR_STATUS: Final = 502
 ERROR_HEADERS: Final = (("x-should-retry", "false"), ("content-type", "application/json"))
 
-_OK: Final = frozenset({200, 201})
-# What is surely no event stream and no JSON, or a form of its own that clients of these endpoints do not read.
-_OTHERS: Final = re.compile(
-    r"(?:image|audio|video|multipart|text/html|.*eventstream|.*jsonl|.*ndjson|.*json-?lines)\b"
-)
-_NO_CODINGS: Final = frozenset({"", "identity", "utf-8", "utf8", "aws-chunked"})  # the latter name none
-_KINDS: Final = frozenset({EVENT_STREAM, "text/plain", "application/json"})
+_SUCCESS: Final = range(200, 300)
+_BODILESS: Final = frozenset({204, 205})
 _BLANK: Final = b"\xef\xbb\xbf \t\r\n"  # a byte order mark, too
 
 
@@ -55,7 +62,21 @@ def asks_for_calls(method: str, path: str, endpoints: Sequence[str] = ENDPOINTS)
         path: without the query.
         endpoints: how such paths end; a slash at the end of the path is ignored.
     """
-    return method == "POST" and _folded(path).rstrip("/").endswith(tuple(map(str.lower, endpoints)))
+    return method == "POST" and _end_of(path, endpoints) is not None
+
+
+def dialect_of(path: str) -> str | None:
+    """Return the dialect that is asked for at an endpoint, None where its path does not say.
+
+    Args:
+        path: without the query.
+    """
+    return _DIALECTS.get(_end_of(path, ENDPOINTS) or "")
+
+
+def _end_of(path: str, endpoints: Sequence[str]) -> str | None:
+    folded = _folded(path).rstrip("/")
+    return next((end for end in endpoints if folded.endswith(end.lower())), None)
 
 
 def _folded(path: str) -> str:
@@ -67,26 +88,25 @@ def _folded(path: str) -> str:
 
 
 def kind_of(status: int, content_type: str) -> str | None:
-    """Return the media type of an answer that may hold tool calls, in small letters; None of any other.
-
-    Endpoints for tool calls answer with nothing else: a type that says nothing (none, `application/octet-stream`) is
-    `text/plain`, of which the first byte decides.
+    """Return the media type of an answer that may hold tool calls, in small letters, `""` for none; None of any other.
 
     Args:
         status: the HTTP status.
         content_type: the header's value, with or without parameters, perhaps doubled; empty where there is none.
     """
-    if status not in _OK:
+    if status not in _SUCCESS or status in _BODILESS:
         return None
-    kind = re.split("[;,]", content_type)[0].strip().lower()
-    if kind in _KINDS:
-        return kind
-    return None if _OTHERS.match(kind) else "text/plain"
+    kinds = [one.partition(";")[0].strip().lower() for one in content_type.split(",")]
+    return EVENT_STREAM if EVENT_STREAM in kinds else kinds[0]
 
 
-def is_identity(coding: str) -> bool:
-    """Whether the value of `content-encoding` names no coding that can be taken off; some servers name what is none."""
-    return _NO_CODINGS.issuperset(one.strip().lower() for one in coding.split(","))
+def is_encoded(coding: str) -> bool:
+    """Whether a body is compressed; other words than the known codings (`utf-8`, `aws-chunked`) say nothing of its bytes.
+
+    Args:
+        coding: the value of `content-encoding`, empty where there is none.
+    """
+    return any(map(is_coding, coding.split(",")))
 
 
 def is_json(head: bytes) -> bool | None:

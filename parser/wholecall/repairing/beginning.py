@@ -87,9 +87,13 @@ class Beginning:
             return None
         return make(self._limits, live=self._live, withheld=self._withheld)
 
+    @property
+    def _room_is_up(self) -> bool:
+        return self._room is not None and self._room < 0
+
     def _passed(self, data: bytes) -> bytes:
         """Return bytes of a stream that passes, the last ones within its limit."""
-        if self._room is not None and self._room < 0:
+        if self._room_is_up:
             self._refused = _TOO_LARGE
         return data
 

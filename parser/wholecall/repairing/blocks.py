@@ -44,6 +44,11 @@ class Blocks:
         """Whether bytes wait for the end of their block."""
         return bool(self._open)
 
+    @property
+    def waiting(self) -> bytearray:
+        """The bytes that wait; not to be changed."""
+        return self._open
+
     def feed(self, data: bytes) -> list[bytes]:
         """Take bytes and return the blocks that they complete."""
         if not self._open and data.find(b"\n\n") == len(data) - 2 >= 0 and b"\r" not in data:

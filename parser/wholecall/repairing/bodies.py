@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from wholecall.dialects.decode import plain
 from wholecall.dialects.reasons import turn_reason
@@ -103,15 +104,18 @@ def repair_body(
         elif isinstance(event, StreamFault) and on_fault is not None:
             on_fault(event)
     form, fault = _FORMS.get(parser.dialect or ""), _unjudged(events)
+    payload = None if form is None or parser.is_enveloped else _payload(data)
     error: str | None = None
     mended = data
     if fault is not None:  # what is too large to be judged must not pass
         error, mended = fault.kind, json_bytes((form or _FORMS["responses"]).error(fault.detail, fault.kind))
     elif form is not None and not parser.is_enveloped:
-        error, mended = _mended(form, data, events, losses, parser.turn.response_id)
+        error, mended = _mended(form, data, payload, events, losses, parser.turn.response_id)
     if mended is data:
         mended = _told_once(data)
-    return RepairedBody(mended, _report(parser.dialect, events, error, is_mended=mended is not came))
+    report = _report(parser.dialect, events, error, is_mended=mended is not came)
+    is_read = error is not None or payload is not None
+    return RepairedBody(mended, report if is_read else replace(report, unread=True))
 
 
 def most_of_body(limits: Limits | None) -> int | None:
@@ -147,14 +151,24 @@ def _report(
     )
 
 
+def _payload(data: bytes) -> Payload | None:
+    """Return the object that a body is; None where it is something else, such as several."""
+    payload = plain(data.decode("utf-8-sig", "replace"))
+    return payload if isinstance(payload, dict) else None
+
+
 def _mended(
-    form: _Form, data: bytes, events: Sequence[Event[Any]], losses: Losses, response_id: str | None
+    form: _Form,
+    data: bytes,
+    payload: Payload | None,
+    events: Sequence[Event[Any]],
+    losses: Losses,
+    response_id: str | None,
 ) -> tuple[str | None, bytes]:
     """Return the code of the error that a body becomes, if it does, and the bytes for the client."""
-    payload = plain(data.decode("utf-8-sig", "replace"))
-    if not isinstance(payload, dict) or any(
-        isinstance(event, StreamFault) and event.fatal for event in events
-    ):
+    if payload is None and any(isinstance(event, ToolCallDropped) for event in events):
+        return CALLS_WITHHELD, json_bytes(form.error(losses.sentence, CALLS_WITHHELD))  # frames, a line each
+    if payload is None or any(isinstance(event, StreamFault) and event.fatal for event in events):
         return None, data
     calls = [lasting(event, response_id) for event in events if isinstance(event, EXECUTABLE)]
     claims = form.claims(payload) or ["stop"]

@@ -282,7 +282,7 @@ class ChatMender(Mender[ChatEncoder]):
             self._losses.is_error(claimed, executed=executed) for claimed in self._claims
         )
 
-    def _leave(self) -> bytes:
+    def leave(self) -> bytes:
         self._loosen()
         kept = [_without_reasons(piece) for piece in self._queue]
         self._restart()

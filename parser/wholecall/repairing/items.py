@@ -234,7 +234,7 @@ class ItemMender(Mender[ItemEncoderT]):
         self._queue = [piece for piece in self._queue or () if not piece.is_call]
         self._n_waiting = sum(len(piece.raw) for piece in self._queue)
 
-    def _leave(self) -> bytes:
+    def leave(self) -> bytes:
         self._loosen()
         queue, self._queue = self._queue or [], None
         self._calls.clear()

@@ -143,7 +143,7 @@ class Mender(ABC, Generic[EncoderT]):
         """Return a frame that says nothing, but that the server is alive; nothing where none may stand."""
 
     @abstractmethod
-    def _leave(self) -> bytes:
+    def leave(self) -> bytes:
         """Let go of what waits; return what of it is neither of a call nor ends the turn."""
 
     @property
@@ -156,7 +156,7 @@ class Mender(ABC, Generic[EncoderT]):
         if self.failed is not None:
             return b""
         self.failed, self.mould = code, None
-        return self._leave() + self._encoder.error(message, code)
+        return self.leave() + self._encoder.error(message, code)
 
     def _fail_empty_handed(self) -> bytes:
         """End a turn that claims success, and all of whose calls were withheld."""

@@ -12,11 +12,13 @@ import uuid
 from collections.abc import Callable, Mapping
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Final, TypedDict
+from urllib.parse import urlsplit
 
 import msgspec
 
 from wholecall.output.events import StreamFault, ToolCallDropped
 from wholecall.policy import Policy
+from wholecall.repairing.answers import dialect_of
 from wholecall.repairing.report import Report
 from wholecall.repairing.withholding import Withheld
 
@@ -59,6 +61,7 @@ class Counters:
         n_failed: those that ended with an error frame of ours.
         n_calls: calls that were whole.
         n_withheld: calls that must not be executed.
+        n_unread: those that passed as they came, because nobody here could read them.
     """
 
     def __init__(self) -> None:
@@ -67,6 +70,7 @@ class Counters:
         self.n_failed = 0
         self.n_calls = 0
         self.n_withheld = 0
+        self.n_unread = 0
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
@@ -81,6 +85,7 @@ class Counters:
             self.n_failed += report.error is not None
             self.n_calls += report.n_calls
             self.n_withheld += report.n_withheld
+            self.n_unread += report.unread
 
 
 class Wanted(TypedDict, total=False):
@@ -107,6 +112,7 @@ class News:
 
     Attributes:
         options: those of a repairer, or of `repair_body`, which then reports to this.
+        expected: the dialect that was asked for, None where the endpoint does not say it.
     """
 
     def __init__(self, options: Mapping[str, Any], exchange: Exchange) -> None:
@@ -114,6 +120,7 @@ class News:
         for name in ("on_dropped", "on_fault"):
             if options.get(name) is not None:
                 self.options[name] = self._keeper(options.get(name))
+        self.expected = dialect_of(urlsplit(exchange.url).path)
         self._exchange = exchange
         self._on_repaired = options.get("on_repaired")
         self._counters = options.get("counters")

@@ -21,6 +21,7 @@ from wholecall.policy import Policy
 from wholecall.repairing.beginning import Beginning
 from wholecall.repairing.blocks import Blocks, ended, has_id, silent
 from wholecall.repairing.leaks import Leaks
+from wholecall.repairing.lookout import Lookout
 from wholecall.repairing.mender import Mender, most_of, never_ended, own_fault
 from wholecall.repairing.moulds import Mould
 from wholecall.repairing.pieces import Piece, PieceReader, may_name_twice
@@ -61,6 +62,8 @@ class Repairer(Beginning, Uncopyable):
         on_fault: called with each fault of the wire.
         text: calls that the model writes as text, as for `ToolCallParser`: they come out as structured ones, and the
             text without them.
+        expected: the dialect that was asked for, where the endpoint says it. A stream that begins as another one, or as
+            none, is read as one of it from its first decisive frame on. None trusts the beginning alone.
         policy: how calls are judged.
         limits: what a stream may hold; `max_pending_frames_bytes` bounds what waits for the dialect, and
             `max_event_bytes` what waits for a verdict.
@@ -79,16 +82,26 @@ class Repairer(Beginning, Uncopyable):
         on_dropped: Dropped | None = None,
         on_fault: Faulty | None = None,
         text: TextWanted = None,
+        expected: str | None = None,
         policy: Policy = Policy(),  # noqa: B008 - frozen
         limits: Limits = Limits(),  # noqa: B008 - frozen
     ) -> None:
         wanted = text_calls(text)
         known = tools if tools is None or isinstance(tools, Tools) else Tools[Any](tools)
-        self._leaks = None if wanted is None else Leaks(wanted, tools=known, policy=policy, limits=limits)
-        parser: ToolCallParser[Any] = ToolCallParser(tools=known, framing="sse", policy=policy, limits=limits)
-        super().__init__(parser, limits, live=live_arguments, withheld=checked(withheld))
+
+        def new_parser(dialect: str = "auto") -> ToolCallParser[Any]:
+            return ToolCallParser(dialect, tools=known, framing="sse", policy=policy, limits=limits)
+
+        def new_leaks() -> Leaks | None:
+            return None if wanted is None else Leaks(wanted, tools=known, policy=policy, limits=limits)
+
+        self._new_parser, self._new_leaks = new_parser, new_leaks  # see `_start_again`
+        self._leaks = new_leaks()
+        super().__init__(new_parser(), limits, live=live_arguments, withheld=checked(withheld))
         self._blocks = Blocks()
         self._most = most_of(limits.max_event_bytes)
+        self._expected = expected  # while it is not known that the stream is that
+        self._lookout: Lookout | None = None  # made when it turns out to be another one
         self._most_alike = min(self._most, most_of(limits.max_line_bytes))
         self._pieces = PieceReader(limits, self._most_alike)
         self._on_dropped = on_dropped
@@ -114,7 +127,9 @@ class Repairer(Beginning, Uncopyable):
     def report(self) -> Report:
         """What became of the stream so far."""
         ledger, mender = self._ledger, self._mender
+        lookout = self._lookout
         held = len(self._head) + len(self._blocks) + sum(map(len, self._waiting))
+        held += 0 if lookout is None else lookout.held
         return Report(
             dialect=self._parser.dialect,
             ended=self._is_over,
@@ -124,6 +139,7 @@ class Repairer(Beginning, Uncopyable):
             error=self._error,
             held=0 if self._closed else held + (0 if mender is None else mender.held),
             usage=ledger.usage,
+            unread=self._error is None and (self._passes or (self._closed and self._begun and mender is None)),
         )
 
     def feed(self, data: bytes) -> bytes:
@@ -178,8 +194,7 @@ class Repairer(Beginning, Uncopyable):
         self._closed = True
         tail = self._head + self._blocks.close()
         if self._passes or not self._begun:
-            self._parser.abort()  # what it knows is of no use
-            return b"" if self.ended else tail
+            return b"" if self.ended else self._end_passing(tail)
         if self.ended:
             is_over = self._is_over
             self._break_off(self._parser.abort("the stream was ended by an error"), is_over=is_over)
@@ -202,7 +217,8 @@ class Repairer(Beginning, Uncopyable):
         is_over = self._is_over
         self._closed = True
         leaked = b"" if self._leaks is None else self._leaks.held
-        tail = self._head + b"".join(self._waiting) + leaked + self._blocks.close()
+        passing = b"" if self._lookout is None else b"".join(self._lookout.close())
+        tail = self._head + b"".join(self._waiting) + leaked + self._blocks.close() + passing
         events = self._parser.close() if is_over else self._parser.fail(message)
         self._break_off(events, is_over=is_over)
         mender = self._mender
@@ -254,8 +270,11 @@ class Repairer(Beginning, Uncopyable):
             mender = self._mender
             mould = None if mender is None else mender.mould
             if mender is None or mould is None or not self._fits(blocks[at], mender, mould):
+                leaks = self._leaks
                 out.append(self._block(blocks[at]))
                 at += 1
+                if self._leaks is not leaks:  # see `_start_again`
+                    return [*out, *self._read(blocks[at:])]
                 continue
             start, at = at, at + 1
             # A call may end in any frame: these are read singly.
@@ -289,8 +308,57 @@ class Repairer(Beginning, Uncopyable):
             return self._give_up() + (block if self._mender is None else b"")
         return self._judged(block, self._parser.feed(block))
 
+    def _passed(self, data: bytes) -> bytes:
+        """Return bytes of a stream that passes, and repair it from where it is what was asked for."""
+        lookout = self._looking_out
+        if lookout is None:
+            return super()._passed(data)
+        if self._room_is_up or lookout.is_full:
+            self._expected = self._lookout = None
+            return super()._passed(b"".join(lookout.close(data)))
+        out, ours = lookout.take(data)
+        return out + self._start_again() + self._cut(ours, b"") if ours else out
+
+    def _end_passing(self, data: bytes) -> bytes:
+        """End a stream that passes, unless its end is what was asked for."""
+        lookout = self._looking_out
+        out, ours = (data, b"") if lookout is None else lookout.close(data)
+        if ours:
+            return out + self._start_again() + self._cut(ours, b"") + self._end(self._blocks.close())
+        self._parser.abort()  # what it knows is of no use
+        return out
+
+    @property
+    def _looking_out(self) -> Lookout | None:
+        """What looks for frames of the dialect that was asked for; None where none was."""
+        if self._lookout is None and self._expected is not None:
+            self._lookout = Lookout(self._expected, self._limits, self._most)
+        return self._lookout
+
+    def _start_again(self) -> bytes:
+        """Read what comes from now on as the dialect that was asked for; return what waits, besides calls."""
+        self._note(self._parser.abort("another dialect was asked for"))
+        held, self._waiting = b"".join(self._waiting), []
+        out = held if self._mender is None else self._given(self._mender.leave())
+        self._parser = self._new_parser(dialect=self._expected or "auto")
+        self._leaks = self._new_leaks()
+        self._mender, self._expected, self._lookout = None, None, None
+        self._passes, self._begun = False, True
+        return out
+
+    def _is_ours(self, block: bytes) -> bool:
+        """Whether a block of a stream that is another dialect, so far, is of the one that was asked for."""
+        parser = self._parser
+        if parser.dialect == self._expected and not parser.is_enveloped:
+            self._expected = None  # what was asked for, from the beginning, as nearly all streams are
+            return False
+        lookout = self._looking_out if parser.dialect is not None else None
+        return lookout is not None and lookout.sees(block)
+
     def _judged(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
         """Take a block, and what the parser says about it."""
+        if self._expected is not None and self._is_ours(block):
+            return self._start_again() + b"".join(self._read([block]))
         if self._has_ids:
             block = block.lstrip(b"\r\n")  # see `silent`
         self._has_ids = self._has_ids or has_id(block)
@@ -341,7 +409,7 @@ class Repairer(Beginning, Uncopyable):
         held, self._waiting = self._waiting, []
         self._mender = self._mender or self._new_mender()
         if self._mender is None:
-            return b"".join([*held, tail])
+            return self._end_passing(b"".join([*held, tail]))
         if not (tail or events or held):
             return b""  # the turn has had its end
         early = b"".join(self._mend(block, []) for block in held)

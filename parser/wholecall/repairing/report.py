@@ -43,6 +43,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
             `calls_withheld`, `upstream_incomplete`, what `Repairer.fail` was given, or the kind of a fault.
         held: bytes that wait, for a verdict or for the end of their event.
         usage: the provider's token counts, untouched; None while there are none.
+        unread: whether it passes as it came, because it is no stream and no body of a dialect that is repaired.
     """
 
     dialect: Optional[str] = None
@@ -53,6 +54,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     error: Optional[str] = None
     held: int = 0
     usage: Optional[dict[str, Any]] = None
+    unread: bool = False
 
 
 class Ledger:

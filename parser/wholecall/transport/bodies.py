@@ -26,7 +26,7 @@ class _Repaired:
         self._response = response
         self._chunks = chunks
         self._news = news
-        self._repairer = Repairer(**news.options)
+        self._repairer = Repairer(**news.options, expected=news.expected)
 
     def _end(self) -> None:
         """Drop what is open; nothing is, where the stream came to its end."""
