@@ -96,7 +96,7 @@ def test_a_head_behind_a_request_that_is_being_answered(house: House) -> None:
 def test_a_head_and_a_large_body_in_one_piece(house: House) -> None:
     """Only the head is counted, wherever it ends."""
     body = b'{"a": "' + b"x" * 200_000 + b'"}'
-    answer = house.play(lambda: house.ask(request(CHAT, body)), small)
+    answer = house.play(lambda: house.ask(request("/v1/files", body)), small)
 
     assert (200, b"ok") == head_of(answer)
     assert body == house.conversations[0].body
@@ -396,7 +396,7 @@ def test_what_is_about_the_client_stays_here(house: House) -> None:
         b"expect: 100-continue",
     ]
     goes = [b"anthropic-beta: a,b", b"x-stainless-os: Linux", b"openai-organization: o", b"user-agent: me/1"]
-    answer = house.play(lambda: house.ask(request(CHAT, b"{}", *stays, *goes)), small)
+    answer = house.play(lambda: house.ask(request("/v1/files", b"{}", *stays, *goes)), small)
     head = house.conversations[0].head.lower()
 
     assert answer.endswith(b"\r\n\r\nok")

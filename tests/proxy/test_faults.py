@@ -478,7 +478,7 @@ def test_headers_of_the_upstream_come_once(house: House) -> None:
             )
         )
 
-    answer = house.play(lambda: house.ask(request()), serve)
+    answer = house.play(lambda: house.ask(request("/v1/files")), serve)
 
     assert [1, 1, 1] == [
         answer.lower().count(b"\r\n" + name) for name in (b"date:", b"server:", b"content-length:")

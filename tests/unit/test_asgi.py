@@ -168,18 +168,27 @@ def test_endpoints_for_tool_calls_are_touched(path: str) -> None:
         (scope_of("GET"), start()),
         (scope_of("HEAD"), start()),
         (scope_of(path="/v1/messages/count_tokens"), start(JSON)),
-        (scope_of(), start("application/x-ndjson")),
         (scope_of(), start(status=429)),
-        (scope_of(), start(content_encoding="gzip", content_length="9")),
-        (scope_of(), start(JSON, content_encoding="br")),
         (scope_of(), start(JSON, status=404, content_length="9")),
     ],
 )
 def test_everything_else_passes(scope: Any, first: dict[str, Any]) -> None:
-    """Other endpoints, methods, types, statuses and what is encoded pass message by message, headers and all."""
+    """Other endpoints, methods, statuses pass message by message, headers and all."""
     messages = [first, *bodies(QUIRKY[:50], b"", QUIRKY[50:])]
 
     assert messages == answered(sending(*messages), scope)
+
+
+@pytest.mark.parametrize("coding", ["gzip", "br", "zstd", "GZIP, deflate"])
+def test_what_is_encoded_passes_and_is_called_unread(coding: str) -> None:
+    """Nothing is taken off here; a header says that nobody has looked."""
+    counters = Counters()
+    first = start(JSON, content_encoding=coding, content_length="9")
+    told = {**first, "headers": [*first["headers"], (b"x-wholecall-unread", b"encoding")]}
+    messages = bodies(QUIRKY[:50], b"", QUIRKY[50:])
+
+    assert [told, *messages] == answered(sending(first, *messages), counters=counters)
+    assert 1 == counters.n_unread
 
 
 @pytest.mark.parametrize("kind", ["lifespan", "websocket"])
@@ -198,12 +207,12 @@ def test_other_protocols_pass(kind: str) -> None:
 
 
 def test_headers_that_another_body_outdates_go() -> None:
-    """The length of a stream is not known; every other header stays where it was, also where it repeats."""
+    """The length of a stream is not known; every other header stays, the coding too: none is taken off here."""
     first = start(content_length="12", Set_Cookie="a", content_encoding="identity")
     first["headers"] += [(b"set-cookie", b"b"), (b"X-Wholecall-Id", b"of another")]
     sent = answered(sending(first, *bodies(TEXT, DONE)))
 
-    assert [b"content-type", b"Set-Cookie", b"set-cookie", b"x-wholecall-id"] == [
+    assert [b"content-type", b"Set-Cookie", b"content-encoding", b"set-cookie", b"x-wholecall-id"] == [
         name for name, _ in sent[0]["headers"]
     ]
     assert header(sent, "x-wholecall-id") != [b"of another"]

@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from wholecall import WholecallError
-from wholecall.repairing import Repairer, answers, repair_body
+from wholecall.repairing import Repairer, Report, answers, repair_body
 from wholecall.repairing.news import Exchange, News
 
 __all__ = ["UNREAD", "Answer", "AnswerEnded", "App", "Receive", "Scope", "Send"]
@@ -29,6 +29,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _BODY: Final = "http.response.body"
+_CODING: Final = b"content-encoding"  # none is taken off here
 # Messages, and extensions, that name a file in the place of a body: nobody has read what is in it.
 UNREAD: Final = frozenset({"http.response.pathsend", "http.response.zerocopysend"})
 _HAS_AN_END: Final = "responses"  # an error is an end of its own there
@@ -125,7 +126,11 @@ class Answer:
 
     async def _begin(self, start: Message) -> None:
         kind = _kind_of(start)
-        if kind == answers.EVENT_STREAM:
+        if kind is not None and answers.is_encoded(_value(start, _CODING)):
+            told = (answers.UNREAD.encode(), b"encoding")
+            self._news.end(Report(unread=True))
+            await self._out({**start, "headers": [*start["headers"], told]})
+        elif kind == answers.EVENT_STREAM:
             await self._open(start)
         elif kind is not None:
             self._start, self._take = start, self._wait
@@ -134,7 +139,8 @@ class Answer:
 
     async def _open(self, start: Message) -> None:
         """Begin an event stream."""
-        self._repairer, self._take = Repairer(**self._news.options), self._repair
+        self._repairer = Repairer(**self._news.options, expected=self._news.expected)
+        self._take = self._repair
         await self._out({**start, "headers": self._headers(start)})
 
     async def _wait(self, message: Message) -> None:
@@ -233,7 +239,7 @@ class Answer:
     def _headers(self, start: Message, changed: Iterable[tuple[str, str]] = ()) -> list[tuple[bytes, bytes]]:
         """Return the headers of an answer with another body."""
         new = [(answers.ID, self._exchange.id), *changed]
-        gone = {name.encode() for name in (*answers.OUTDATED, *(name for name, _ in new))}
+        gone = {name.encode() for name in (*answers.OUTDATED, *(name for name, _ in new))} - {_CODING}
         kept = [(name, value) for name, value in start["headers"] if name.lower() not in gone]
         return kept + [(name.encode(), value.encode()) for name, value in new]
 
@@ -251,8 +257,9 @@ def _body(message: Message) -> bytes:
 
 
 def _kind_of(start: Message) -> str | None:
-    """Return the media type of an answer that may hold tool calls, and is not encoded; None of any other."""
-    found = {name.lower(): value for name, value in reversed(start["headers"])}
-    if not answers.is_identity(found.get(b"content-encoding", b"").decode("latin-1")):
-        return None
-    return answers.kind_of(start["status"], found.get(b"content-type", b"").decode("latin-1"))
+    """Return the media type of an answer that may hold tool calls; None of any other."""
+    return answers.kind_of(start["status"], _value(start, b"content-type"))
+
+
+def _value(start: Message, wanted: bytes) -> str:
+    return ", ".join(value.decode("latin-1") for name, value in start["headers"] if name.lower() == wanted)

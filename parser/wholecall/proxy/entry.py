@@ -37,7 +37,7 @@ Outcome = Literal[
 # How the answer was treated: its calls judged while it streamed, judged as a whole, or not at all.
 Handling = Literal["repaired", "judged", "passed"]
 # Why an answer that may hold calls passed all the same.
-Unrepaired = Literal["dialect", "encoding", "off", "type"]
+Unrepaired = Literal["dialect", "encoding", "off"]
 
 _PLAIN_NAME: Final = re.compile(r"[\w.:/-]{1,64}\Z", re.ASCII)
 _MOST_NAMED: Final = 64
@@ -79,6 +79,7 @@ class Entry(msgspec.Struct, kw_only=True, eq=False):
         outcome: what became of it; None while it goes on.
         error: the code of the error that the client got from us, or would have got; None where it got none.
         dialect: of the answer.
+        is_decoded: whether its content coding is known, and was taken off.
         seconds_first: from the request to the first byte of the upstream's body; None where none came.
         seconds_last: from the request to the last one.
         seconds: from the request to the end.
@@ -112,6 +113,7 @@ class Entry(msgspec.Struct, kw_only=True, eq=False):
     outcome: Optional[Outcome] = None
     error: Optional[str] = None
     dialect: Optional[str] = None
+    is_decoded: bool = True
     seconds_first: Optional[float] = None
     seconds_last: Optional[float] = None
     seconds: float = 0.0

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from wholecall.framing.codings import Decoder, UndecodableError, decoder_for
 from wholecall.proxy.entry import Entry
 from wholecall.proxy.headers import value_of
 from wholecall.proxy.pings import Clock, Vigil
 from wholecall.proxy.wire import Answer, UpstreamFailed
-from wholecall.repairing.answers import is_identity
 
 __all__ = ["Reading"]
 _private = True
+
+_PLAIN: Final = frozenset({"", "identity"})
 
 
 class Reading:
@@ -38,9 +40,9 @@ class Reading:
         return f"<Reading {self._entry!r}>"
 
     def can_decode(self) -> bool:
-        """Whether the coding is known; from then on it is taken off."""
+        """Whether the coding is known; from then on it is taken off. Words that name none say nothing of the bytes."""
         coding = value_of(self.answer.headers, b"content-encoding").lower()
-        if is_identity(coding):
+        if coding.strip() in _PLAIN:
             return True
         self._decoder = decoder_for(coding)
         return self._decoder is not None

@@ -27,18 +27,25 @@ from wholecall.proxy.reading import Reading
 from wholecall.proxy.room import Held, NoRoomError
 from wholecall.proxy.wire import Answer, Headers, Question, Send, Upstream, UpstreamFailed
 from wholecall.repairing import RepairedBody, Repairer, Report, repair_body
-from wholecall.repairing.answers import ERROR_HEADERS, ERROR_STATUS, EVENT_STREAM, ID, is_json, kind_of
-from wholecall.repairing.table import MENDERS
+from wholecall.repairing.answers import (
+    ERROR_HEADERS,
+    ERROR_STATUS,
+    EVENT_STREAM,
+    ID,
+    UNREAD,
+    is_json,
+    kind_of,
+)
 
 __all__ = ["Relay"]
 _private = True
 
 _HAS_AN_END: Final = "responses"  # an error is an end of its own there; for all others the connection is cut
+_OF_STREAMS: Final = frozenset({"expected", "live_arguments"})  # options
 _COMMENT: Final = b": ping\n\n"
 _TURN: Final = 0.005  # seconds after which others have their turn
 _SLICE: Final = 4096  # bytes that are read between two looks at the clock
 _MOST_WAITING: Final = 1024 * 1024  # bytes; a read that decodes to more is sent in several pieces
-_NO_SUCCESS: Final = 300  # statuses from here on
 _BODILESS: Final = frozenset({204, 304})  # statuses: a length of theirs is about another answer
 _MOST_BLANK: Final = 64 * 1024  # bytes in front of JSON
 
@@ -151,13 +158,9 @@ class Relay:
         kind = kind_of(answer.status, content_type)
         reading = Reading(answer, self.entry, self._vigil, self._clock, self._started)
         if self._options is None or kind is None:
-            if self._options is not None and answer.status < _NO_SUCCESS and answer.status not in _BODILESS:
-                self.entry.unrepaired = "type"
-            await self._pass(reading)
-        elif not reading.can_decode():
-            self.entry.unrepaired = "encoding"
             await self._pass(reading)
         else:
+            self.entry.is_decoded = reading.can_decode()
             await self._judge_or_repair(reading, kind, self._options)
 
     def _broken(self, code: str) -> Exception:
@@ -183,8 +186,8 @@ class Relay:
     def _report(self, report: Report) -> None:
         self.entry.report(report)
         self.entry.held = int
-        if report.dialect not in MENDERS:
-            self.entry.unrepaired = "dialect"
+        if report.unread or report.dialect is None:
+            self.entry.unrepaired = "dialect" if self.entry.is_decoded else "encoding"
 
     # Three ways to treat an answer.
 
@@ -225,7 +228,7 @@ class Relay:
                 if most is not None and size > most:
                     raise self._broken("stream_too_large")
         began = perf_counter()
-        kept = {name: value for name, value in options.items() if name != "live_arguments"}
+        kept = {name: value for name, value in options.items() if name not in _OF_STREAMS}
         body = repair_body(b"".join(parts), on_dropped=self.entry.lose, **kept)
         self.entry.own_seconds += perf_counter() - began
         await self._give(reading.answer, body)
@@ -312,7 +315,8 @@ class Relay:
 
     async def _finish(self, out: bytes, report: Report, lost: str | None) -> None:
         """End the answer; one that was lost ends well only if the turn had come to its end."""
-        if lost is None and report.dialect is None and self._is_empty:
+        is_legible = self.entry.is_decoded or not self.entry.bytes_in
+        if lost is None and report.dialect is None and self._is_empty and is_legible:
             lost = "upstream_incomplete"  # nothing came, or comments
         is_over = report.ended and report.dialect is not None
         is_whole = report.error is None and (lost is None or is_over)
@@ -332,6 +336,10 @@ class Relay:
             raise UpstreamFailed("upstream_invalid") from None
         if answer.status in _BODILESS:
             headers = [(name, value) for name, value in headers if name != b"content-length"]
+        if is_read and not self.entry.is_decoded:
+            headers += [pair for pair in answer.headers if pair[0].lower() == b"content-encoding"]
+        if self.entry.unrepaired is not None:
+            headers.append((UNREAD.encode(), self.entry.unrepaired.encode()))
         return [*headers, (ID.encode(), self.entry.id.encode())]
 
     async def _begin(self, status: int, headers: Headers) -> None:

@@ -23,7 +23,7 @@ from wholecall.proxy.errors import Refusal
 from wholecall.proxy.headers import BadHeaderError, id_of, live_of, to_upstream, value_of
 from wholecall.proxy.incoming import Incoming, too_large
 from wholecall.proxy.wire import Headers, Question, Scope
-from wholecall.repairing.answers import asks_for_calls
+from wholecall.repairing.answers import asks_for_calls, dialect_of
 
 __all__ = ["Request", "entry_of", "path_of"]
 _private = True
@@ -170,4 +170,5 @@ def _options(config: Config, route: Route, asked: Asked, live: bool | None, limi
         "text": None if repair.text == "off" else repair.text,
         "tools": tools_of(asked, repair.tools),
         "limits": limits,
+        "expected": dialect_of(route.rest),
     }

@@ -283,6 +283,7 @@ class ChatMender(Mender[ChatEncoder]):
         )
 
     def leave(self) -> bytes:
+        """Let go of what waits; return what of it is neither of a call nor ends the turn."""
         self._loosen()
         kept = [_without_reasons(piece) for piece in self._queue]
         self._restart()

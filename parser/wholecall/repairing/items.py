@@ -235,6 +235,7 @@ class ItemMender(Mender[ItemEncoderT]):
         self._n_waiting = sum(len(piece.raw) for piece in self._queue)
 
     def leave(self) -> bytes:
+        """Let go of what waits; return what of it is neither of a call nor ends the turn."""
         self._loosen()
         queue, self._queue = self._queue or [], None
         self._calls.clear()

@@ -139,7 +139,8 @@ class Repairer(Beginning, Uncopyable):
             error=self._error,
             held=0 if self._closed else held + (0 if mender is None else mender.held),
             usage=ledger.usage,
-            unread=self._error is None and (self._passes or (self._closed and self._begun and mender is None)),
+            unread=self._error is None
+            and (self._passes or (self._closed and self._begun and mender is None)),
         )
 
     def feed(self, data: bytes) -> bytes:

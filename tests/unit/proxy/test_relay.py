@@ -544,7 +544,12 @@ def test_an_unknown_dialect_passes_and_is_counted() -> None:
     steps = [b'data: {"candidates": [{"content": {"parts": [{"text": "hi"}]}}]}\n\n', b"data: done\n\n"]
     raised, entry = run(client, Scripted(Reply(steps)))
 
-    assert (None, b"".join(steps), "dialect") == (raised, client.body, entry.unrepaired)
+    assert (None, b"".join(steps), "dialect", "unread") == (
+        raised,
+        client.body,
+        entry.unrepaired,
+        entry.outcome,
+    )
 
 
 def test_without_repair_everything_passes() -> None:
@@ -567,7 +572,12 @@ def test_an_unknown_coding_passes_and_is_counted() -> None:
     client = Client()
     raised, entry = run(client, Scripted(Reply([b"qngn: {}"], headers=headers)))
 
-    assert (None, b"qngn: {}", "encoding") == (raised, client.body, entry.unrepaired)
+    assert (None, b"qngn: {}", "encoding", "unread") == (
+        raised,
+        client.body,
+        entry.unrepaired,
+        entry.outcome,
+    )
     assert (b"content-encoding", b"rot13") in client.headers
 
 
