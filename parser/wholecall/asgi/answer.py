@@ -18,6 +18,7 @@ from typing import Any, Final
 from wholecall import WholecallError
 from wholecall.repairing import Repairer, Report, answers, repair_body
 from wholecall.repairing.news import Exchange, News
+from wholecall.repairing.pace import Pace
 
 __all__ = ["UNREAD", "Answer", "AnswerEnded", "App", "Receive", "Scope", "Send"]
 
@@ -67,6 +68,7 @@ class Answer:
         self._held = bytearray()  # of a body that waits for its end, or for its first byte
         self._repairer: Repairer | None = None  # of an event stream that is not over
         self._stopped: AnswerEnded | None = None  # what the application gets that goes on
+        self._pace = Pace()
         self._is_gone = False  # the server said so to who sent
 
     # What the application calls.
@@ -174,7 +176,9 @@ class Answer:
         if repairer is None:  # the client has gone; a server may say so to who sends
             await self._out({**message, "body": b""})
             return
-        out = repairer.feed(body)
+        out = await self._read(repairer, body)
+        if self._repairer is None:  # it went meanwhile
+            return
         if repairer.ended or not goes_on:
             await self._finish(message, out + repairer.close())
             if goes_on:
@@ -183,6 +187,16 @@ class Answer:
         if out or not body:
             await self._out(message if out is body else {**message, "body": out})
         await self._news.atell()
+
+    async def _read(self, repairer: Repairer, body: bytes) -> bytes:
+        """Return what of a message may go out now; a large one is read in slices, and others have their turn."""
+        out: list[bytes] = []
+        for piece in self._pace.slices([body]):
+            await self._pace.turn()
+            if self._repairer is None:
+                break
+            out.append(repairer.feed(piece))
+        return b"".join(out)
 
     async def _finish(self, message: Message, out: bytes) -> None:
         """Hand on the end of a stream, and see to it that nothing follows an error."""

@@ -32,10 +32,11 @@ import msgspec
 
 from wholecall.deltas import Delta, WireFault
 from wholecall.discreet import compact
-from wholecall.framing.frame import Frame
+from wholecall.framing.frame import Frame, Like
 from wholecall.limits import Limits
 
 __all__ = [
+    "LONGEST_NOISE",
     "NO_TEXT",
     "UNREADABLE",
     "Reading",
@@ -51,6 +52,7 @@ __all__ = [
     "plain",
     "provider_error",
     "read",
+    "spoken",
     "string_text",
     "undecodable",
     "value_text",
@@ -65,6 +67,7 @@ NO_TEXT: Final = msgspec.Raw(b"")  # the default of a `Raw` field; an optional `
 
 _WORDS = re.compile(r'[^{}\[\]"\\]*[A-Za-z][^{}\[\]"\\]*')
 _NOISE = frozenset({"", "{}", "null", "ping"})
+LONGEST_NOISE: Final = max(map(len, _NOISE))
 _LIMITS = Limits()
 
 
@@ -155,6 +158,13 @@ def is_noise(frame: Frame) -> bool:
     data = frame.data.strip()
     comment = data.startswith(":") and _WORDS.fullmatch(data) is not None
     return comment or frame.event == "ping" or data in _NOISE
+
+
+def spoken(texts: list[str], like: Like) -> list[str]:
+    """Return the texts of frames in a row without those that are only noise, which servers and attackers send in masses."""
+    if not isinstance(like, Frame) or like.event != "message":
+        return texts
+    return [text for text in texts if len(text) > LONGEST_NOISE or text not in _NOISE]
 
 
 def is_done(text: str) -> bool:

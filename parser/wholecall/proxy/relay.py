@@ -12,7 +12,7 @@ An answer that began and cannot be ended well is cut: `CutOff` is raised, for wh
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from time import perf_counter
 from typing import Any, Final
@@ -36,6 +36,7 @@ from wholecall.repairing.answers import (
     is_json,
     kind_of,
 )
+from wholecall.repairing.pace import Pace
 
 __all__ = ["Relay"]
 _private = True
@@ -43,8 +44,6 @@ _private = True
 _HAS_AN_END: Final = "responses"  # an error is an end of its own there; for all others the connection is cut
 _OF_STREAMS: Final = frozenset({"expected", "live_arguments"})  # options
 _COMMENT: Final = b": ping\n\n"
-_TURN: Final = 0.005  # seconds after which others have their turn
-_SLICE: Final = 4096  # bytes that are read between two looks at the clock
 _MOST_WAITING: Final = 1024 * 1024  # bytes; a read that decodes to more is sent in several pieces
 _BODILESS: Final = frozenset({204, 304})  # statuses: a length of theirs is about another answer
 _MOST_BLANK: Final = 64 * 1024  # bytes in front of JSON
@@ -100,6 +99,7 @@ class Relay:
             idle=config.idle_timeout,
             write=None if config.write_timeout is None else 2 * config.write_timeout,
         )
+        self._pace = Pace()
         self._timer = Timer(clock, self._look)
         self._task: asyncio.Task[Any] | None = None
         self._answer: Answer | None = None
@@ -274,12 +274,9 @@ class Relay:
     async def _take(self, repairer: Repairer, pieces: Iterable[bytes]) -> None:
         """Send what a read brought, in one piece unless it decodes to a lot."""
         waiting: list[bytes] = []
-        began = perf_counter()
         try:
-            for piece in _in_slices(pieces):
-                if perf_counter() - began > _TURN:
-                    await asyncio.sleep(0)  # others have their turn; here an exchange ends whose client left
-                    began = perf_counter()
+            for piece in self._pace.slices(pieces):
+                await self._pace.turn()  # here an exchange ends whose client left
                 if out := self._fed(repairer, piece):
                     waiting.append(out)
                 if repairer.ended:
@@ -402,12 +399,3 @@ class Relay:
         with suppress(OSError):  # the client left, which is seen elsewhere
             await self._send({"type": "http.response.body", "body": ping, "more_body": True})
             self.entry.bytes_out += len(ping)
-
-
-def _in_slices(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield pieces, large ones in slices."""
-    for piece in pieces:
-        if len(piece) <= _SLICE:
-            yield piece
-        else:
-            yield from (piece[at : at + _SLICE] for at in range(0, len(piece), _SLICE))

@@ -1,8 +1,9 @@
 r"""Cuts the bytes of an event stream into blocks: one event each, with the blank line that ends it.
 
 Line ends are LF, CRLF and CR, in any mixture (WHATWG HTML 9.2.5). A block whose last byte so far is a CR waits for
-the next one, which may be the LF that belongs to it, so that blocks do not depend on how the bytes were cut. Only of
-comments and blank lines, which servers send while they wait, are several blocks one: nothing depends on how many.
+the next one, which may be the LF that belongs to it, so that blocks do not depend on how the bytes were cut. Only
+blocks that say nothing are one where several of a kind follow each other: comments and blank lines, which servers send
+while they wait, and events without data. Nothing depends on how many of them there are.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-__all__ = ["Blocks", "ended", "has_id", "is_comment", "silent"]
+__all__ = ["Blocks", "ended", "has_id", "is_comment", "is_empty", "silent"]
 
 # A line end and another one; the CR of a CRLF is not an end of its own.
 _BLANK = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?=[^\n]))")
@@ -20,6 +21,13 @@ _LONGEST = 4  # bytes of the longest match
 _SILENT = re.compile(
     rb"(?:(?:E|E?(?::[^\r\n]*E)+)(?:\r\n|\n|\r(?=[^\n])))+".replace(b"E", rb"(?:\r\n|\n|\r(?!\n))")
 )
+# Whole blocks without data, or with `data: {}` alone: nothing of them goes out.
+_EMPTY = re.compile(
+    rb"(?:(?:(?!data)[^\r\n:{\[][^\r\n{\[]*E)+L|(?:data:? ?(?:\{\}|null)?E)L)+".replace(
+        b"E", rb"(?:\r\n|\n|\r(?!\n))"
+    ).replace(b"L", rb"(?:\r\n|\n|\r(?=[^\n]))")
+)
+_SHORT = 32  # bytes of a block that may be such a one; hardly one that says something is as short
 _MOST_SILENT = 4096  # bytes of them that are one block
 _SILENT_BEGINS = (b":", b"\n", b"\r")
 _SAYS = re.compile(rb"(?:\A|[\r\n])[^:\r\n]")
@@ -68,6 +76,9 @@ class Blocks:
         """Yield where blocks end; those in a row that hold nothing but comments and blank lines are one."""
         at, begins = self._searched, not self._searched
         while end := (self._silent(at) if begins else 0) or self._end(at):
+            if begins and end - at < _SHORT:
+                empty = _EMPTY.match(self._open, at, at + _MOST_SILENT)
+                end = empty.end() if empty else end
             yield end
             at, begins = end, True
 
@@ -105,6 +116,11 @@ def has_id(block: bytes) -> bool:
 def is_comment(block: bytes) -> bool:
     """Whether a block holds comments and blank lines only."""
     return _SAYS.search(block.removeprefix(_MARK)) is None
+
+
+def is_empty(block: bytes) -> bool:
+    """Whether a block is made of events without data only."""
+    return _EMPTY.fullmatch(block) is not None
 
 
 def silent(block: bytes, *, has_ids: bool) -> bytes:

@@ -19,7 +19,7 @@ from wholecall.limits import Limits
 from wholecall.output.events import Event, ReasoningDelta, StreamFault, TextDelta, ToolCallDropped
 from wholecall.policy import Policy
 from wholecall.repairing.beginning import Beginning
-from wholecall.repairing.blocks import Blocks, ended, has_id, silent
+from wholecall.repairing.blocks import Blocks, ended, has_id, is_empty, silent
 from wholecall.repairing.leaks import Leaks
 from wholecall.repairing.lookout import Lookout
 from wholecall.repairing.mender import Mender, most_of, never_ended, own_fault
@@ -377,7 +377,11 @@ class Repairer(Beginning, Uncopyable):
         return block
 
     def _mend(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
-        found = self._pieces.read(block)
+        if is_empty(block):
+            self._pieces.skip(block)
+            found = []
+        else:
+            found = self._pieces.read(block)
         has_content = found or events
         out = self._taken(found, events) if has_content else silent(block, has_ids=self._has_ids)
         return self._given(out, block)

@@ -8,10 +8,11 @@ does I/O, and nothing that comes from the wire raises.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, cast, overload
 
 from wholecall.arguments.verdict import ArgsT
 from wholecall.deltas import WireFault
+from wholecall.dialects.decode import LONGEST_NOISE, spoken
 from wholecall.errors import BadSnapshot, StreamClosed, Uncopyable, UnknownDialect, choices
 from wholecall.framing import FRAMINGS, Framing
 from wholecall.framing.base import BytesLike, checked
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
     from wholecall.tools import AnyTools, TypedTools
 
 __all__ = ["ToolCallParser"]
+
+_MANY: Final = 16  # frames of a read, from which on it is looked at for frames that say nothing
 
 
 class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
@@ -234,6 +237,8 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             came = self._take_singly(framing, framed(texts, like))
             self._life = "frames" if came or self._life == "frames" else "bytes"
         elif texts:  # of a healthy stream: all at once
+            if len(texts) > _MANY and len(texts[-1]) <= LONGEST_NOISE and self._proven:
+                texts = spoken(texts, like)
             translate = self._translate
             deltas = translate(texts, like)
             del texts, like  # the text of a large event need not stay while its arguments are read

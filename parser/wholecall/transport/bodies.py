@@ -10,6 +10,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import Any
 
 from wholecall.repairing import Repairer
+from wholecall.repairing.pace import Pace
 from wholecall.transport.exchange import News
 
 __all__ = ["AsyncBody", "Body"]
@@ -27,9 +28,12 @@ class _Repaired:
         self._chunks = chunks
         self._news = news
         self._repairer = Repairer(**news.options, expected=news.expected)
+        self._pace = Pace()
+        self._is_closed = False
 
     def _end(self) -> None:
         """Drop what is open; nothing is, where the stream came to its end."""
+        self._is_closed = True
         self._repairer.abort(_BROKEN_OFF)
         self._news.end(self._repairer.report)
 
@@ -83,7 +87,7 @@ class AsyncBody(_Repaired):
         repairer, news = self._repairer, self._news
         try:
             async for chunk in self._chunks:
-                data = repairer.feed(chunk)
+                data = await self._read(chunk)
                 await news.atell()
                 if data:
                     yield data
@@ -98,6 +102,16 @@ class AsyncBody(_Repaired):
         finally:
             self._end()
             await news.atell()
+
+    async def _read(self, chunk: bytes) -> bytes:
+        """Return what of a chunk may go out now; a large one is read in slices, and others have their turn."""
+        out: list[bytes] = []
+        for piece in self._pace.slices([chunk]):
+            await self._pace.turn()
+            if self._is_closed:
+                break
+            out.append(self._repairer.feed(piece))
+        return b"".join(out)
 
     async def aclose(self) -> None:
         """Drop what is open, and close the connection."""

@@ -723,7 +723,7 @@ def test_a_body_has_bounds() -> None:
 def test_others_have_their_turn_while_much_is_read(unit: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """However much one read brings, and whatever it is, others go on after each few thousand bytes of it."""
     ticks = iter(range(10**9))
-    monkeypatch.setattr("wholecall.proxy.relay.perf_counter", lambda: next(ticks) / 100)
+    monkeypatch.setattr("wholecall.repairing.pace.perf_counter", lambda: next(ticks) / 100)
     n_slices = 40
     turns = 0
 

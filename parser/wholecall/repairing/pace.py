@@ -1,0 +1,63 @@
+"""Lets other tasks have their turn while a lot is read.
+
+Theory of operation. Reading is no waiting: an event loop does nothing else meanwhile. A few kilobytes that decode to
+megabytes of events that hold nothing (`data: 1`) would keep everybody else waiting for seconds. So whoever reads in an
+event loop cuts what came into slices, and awaits a turn before each; it is given once the time is up. Bytes of such
+events take a hundred times as long as bytes of text do, so slices are as large as their time allows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterable, Iterator
+from time import perf_counter
+from typing import Final
+
+__all__ = ["Pace"]
+
+_TURN: Final = 0.003  # seconds after which others have their turn
+_LONG: Final = 0.001  # seconds after which a slice was too large
+_MOST: Final = 4096  # bytes of a slice
+_LEAST: Final = 256
+
+
+class Pace:
+    """How fast one stream is read."""
+
+    def __init__(self) -> None:
+        self._size = _MOST
+        self._began = self._slice_began = perf_counter()
+
+    def __repr__(self) -> str:
+        return f"<Pace {self._size}>"
+
+    def slices(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield pieces, large ones in slices; `turn` is to be awaited before each is read."""
+        self._began = perf_counter()
+        for piece in pieces:
+            at = 0
+            while at < len(piece):
+                end = at + self._size
+                yield piece if at == 0 and end >= len(piece) else piece[at:end]
+                at = end
+                is_long = perf_counter() - self._slice_began > _LONG
+                self._size = max(_LEAST, self._size // 2) if is_long else min(_MOST, self._size * 2)
+
+    async def turn(self) -> None:
+        """Let other tasks go on, if they have waited for long; here a task ends that was cancelled."""
+        if perf_counter() - self._began > _TURN:
+            await _others()
+            self._began = perf_counter()
+        self._slice_began = perf_counter()
+
+
+async def _others() -> None:
+    """Let other tasks go on, under asyncio and trio."""
+    trio = sys.modules.get("trio")
+    try:
+        if trio is not None:
+            trio.lowlevel.current_task()
+    except RuntimeError:
+        trio = None
+    await (asyncio.sleep(0) if trio is None else trio.lowlevel.checkpoint())
