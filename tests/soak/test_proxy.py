@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.soak import floods
 from tests.soak.proxy import STREAMS, Planned, complaint, main, unchunked
 
 HEAD = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -55,4 +56,17 @@ def test_a_short_run_is_well(capsys: pytest.CaptureFixture[str]) -> None:
     assert (0, True) == (
         main(["--minutes", "0.05", "--streams", "20"]),
         "all is well" in capsys.readouterr().out,
+    )
+
+
+@pytest.mark.slow
+def test_healthy_requests_get_their_calls_beside_floods(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside answers that decode to megabytes of nothing a healthy one comes, with its call; how fast is no test's."""
+    monkeypatch.setattr(floods, "_MOST", 600.0)
+
+    assert (0, True) == (
+        floods.main(["--seconds", "2", "--floods", "2"]),
+        "nothing is wrong" in capsys.readouterr().out,
     )

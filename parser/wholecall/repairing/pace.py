@@ -3,7 +3,8 @@
 Theory of operation. Reading is no waiting: an event loop does nothing else meanwhile. A few kilobytes that decode to
 megabytes of events that hold nothing (`data: 1`) would keep everybody else waiting for seconds. So whoever reads in an
 event loop cuts what came into slices, and awaits a turn before each; it is given once the time is up. Bytes of such
-events take a hundred times as long as bytes of text do, so slices are as large as their time allows.
+events take a hundred times as long as bytes of text do, so slices are as large as their time allows. Where several
+streams bring a lot, each lets as many turns pass as there are such streams: together they take the time of one.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ import asyncio
 import sys
 from collections.abc import Iterable, Iterator
 from time import perf_counter
-from typing import Final
+from typing import ClassVar, Final
 
 __all__ = ["Pace"]
 
-_TURN: Final = 0.003  # seconds after which others have their turn
+_TURN: Final = 0.002  # seconds after which others have their turn
 _LONG: Final = 0.001  # seconds after which a slice was too large
 _MOST: Final = 4096  # bytes of a slice
 _LEAST: Final = 256
@@ -24,6 +25,8 @@ _LEAST: Final = 256
 
 class Pace:
     """How fast one stream is read."""
+
+    _busy: ClassVar[set[Pace]] = set()  # of streams that need more than one turn for what came
 
     def __init__(self) -> None:
         self._size = _MOST
@@ -35,19 +38,27 @@ class Pace:
     def slices(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
         """Yield pieces, large ones in slices; `turn` is to be awaited before each is read."""
         self._began = perf_counter()
-        for piece in pieces:
-            at = 0
-            while at < len(piece):
-                end = at + self._size
-                yield piece if at == 0 and end >= len(piece) else piece[at:end]
-                at = end
-                is_long = perf_counter() - self._slice_began > _LONG
-                self._size = max(_LEAST, self._size // 2) if is_long else min(_MOST, self._size * 2)
+        try:
+            for piece in pieces:
+                yield from self._slices(piece)
+        finally:
+            self._busy.discard(self)
+
+    def _slices(self, piece: bytes) -> Iterator[bytes]:
+        at = 0
+        while at < len(piece):
+            end = at + self._size
+            yield piece if at == 0 and end >= len(piece) else piece[at:end]
+            at = end
+            is_long = perf_counter() - self._slice_began > _LONG
+            self._size = max(_LEAST, self._size // 2) if is_long else min(_MOST, self._size * 2)
 
     async def turn(self) -> None:
         """Let other tasks go on, if they have waited for long; here a task ends that was cancelled."""
         if perf_counter() - self._began > _TURN:
-            await _others()
+            self._busy.add(self)
+            for _ in range(len(self._busy)):
+                await _others()
             self._began = perf_counter()
         self._slice_began = perf_counter()
 
