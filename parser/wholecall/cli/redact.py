@@ -17,15 +17,15 @@ from wholecall.redacting import Redaction, redact
 __all__ = ["add_command"]
 
 _ABOUT = """\
-Write recordings without their contents. Letters and digits of texts, ids, keys and argument values become others of
-their kind; structure, sizes, chunks and times stay, so a recording replays as before: the same events with other
+Write recordings without their contents. Letters and digits of texts, ids, keys and argument values become others, by a
+key that nobody keeps; structure, sizes, chunks and times stay, so a recording replays as before: the same events with other
 letters. What is read is what `wholecall replay` reads.
 
 Kept are words of the protocol, models, names of tools (see --names), numbers and literals outside strings. Of a
 request the user, query and fragment of its URL are left out.
 
-Look at the result before you publish it. The substitution keeps sizes and, in fields of one kind, equality: it hides
-what was said from readers, not from cryptanalysis (docs/recordings.md).
+Look at the result before you publish it. Sizes, places of spaces and punctuation, numbers and what is equal stay
+(docs/recordings.md).
 """
 _EXAMPLES = """\
 examples:
@@ -49,7 +49,7 @@ def add_command(commands: Any) -> None:
         command, [form for form in FORMS if form != "session"]
     )  # a session holds what was said, not how it was sent
     add = command.add_argument
-    add("--seed", metavar="S", help="of the substitution; another one in each run by default")
+    add("--seed", metavar="S", help="the key of the substitution; a new one in each run by default")
     add("--names", action="store_true", help="replace names of tools, too")
     add("--keep-text", action="store_true", help="keep what the model says and thinks")
 

@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from wholecall.redacting.rules import ARGUMENTS, BASE64, is_count
+from wholecall.redacting.rules import ARGUMENTS, BASE64, is_count, is_long_number
 from wholecall.redacting.spelling import Units, units
 
 __all__ = ["Frame", "Leaf", "Region", "scan_lines", "scan_value"]
@@ -136,10 +136,15 @@ class Scan:
                 self._stack.append(_Open(self._key, deep, counts and not deep))
             elif char in b"}]":
                 self._key = self._stack.pop().key if self._stack else ""
-            elif char != b"," and not _BARE.fullmatch(match.group()):
+            elif char != b"," and self._is_said(match.group()):
                 yield Leaf(self.region, *match.span(), self._key, self.frame, deep=self._deep, bare=True)
             elif char == b"," and self._stack:
                 self._key = self._stack[-1].key
+
+    def _is_said(self, word: bytes) -> bool:
+        """Whether bare words, or a number, are more than JSON's own."""
+        is_plain = _BARE.fullmatch(word) is not None
+        return not is_plain or (not self._counts and is_long_number(word.decode("ascii")))
 
     @property
     def _deep(self) -> bool:

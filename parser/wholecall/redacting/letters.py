@@ -1,20 +1,21 @@
-"""The substitution: each letter and digit becomes another one of its kind, the same in all fields of one kind.
+"""The substitution: each letter and digit becomes another one, which one depends on the key and on all that stands before.
 
 Theory of operation
 -------------------
-A character is mapped, not a text. So equal texts stay equal and different ones different, a prefix stays a
-prefix, and fragments add up to the substitute of the whole, however they are cut. Capitals stay capitals, digits
-digits, and every character keeps its size in UTF-8 and in UTF-16: letters that are not ASCII move within the
-letters of their size and case, the others keep their high half. What is neither letter nor digit stays.
+How far a letter moves within its alphabet is a keyed hash of the text before it. So equal texts become equal ones,
+different ones different, and a prefix stays a prefix, which is all that a parser compares: ids, repeated texts, snapshots
+that grow. But one letter says nothing of the same letter elsewhere: behind the first place at which two texts differ,
+their substitutes have nothing to do with one another, and no counting of letters finds anything.
 
-Each kind of field has a substitution of its own (`Alphabets`), so that what is known of a text, an id for instance,
-whose words anybody can guess, finds nothing in arguments.
+Letters stay letters, digits digits, and every character keeps its size in UTF-8 and in UTF-16: letters that are not
+ASCII move within the letters of their size, the others keep their high half. What is neither letter nor digit stays.
+
+Each kind of field has a key of its own (`Alphabets`), so that what is known of a text, an id for instance, says nothing
+of arguments.
 
 Argument text is JSON, or is meant to be: numbers, literals and special tokens outside its strings stay, and so do
-escapes inside them. Only there does the mapping of a character depend on its neighbours, so the text of a call has to
-come whole.
-
-Nothing here is encryption: whoever knows a word of the original can find others.
+escapes inside them. Each string in it is a text of its own, for a parser compares members and values. So the text of a
+call has to come whole, and so has what a model says in pieces.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ import re
 import string
 from bisect import bisect_left
 from functools import cache
-from random import Random
+from hashlib import blake2b
 from typing import Literal
 
 from wholecall.arguments.recovery import SPECIAL_TOKENS
+from wholecall.redacting.rules import LONG_NUMBER
 from wholecall.redacting.spelling import respelled, units
 
 __all__ = ["Alphabets", "Field", "Letters"]
@@ -48,44 +50,45 @@ _PART = re.compile(
     | (?P<single>'[^'\\\n]*(?:\\[^\n][^'\\\n]*)*'(?=\s*(?:[,:\]}}]|\Z)))
     | (?P<token>{"|".join(map(re.escape, SPECIAL_TOKENS))})
     | (?P<exponent>(?<=[0-9.])[eE](?=[+-]?(?:[0-9]|\Z)))
+    | (?P<digits>(?<![\w.+-]){LONG_NUMBER}(?![\w.+-]))
     | (?P<word>[^\W\d_]+)
     """,
     re.VERBOSE,
 )
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}|[\s\S]|\Z)")
+# A string in parts: escapes that JSON has not, and the rest.
+_ESCAPE = re.compile(
+    r"(?P<hex>\\(?:x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}))|(?:(?!\\[xU])\\[\s\S]|\\(?![xU])|[^\\])+|\\"
+)
 _ENCODED = re.compile(r'\s*"(?:\s|\\[nrt])*[{\[]')
+_LETTERS, _DIGITS = string.ascii_letters, string.digits
 _HALF = 0x3FF  # the bits of a code point that its low surrogate carries
-_ASTRAL = 0x10000
+_HIGH, _LOW, _ASTRAL = 0xD800, 0xDC00, 0x10000
 
 
-class Letters(dict[int, int]):
-    """One substitution, as a table for `str.translate` that fills itself.
+class Letters:
+    """One substitution.
 
     Args:
-        seed: equal seeds give equal substitutions.
+        seed: equal seeds give equal substitutions; who does not know it finds nothing.
     """
 
     def __init__(self, seed: str) -> None:
-        random = Random(seed)  # noqa: S311 - reproducible; it hides nothing from cryptanalysis
-        self._step = random.randrange(3, 1 << 10, 2)
-        self._shift = random.randrange(1, 1 << 10)
-        for kind in (string.ascii_lowercase, string.digits):
-            others = _deranged(kind, random)
-            self |= str.maketrans(kind, others)
-            self |= str.maketrans(kind.upper(), others.upper())
+        self._key = _hash(b"", seed.encode("utf-8", "surrogatepass"))
 
-    def __missing__(self, code: int) -> int:
-        self[code] = found = self._other(code)
-        return found
-
-    def _other(self, code: int) -> int:
-        if code >= _ASTRAL or 0xDC00 <= code <= 0xDFFF:
-            return code & ~_HALF | ((code & _HALF) * self._step + self._shift) & _HALF
-        members = _classes().get(_class(code), []) if code >= 0x80 else []
-        place = bisect_left(members, code)
-        if members[place : place + 1] != [code]:
-            return code
-        return members[(place + self._shift) % len(members)]
+    def other(self, text: str) -> str:
+        """Return the substitute of a text, character by character; that of a beginning is the beginning of it."""
+        state, out = self._key, []
+        for code in map(ord, text):
+            high, low = divmod(code - _ASTRAL, _HALF + 1)
+            if high >= 0:  # the same as its two halves, which may come in two fragments
+                state = _hash(state, _unit(_HIGH + high))
+                other = _ASTRAL + (high << 10 | _moved(_LOW + low, state) & _HALF)
+                state = _hash(state, _unit(_LOW + low))
+            else:
+                other = _moved(code, state)
+                state = _hash(state, _unit(code))
+            out.append(chr(other))
+        return "".join(out)
 
     def plain(self, text: str) -> str:
         """Return the substitute of a text that is not JSON; ids keep the prefix that shows what they are."""
@@ -93,7 +96,14 @@ class Letters(dict[int, int]):
             return text
         prefix = _PREFIX.match(text)
         kept = prefix.end() if prefix else 0
-        return text[:kept] + text[kept:].translate(self)
+        return text[:kept] + self.other(text[kept:])
+
+    def number(self, text: str) -> str:
+        """Return a number with other digits, as many; the sign stays, and the first digit is no zero."""
+        sign = "-" if text.startswith("-") else ""
+        first, rest = text[len(sign)], text[len(sign) + 1 :]
+        moved = 1 + (int(first) - 1 + _steps(self._key, 9)) % 9
+        return f"{sign}{moved}{self.other(first + rest)[1:]}"
 
     def arguments(self, text: str) -> str:
         """Return the substitute of the whole argument text of a call, character by character."""
@@ -109,23 +119,25 @@ class Letters(dict[int, int]):
         text, kind = match.group(), match.lastgroup
         if kind in {"string", "single"}:
             return self._string(text)
+        if kind == "digits":
+            return self.number(text)
         at_end = match.end() == len(match.string)
         if kind != "word" or text in _LITERALS or (at_end and _begins_literal(text)):
             return text
-        return text.translate(self)
+        return self.other(text)
 
     def _string(self, text: str) -> str:
-        pieces: list[str] = []
-        done = 0
-        for escape in _ESCAPE.finditer(text):
-            pieces += (text[done : escape.start()].translate(self), self._escape(escape))
-            done = escape.end()
-        return "".join((*pieces, text[done:].translate(self)))
-
-    def _escape(self, match: re.Match[str]) -> str:
-        if match[1] is None:
-            return match[0]
-        return respelled([(chr(int(match[1], 16)), match[0])], chr(int(match[1], 16)).translate(self))
+        """Return the substitute of a string with its quotes, of which the last may be missing; escapes stay what they are."""
+        end = len(text) - 1 if len(text) > 1 and text.endswith(text[0]) else len(text)
+        spelled: list[tuple[str, str]] = []
+        for match in _ESCAPE.finditer(text, 1, end):
+            spelled += [("\\", match[0])] if match["hex"] else units(match[0])
+        others = self.other("".join(char for char, _ in spelled))
+        pieces = (
+            respelled([(char, spelling)], other) if len(spelling) == 1 or spelling[1] == "u" else spelling
+            for (char, spelling), other in zip(spelled, others, strict=True)
+        )
+        return text[0] + "".join(pieces) + text[end:]
 
 
 class Alphabets:
@@ -150,23 +162,45 @@ def _begins_literal(text: str) -> bool:
     return any(literal.startswith(text) for literal in _LITERALS)
 
 
-def _deranged(alphabet: str, random: Random) -> str:
-    """Return the letters in an order in which none is at its place."""
-    while True:
-        others = "".join(random.sample(alphabet, len(alphabet)))
-        if all(one != other for one, other in zip(alphabet, others, strict=True)):
-            return others
+def _hash(state: bytes, data: bytes) -> bytes:
+    return blake2b(data, key=state, digest_size=16).digest()
 
 
-def _class(code: int) -> tuple[bool, bool, bool, bool]:
+def _unit(code: int) -> bytes:
+    return code.to_bytes(2, "big")
+
+
+def _moved(code: int, state: bytes) -> int:
+    """Return the substitute of half a surrogate pair, or of any other character of the BMP; no letter stays itself."""
+    if _LOW <= code <= _LOW + _HALF:
+        return code & ~_HALF | (code + _steps(state, _HALF + 1)) & _HALF
     char = chr(code)
-    return code < 0x800, char.isdecimal(), char.isupper(), char.islower()
+    if code < 0x80:
+        members = _LETTERS if char.isalpha() else _DIGITS if char.isdigit() else ""
+        return (
+            ord(members[(members.index(char) + _steps(state, len(members))) % len(members)])
+            if members
+            else code
+        )
+    if not char.isalnum():
+        return code
+    others = _classes()[_class(code)]
+    return others[(bisect_left(others, code) + _steps(state, len(others))) % len(others)]
+
+
+def _steps(state: bytes, n: int) -> int:
+    """Return how far a character moves among `n`: by one at least, and never once around."""
+    return 1 + int.from_bytes(state[:8], "big") % (n - 1)
+
+
+def _class(code: int) -> tuple[bool, bool]:
+    return code < 0x800, chr(code).isdecimal()
 
 
 @cache
-def _classes() -> dict[tuple[bool, bool, bool, bool], list[int]]:
+def _classes() -> dict[tuple[bool, bool], list[int]]:
     """Return the letters and digits of each class in order, those of ASCII and of surrogate pairs aside."""
-    classes: dict[tuple[bool, bool, bool, bool], list[int]] = {}
+    classes: dict[tuple[bool, bool], list[int]] = {}
     for code in range(0x80, 0xFFFF):
         if chr(code).isalnum():
             classes.setdefault(_class(code), []).append(code)

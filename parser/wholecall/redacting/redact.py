@@ -30,6 +30,7 @@ from wholecall.redacting.rules import (
     is_counted,
     is_id,
     is_key_word,
+    is_long_number,
     is_name,
     is_named,
     is_of_call,
@@ -39,7 +40,7 @@ from wholecall.redacting.rules import (
 )
 from wholecall.redacting.shapes import shape
 from wholecall.redacting.spelling import respelled
-from wholecall.redacting.texts import texts_of
+from wholecall.redacting.texts import Text, texts_of
 from wholecall.replay import dialect_of
 from wholecall.timeline import Step, timeline
 
@@ -54,7 +55,7 @@ class Redaction(msgspec.Struct, frozen=True):
     """What is replaced, and by what.
 
     Attributes:
-        seed: of the substitution; equal seeds give equal ones.
+        seed: the key of the substitution; equal ones give equal letters, and whoever knows it can read the result.
         names: whether names of tools are replaced, too.
         keep_text: whether what the model says and thinks is kept.
     """
@@ -175,22 +176,28 @@ class _Stream:
         values = [leaf for leaf in leaves if not (leaf.is_key or leaf.deep or leaf.bare)]
         texts = texts_of(self._steps, values)
         free = {"".join(text.pieces) for text in texts if text.free}
-        found = {
-            leaf: other for text in texts for leaf, other in text.substituted(self._alphabets.of("argument"))
-        }
+        found = {leaf: other for text in texts for leaf, other in self._as_one(text)}
         for leaf in leaves:
             _put(leaf, found[leaf] if leaf in found else self._alone(leaf, free))
+
+    def _as_one(self, text: Text) -> list[tuple[Leaf, str]]:
+        """Return the strings of one text with their substitutes."""
+        if text.kind is not None:
+            return text.substituted(self._alphabets.of("argument"))
+        return [] if self._redaction.keep_text else text.substituted(self._alphabets.of("text"))
 
     def _alone(self, leaf: Leaf, free: set[str]) -> str:
         """Return the substitute of a string that is not a piece of a call's text."""
         letters, text = self._alphabets.of(_field(leaf)), leaf.text
+        if leaf.bare and is_long_number(text):
+            return letters.number(text)
         if leaf.deep or leaf.bare or leaf.is_key:
             return letters.plain(text)
         if kept := named_type(leaf.key, leaf.around, text):
             return text[:kept] + letters.plain(text[kept:])
         if leaf.key == "jsonPath":
             return "".join(
-                part if _DIGITS_OF_PATH.fullmatch(part) else part.translate(letters)
+                part if _DIGITS_OF_PATH.fullmatch(part) else letters.other(part)
                 for part in _DIGITS_OF_PATH.split(text)
             )
         if _is_arguments(leaf) and text not in free:

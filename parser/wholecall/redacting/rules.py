@@ -17,9 +17,11 @@ __all__ = [
     "ARGUMENTS",
     "BASE64",
     "CODE",
+    "LONG_NUMBER",
     "is_counted",
     "is_id",
     "is_key_word",
+    "is_long_number",
     "is_name",
     "is_named",
     "is_of_call",
@@ -51,6 +53,9 @@ ARGUMENTS = frozenset(
 )
 CODE = frozenset({"code_interpreter"})  # what is under these is code, which the dialect puts into JSON
 BASE64 = frozenset({"bytes"})
+# An integer that may be a key, an account or a card, not a count; not so long that its size in bits decides what it is.
+LONG_NUMBER = r"-?[1-9][0-9]{11,17}"
+_LONG_NUMBER = re.compile(LONG_NUMBER)
 _NAMES = frozenset(
     [
         "name",
@@ -142,6 +147,11 @@ _NUMBERED_WORD = re.compile(r"(?=.{0,80}\Z)[\w.:/@\[\]<>-]*(?: [\w.-]+){0,2}")
 _NUMBER = re.compile(r"[0-9.]*")
 _NAME = re.compile(r"\s*[\w.:/@$-]*\s*")
 _KEY = re.compile(r"(?!(?:call|toolu|tooluse|fc|msg|run)[_-]\w*\d)[$@\w.:/-]{1,48}")
+
+
+def is_long_number(text: str) -> bool:
+    """Whether a number is one that is replaced."""
+    return _LONG_NUMBER.fullmatch(text) is not None
 
 
 def is_word(key: str, text: str) -> bool:

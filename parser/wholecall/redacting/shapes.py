@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from wholecall import Event
+from wholecall.redacting.rules import is_long_number
 
 __all__ = ["shape"]
 
@@ -43,7 +44,7 @@ def shape(events: Iterable[Event[Any]]) -> list[Any]:
 
 def _of(key: str, value: Any, labels: dict[tuple[str, str], int]) -> Any:
     if key in _WORDS:
-        return value
+        return value if key != "usage" else _counted(value)
     if key in _LABELS and isinstance(value, str):
         return labels.setdefault((key, value), len(labels)), len(value)
     return _sizes(value)
@@ -57,4 +58,18 @@ def _sizes(value: Any) -> Any:
         return [(len(key), _sizes(one)) for key, one in value.items()]
     if isinstance(value, list):
         return [_sizes(one) for one in value]
-    return value
+    return _number(value)
+
+
+def _counted(value: Any) -> Any:
+    """Return what was used with the sizes of its long numbers."""
+    if isinstance(value, dict):
+        return {key: _counted(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_counted(one) for one in value]
+    return _number(value)
+
+
+def _number(value: Any) -> Any:
+    is_long = type(value) is int and is_long_number(str(value))
+    return ("number", len(str(value))) if is_long else value

@@ -1,4 +1,4 @@
-"""Which strings of a stream are argument text, and of which call.
+"""Which strings of a stream are one text: the argument text of a call, or what a model says in pieces.
 
 Theory of operation
 -------------------
@@ -6,24 +6,29 @@ Whether the letters `true` are a literal depends on the text before them, perhap
 shows what text each step added to which call; the strings of that step are looked through from the last to the
 first for the ones that add up to it, and where a call is shown for the first time, those of the steps before it, too.
 The text of a call is then substituted as one text, and each string gets its part. A string that added nothing is a text
-by itself: a whole text, a repetition, a restatement.
+by itself: a whole text, a repetition, a restatement. What the model says and thinks is found the same way, by the events
+of each step; code that a server runs is what stands under its name.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from wholecall import ReasoningDelta, TextDelta
 from wholecall.redacting.leaves import Leaf
 from wholecall.redacting.letters import Letters
+from wholecall.redacting.rules import CODE, is_text
 from wholecall.timeline import Step
+from wholecall.timeline.watch import CallChange
 from wholecall.types import Kind
 
 __all__ = ["Text", "texts_of"]
 
 _JSON = frozenset('{["') | {""}
 _MOST_EARLY = 256
-_FREE = frozenset({"custom", "builtin"})  # kinds of calls whose input need not be JSON
+_FREE = frozenset({"custom", "builtin", None})  # kinds of calls whose input need not be JSON
 
 
 @dataclass(eq=False)
@@ -33,20 +38,29 @@ class Text:
     Attributes:
         pieces: the texts that were added.
         size: their characters.
-        kind: what kind of call it is.
+        kind: what kind of call it is; None for what the model says.
         parts: the strings of the stream that it came from, and where they begin in it.
+        is_code: whether it is code as the wire has it, without the JSON that the dialect puts around it.
     """
 
-    kind: Kind
+    kind: Kind | None
     pieces: list[str] = field(default_factory=list)
     size: int = 0
     parts: list[tuple[Leaf, int]] = field(default_factory=list)
+    is_code: bool = False
 
     @property
     def free(self) -> bool:
         """Whether it need not be JSON: the input of a custom tool, code that a server runs."""
         is_code = self.kind == "server" and "".join(self.pieces[:2]).lstrip()[:1] not in _JSON
-        return self.kind in _FREE or is_code
+        return self.kind in _FREE or is_code or self.is_code
+
+    def add_code(self, leaf: Leaf) -> None:
+        """Take more code."""
+        self.is_code = True
+        self.parts.append((leaf, self.size))
+        self.pieces.append(leaf.text)
+        self.size += len(leaf.text)
 
     def add(self, text: str, *places: list[Leaf]) -> None:
         """Take more text, and the strings that it came from out of the first place that has them all."""
@@ -88,22 +102,19 @@ class Text:
 
     def _begins_anew(self, leaf: Leaf, at: int) -> bool:
         """Whether a piece repeats the beginning: a snapshot, or an object that begins like the one around it."""
-        first = next(piece for piece in self.pieces if piece.strip())
+        first = next((piece for piece in self.pieces if piece.strip()), "")
         return at > 0 and not self.free and len(first) > 1 and leaf.text.startswith(first)
 
 
 def texts_of(steps: Iterable[Step], leaves: list[Leaf]) -> list[Text]:
-    """Return the texts of all calls of a stream.
+    """Return the texts of all calls of a stream, and what the model says.
 
     Args:
         steps: the stream's timeline.
-        leaves: the strings that may be argument text, in order.
+        leaves: the strings that may be part of such a text, in order.
     """
-    texts: list[Text] = []
-    current: dict[tuple[int, int, int], Text] = {}
-    early: list[
-        Leaf
-    ] = []  # the last strings that added nothing: a call may be shown later, with all of its text
+    texts = _Texts()
+    early: list[Leaf] = []  # the last that added nothing: a call may be shown later, with all of its text
     taken = 0
     for step in steps:
         end = step.offset + step.size
@@ -112,12 +123,55 @@ def texts_of(steps: Iterable[Step], leaves: list[Leaf]) -> list[Text]:
             strings.append(leaves[taken])
             taken += 1
         for change in step.changes:
-            key = change.turn, change.choice, change.index
-            if key not in current or change.replaced:
-                current[key] = Text(change.kind)
-                texts.append(current[key])
-            if change.added:
-                current[key].add(change.added, strings, *([early] if change.before is None else []))
+            texts.change(change, strings, early)
+        for event in step.events:
+            if isinstance(event, (TextDelta, ReasoningDelta)):
+                texts.say(event, strings)
         early += strings
         del early[:-_MOST_EARLY]
-    return texts
+    return texts.found
+
+
+class _Texts:
+    """The texts of a stream while it is read."""
+
+    def __init__(self) -> None:
+        self.found: list[Text] = []
+        self._current: dict[tuple[object, ...], Text] = {}
+
+    def change(self, change: CallChange, strings: list[Leaf], early: list[Leaf]) -> None:
+        """Take what became of a call with a step, whose strings these are, and those before it."""
+        key = change.turn, change.choice, change.index
+        if key not in self._current or change.replaced:
+            self._begin(key, Text(change.kind))
+        text = self._current[key]
+        code = _code(change, strings)
+        if code is not None:
+            text.add_code(code)
+            strings.remove(code)
+        elif change.added and not text.is_code:
+            text.add(change.added, strings, *([early] if change.before is None else []))
+
+    def say(self, event: TextDelta | ReasoningDelta, strings: list[Leaf]) -> None:
+        """Take what the model said with a step."""
+        key = type(event), event.turn, event.choice
+        if key not in self._current:
+            self._begin(key, Text(None))
+        said = [leaf for leaf in strings if is_text(leaf.key)]
+        self._current[key].add(event.text, said)
+        strings[:] = [leaf for leaf in strings if leaf in said or not is_text(leaf.key)]
+
+    def _begin(self, key: tuple[object, ...], text: Text) -> None:
+        self._current[key] = text
+        self.found.append(text)
+
+
+def _code(change: CallChange, strings: list[Leaf]) -> Leaf | None:
+    """Return the code that a step added to what a server runs, which the dialect puts into JSON; None if there is none."""
+    if change.kind != "server":
+        return None
+    codes = (leaf for leaf in strings if leaf.around in CODE)
+    return next(
+        (leaf for leaf in codes if change.added.endswith(json.dumps(leaf.text, ensure_ascii=False)[1:-1])),
+        None,
+    )
