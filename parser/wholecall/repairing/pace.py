@@ -17,9 +17,10 @@ from typing import ClassVar, Final
 
 __all__ = ["Pace"]
 
-_TURN: Final = 0.002  # seconds after which others have their turn
-_LONG: Final = 0.001  # seconds after which a slice was too large
-_MOST: Final = 4096  # bytes of a slice
+_TURN: Final = 0.001  # seconds after which others have their turn
+_LONG: Final = 0.0005  # seconds after which a slice was too large
+_MOST: Final = 4096  # bytes of a slice; of the first one, and of the least
+_FIRST: Final = 1024
 _LEAST: Final = 256
 
 
@@ -29,7 +30,7 @@ class Pace:
     _busy: ClassVar[set[Pace]] = set()  # of streams that need more than one turn for what came
 
     def __init__(self) -> None:
-        self._size = _MOST
+        self._size = _FIRST
         self._began = self._slice_began = perf_counter()
 
     def __repr__(self) -> str:
