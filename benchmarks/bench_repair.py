@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from benchmarks import streams, workloads
 from benchmarks.claims import Claim, Comparison, Contender, Growth, Ratio
+from benchmarks.hostile import Attack
 from benchmarks.streams import OURS, Stream
 from benchmarks.workloads import DIALECTS, KIB, READ, Workload
 from wholecall.repairing import Repairer
@@ -27,7 +29,7 @@ _BUDGETS: dict[tuple[str, str | int], dict[str, float]] = {
 }
 
 
-def _repaired(subject: Stream) -> bytes:
+def _repaired(subject: Stream | Attack) -> bytes:
     repairer = Repairer()
     return b"".join([*map(repairer.feed, subject.reads), repairer.close()])
 
@@ -56,7 +58,33 @@ def _growth(dialect: str) -> Growth:
     )
 
 
+# Events that hold nothing, of which a server can send more and more before or behind the first frame.
+_FLOODS = {"broken": b"a{\n\n", "empty": b"event: x\n\n", "blank": b"data:\n\n", "no objects": b"data: 1\n\n"}
+_FIRST = (
+    b'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"a"},"finish_reason":null}]}\n\n'
+)
+
+
+def _flood(unit: bytes, first: bytes, n: int) -> Attack:
+    data = first + unit * n
+    return Attack(workloads.cut(data, READ), len(data), "bytes", 0)
+
+
+# Hardly anything goes out of masses that hold nothing; what passes does so once.
+_SURVIVES = Contender(_repaired, lambda subject, found: len(found) <= subject.size + KIB)
+
+
+def _floods() -> Iterator[Growth]:
+    for name, unit in _FLOODS.items():
+        for where, first in (("before", b""), ("behind", _FIRST)):
+            make = partial(_flood, unit, first)
+            yield Growth(
+                f"repair: {name} events {where} the first frame", make, 8000, lambda one: one.size, _SURVIVES
+            )
+
+
 CLAIMS: list[Claim] = [
+    *_floods(),
     *(_claim(name, dialect) for dialect in DIALECTS for name in ("plain text", "W1", "W2 64K d4")),
     *(_claim(name, dialect, "frame") for dialect in DIALECTS for name, _ in _BUDGETS),
     *map(_growth, DIALECTS),

@@ -94,8 +94,8 @@ def hidden(out: Path) -> list[Path]:
 
 def test_a_worker_that_is_killed(logs: Path, tmp_path: Path) -> None:
     """Another one does its unit; nobody sees the difference."""
-    wait = gate(logs / "z.sse")
-    process = begun(logs, "--out", tmp_path / "out", "--workers", "1", "--json")
+    wait = gate(tmp_path / "z.sse")
+    process = begun(logs, wait, "--out", tmp_path / "out", "--workers", "1", "--json")
     held = arrive(wait)
     (worker,) = workers_of(process)
     os.kill(worker, signal.SIGKILL)
@@ -112,10 +112,10 @@ def test_a_worker_that_is_killed(logs: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_parent_that_is_killed(logs: Path, tmp_path: Path) -> None:
     """Its workers end with it, nothing that is not whole is visible, and the next scan does what is left."""
-    wait = gate(logs / "day-3" / "z.sse")
+    wait = gate(tmp_path / "z.sse")
     out = tmp_path / "out"
     small = {"DYING_UNIT_PIECES": "6"}
-    process = begun(logs, "--out", out, "--workers", "1", dying=small)
+    process = begun(logs, wait, "--out", out, "--workers", "1", dying=small)
     held = arrive(wait)
     (worker,) = workers_of(process)
     process.kill()
@@ -126,10 +126,10 @@ def test_a_parent_that_is_killed(logs: Path, tmp_path: Path) -> None:
     seen = parts(out)
     assert {name for name in seen if not Path(name).name.startswith(".")} <= parts_said(out)
 
-    again = begun(logs, "--out", out, "--workers", "2", "--resume", dying=small)
+    again = begun(logs, wait, "--out", out, "--workers", "2", "--resume", dying=small)
     os.close(arrive(wait))
     assert 0 == ended(again)[0]
-    fresh = begun(logs, "--out", tmp_path / "fresh", "--workers", "1", dying=small)
+    fresh = begun(logs, wait, "--out", tmp_path / "fresh", "--workers", "1", dying=small)
     os.close(arrive(wait))
     assert 0 == ended(fresh)[0]
     assert parts(tmp_path / "fresh") == parts(out)
@@ -150,8 +150,8 @@ def parts_said(out: Path) -> set[str]:
 
 def test_an_interrupt(logs: Path, tmp_path: Path) -> None:
     """A terminal's SIGINT goes to all processes: they end, nothing is half written, and it says how to go on."""
-    wait = gate(logs / "z.sse")
-    process = begun(logs, "--out", tmp_path / "out", "--workers", "1", "--no-hash")
+    wait = gate(tmp_path / "z.sse")
+    process = begun(logs, wait, "--out", tmp_path / "out", "--workers", "1", "--no-hash")
     held = arrive(wait)
     os.killpg(process.pid, signal.SIGINT)
     assert is_left(held)
@@ -160,7 +160,7 @@ def test_an_interrupt(logs: Path, tmp_path: Path) -> None:
 
     assert (130, "") == (code, out)
     assert (
-        f"wholecall: interrupted; to go on: wholecall scan {logs} --out {tmp_path / 'out'} --resume --workers 1 --no-hash\n"
+        f"wholecall: interrupted; to go on: wholecall scan {logs} {wait} --out {tmp_path / 'out'} --resume --workers 1 --no-hash\n"
         == err
     )
     assert {} == parts(tmp_path / "out")

@@ -113,3 +113,15 @@ class TestFinding:
         """A file that a folder or a glob gave was not named."""
         write("d/a.sse")
         assert [True, False, False] == [place.named for place in find(["d/a.sse", "d", "d/*"])]
+
+
+def test_pipes_are_skipped_unless_they_are_named(tmp_path: Path) -> None:
+    """Reading one that nobody writes to would wait for good; who names one means it."""
+    os.mkfifo(tmp_path / "a.sse")
+    (tmp_path / "b.sse").touch()
+    irregular = "it is no regular file; name it to have it read"
+    a, b = str(tmp_path / "a.sse"), str(tmp_path / "b.sse")
+
+    assert [Place(a, irregular), Place(b)] == list(find([tmp_path]))
+    assert [Place(a, irregular), Place(b)] == list(find([tmp_path / "*.sse"]))
+    assert [Place(a, named=True)] == list(find([a]))

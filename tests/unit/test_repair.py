@@ -114,9 +114,9 @@ def test_a_repr_tells_the_state() -> None:
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
-        (b"a\n\nb\n\n", [b"a\n\n", b"b\n\n"]),
-        (b"a\r\n\r\nb\r\rc", [b"a\r\n\r\n", b"b\r\r", b"c"]),
-        (b"a\r\n\nb\n\r\nc", [b"a\r\n\n", b"b\n\r\n", b"c"]),
+        (b"data:a\n\ndata:b\n\n", [b"data:a\n\n", b"data:b\n\n"]),
+        (b"a\r\n\r\ndata:b\r\rc", [b"a\r\n\r\n", b"data:b\r\r", b"c"]),
+        (b"data:a\r\n\nb\n\r\nc", [b"data:a\r\n\n", b"b\n\r\n", b"c"]),
         (b"a\r\nb\nc\rd", [b"a\r\nb\nc\rd"]),
         (b"a\r\r\nb", [b"a\r\r\n", b"b"]),
         (b"a\n\n\nb\n\n", [b"a\n\n", b"\nb\n\n"]),

@@ -220,6 +220,16 @@ def test_line_limit_at_the_end() -> None:
     assert [] == read_all_ways(b"data", Limits(max_line_bytes=3), **STRICT)
 
 
+@pytest.mark.parametrize(
+    "unit", [b"event: x\n\n", b"id\n\n", b"id: 1\nid: 2\n\n", b"retry: 1\nx\n\n", b"id: 1\0\n\n"]
+)
+def test_of_events_without_data_only_the_last_id_stays(unit: bytes) -> None:
+    """However many there are; a name, a delay and what nobody knows end with their event."""
+    kept = {b"id\n\n": "", b"id: 1\nid: 2\n\n": "2"}.get(unit, "0")
+
+    assert [Frame("message", "a", kept)] == read_all_ways(b"id: 0\n\n" + unit * 5 + b"data: a\n\n")
+
+
 def test_unread_lines_have_no_limit_and_no_memory() -> None:
     """Comments and unknown fields are not kept: neither limit nor memory knows of them."""
     limits = Limits(max_line_bytes=20, max_event_bytes=20)

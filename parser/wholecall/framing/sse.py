@@ -49,6 +49,10 @@ _SPELT = re.compile(rb"[^\0- \"<,:{}\[\]]{1,8}(: ?)?")
 # Between events: where comments and blank lines begin, and the first line behind some that is none.
 _SILENCE = re.compile(rb"\n\n[:\n]")
 _SPEECH = re.compile(rb"\n[^:\n]")
+# Whole events without data: only the last id of them says something. Long lines are for the line reader, which counts.
+_EMPTY = re.compile(rb"(?:(?:(?!data)[^\n\0:{\[][^\n\0{\[]{0,80}\n)+\n)+")
+_LONG = 82  # bytes of the longest line in it, at most
+_IDS = re.compile(rb"^id(?::.*)?$", re.MULTILINE)
 _MAX_RETRY_DIGITS = 18
 _COLON, _BRACE = b":{"
 _SILENT = b":\n"
@@ -184,7 +188,7 @@ class SSEFraming(LineFraming):
             self._read_unusual(rest, frames)
 
     def _read_unusual(self, data: bytes, frames: list[Frame]) -> None:
-        """Read what the block reader refuses; comments and blank lines between events are passed at once.
+        """Read what the block reader refuses; comments, blank lines and events without data are passed at once.
 
         They say nothing, and servers that wait send many: a megabyte of them would take as long as ten of text.
         """
@@ -199,6 +203,10 @@ class SSEFraming(LineFraming):
                 if not end:  # a comment that goes on
                     self._read_by_line(data[at:], frames)
                     return
+            elif self._max_line > _LONG and (empty := _EMPTY.match(data, at)):
+                end = empty.end()
+                for line in _IDS.findall(data, at, end)[-1:]:
+                    self._read_line(line, frames)
             else:
                 silence = _SILENCE.search(data, at)
                 end = silence.start() + 2 if silence else len(data)

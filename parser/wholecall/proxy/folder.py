@@ -3,7 +3,7 @@
 Theory of operation. A file has `.part` at its end until it is whole. What is in the folder is looked through when a
 sixteenth of the bound was written since the last time, or when the bound is reached: other workers may write, too, and
 looking at every file for each new one would take longer and longer. Then a sixteenth more goes than has to. Files with
-other names than ours are never touched.
+other names than ours are never touched, nor is what has such a name and is no regular file: it is said once.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from stat import S_ISREG
 from typing import IO, Final
 
 __all__ = ["Folder"]
@@ -35,12 +36,17 @@ class Folder:
     Args:
         path: where it is; it is made if it is not there.
         most_bytes: of all recordings in it; None is no bound.
+        told: is called with the name of what lies among the recordings, and is no regular file.
 
     Raises:
         OSError: it cannot be made, or nothing can be written into it.
     """
 
-    def __init__(self, path: Path, most_bytes: int | None) -> None:
+    def __init__(
+        self, path: Path, most_bytes: int | None, told: Callable[[str], object] = lambda _: None
+    ) -> None:
+        self._told = told
+        self._skipped: set[str] = set()
         self._path = path
         self._most = most_bytes
         self._written: float = 0  # since the folder was looked through
@@ -48,6 +54,8 @@ class Folder:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not os.access(path, os.W_OK | os.X_OK):
             raise PermissionError(f"recordings cannot be written into {path.name!r}: no permission")
+        for _ in self._files():  # what is no file is said before anything is written
+            pass
 
     def begin(self, stem: str) -> tuple[Path, IO[bytes]]:
         """Make a file under a name that no other recording has, nor had while it was written.
@@ -97,9 +105,17 @@ class Folder:
         with os.scandir(self._path) as entries:
             for entry in entries:
                 stat = _stat(entry) if _OURS.match(entry.name) else None
+                if stat is not None and not S_ISREG(stat.st_mode):
+                    self._skip(entry.name)
+                    continue
                 if stat is None or (entry.name.endswith(_PART) and now - stat.st_mtime < _ABANDONED):
                     continue
                 yield (entry.name[:_MOMENT], stat.st_mtime), stat.st_size, Path(entry.path)
+
+    def _skip(self, name: str) -> None:
+        if name not in self._skipped:
+            self._skipped.add(name)
+            self._told(name)
 
 
 def _stat(entry: os.DirEntry[str]) -> os.stat_result | None:

@@ -149,6 +149,8 @@ def _parsed(path: Path) -> dict[str, Any]:
         ConfigError: it cannot be read, is no TOML, or nothing is there to read TOML with.
     """
     toml = _toml()
+    if path.exists() and not (path.is_file() or path.is_dir()):  # a pipe would be waited for, for good
+        raise ConfigError(f"{path} is no regular file")
     try:
         tables: dict[str, Any] = toml.loads(path.read_text("utf-8"))
     except OSError as error:

@@ -63,19 +63,27 @@ class Recordings:
         config: where they go, and which are kept; `dir` is not None.
         room: how much may be in memory.
         clock: returns seconds, for the times of pieces.
+        told: is called with the name of what lies in the folder, and is no regular file.
 
     Raises:
         OSError: the folder cannot be made, or nothing can be written into it.
     """
 
-    def __init__(self, config: RecordConfig, *, room: Room = Room(), clock: Clock = time.monotonic) -> None:  # noqa: B008 - frozen
+    def __init__(
+        self,
+        config: RecordConfig,
+        *,
+        room: Room = Room(),  # noqa: B008 - frozen
+        clock: Clock = time.monotonic,
+        told: Callable[[str], object] = lambda _: None,
+    ) -> None:
         assert config.dir is not None
         self.config = config
         self.room = room
         self.clock = clock
         self.held = 0
         self.writer = Background("recordings", most_jobs=room.jobs, most_bytes=room.queue)
-        self.folder = Folder(config.dir, config.max_bytes)
+        self.folder = Folder(config.dir, config.max_bytes, told)
         self._lost = 0
         self._lock = Lock()
 

@@ -12,13 +12,15 @@ import asyncio
 from collections import Counter, deque
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import IO, Final
 
 from wholecall.proxy.config import Config, UpstreamConfig
 from wholecall.proxy.entry import Entry
-from wholecall.proxy.log import Line, Log, line_of
+from wholecall.proxy.log import Line, Log, line_of, plain_path
 from wholecall.proxy.recording import Recordings, Tape
 from wholecall.proxy.tally import Snapshot, Tally
+from wholecall.proxy.telling import Teller
 
 __all__ = ["MOST_RECENT", "LoopLag", "Watch"]
 _private = True
@@ -73,7 +75,8 @@ class Watch:
             OSError: the folder of the recordings cannot be made, or nothing can be written into it.
         """
         log = None if config.log == "off" else Log(stream, config.log)
-        recordings = None if config.record.dir is None else Recordings(config.record)
+        told = partial(_say_skipped, Teller(config.log, stream))
+        recordings = None if config.record.dir is None else Recordings(config.record, told=told)
         return cls(config.upstreams, log=log, recordings=recordings)
 
     def know(self, upstreams: Iterable[UpstreamConfig]) -> None:
@@ -171,6 +174,10 @@ class Watch:
         """Return the configuration's own word for a model: clients choose theirs, and could make any number."""
         patterns = self._models.get(upstream, ())
         return next((p for p in patterns if model is not None and fnmatchcase(model, p)), _OTHER)
+
+
+def _say_skipped(teller: Teller, name: str) -> None:
+    teller.say("no regular file, left alone", plain_path(name))
 
 
 class LoopLag:

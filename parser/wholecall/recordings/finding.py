@@ -50,7 +50,8 @@ def find(paths: Iterable[StrPath], suffixes: tuple[str, ...] = SUFFIXES) -> Iter
 
     A file is taken whatever its suffix. A folder gives the files with a suffix of `SUFFIXES` (and perhaps one
     of `COMPRESSED`) in it and below it; hidden ones, sidecars (`.case.json`), event logs (`.events.jsonl`) and
-    golden files (`.golden.jsonl`) aside; links to folders are not followed. A path that does not exist but is a
+    golden files (`.golden.jsonl`) aside; links to folders are not followed, and of pipes, sockets and devices only those
+    that are named are read. A path that does not exist but is a
     glob (`**` goes through folders) gives what a folder of its matches would give.
 
     Args:
@@ -82,7 +83,7 @@ def _or_none_below(path: str, found: Iterator[Place], suffixes: tuple[str, ...])
 def _matches(pattern: str, suffixes: tuple[str, ...]) -> Iterator[Place]:
     seen: set[str] = set()
     for path in sorted(glob.iglob(pattern, recursive=True)):  # noqa: PTH207 - Path.glob takes no absolute pattern
-        single = [Place(path)] if is_named_so(path, suffixes) else []
+        single = [_met(path)] if is_named_so(path, suffixes) else []
         found = _below(path, suffixes) if Path(path).is_dir() else single
         for place in found:  # `**` matches a folder and what is in it
             if place.path not in seen:
@@ -105,7 +106,14 @@ def _below(folder: str, suffixes: tuple[str, ...]) -> Iterator[Place]:
         if is_folder:
             yield from _below(path, suffixes)
         elif is_named_so(path, suffixes) and not (entry.is_symlink() and Path(path).is_dir()):
-            yield Place(path)
+            yield _met(path)
+
+
+def _met(path: str) -> Place:
+    """Return a file that nobody named; to read a pipe or a device could wait for good."""
+    met = Path(path)
+    is_irregular = met.exists() and not met.is_file()
+    return Place(path, "it is no regular file; name it to have it read" if is_irregular else None)
 
 
 def is_named_so(path: str, suffixes: tuple[str, ...]) -> bool:

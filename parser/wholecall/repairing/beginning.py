@@ -40,6 +40,7 @@ class Beginning:
         self._withheld: Withheld = withheld
         self._mender: Mender[Any] | None = None
         self._waiting: list[bytes] = []  # blocks before the dialect is known
+        self._n_waiting = 0  # bytes in them
         self._passes = False  # nothing is mended any more
         self._head = b""  # the first bytes, while they do not identify the framing
         self._begun = False
@@ -64,6 +65,7 @@ class Beginning:
     def _find_mender(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
         """Hold a block until the dialect is known; then let all that waits pass, or repair it."""
         self._waiting.append(block)
+        self._n_waiting = self._n_waiting + len(block) if len(self._waiting) > 1 else len(block)
         dialect = self._parser.dialect
         self._mender = self._new_mender()
         if self._mender is None and any(_is_too_large(event) for event in events):
@@ -74,7 +76,7 @@ class Beginning:
                 events = [event for event in events if not isinstance(event, (TextDelta, ReasoningDelta))]
             return b"".join([*(self._mend(early, []) for early in held), self._mend(block, events)])
         limit = self._limits.max_pending_frames_bytes
-        if dialect is not None or (limit is not None and sum(map(len, self._waiting)) > limit):
+        if dialect is not None or (limit is not None and self._n_waiting > limit):
             return self._give_up()
         if len(self._waiting) == 1 and is_comment(block):
             return self._waiting.pop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +199,14 @@ def test_upstreams_of_a_later_place_replace_all(
     config = loaded(tmp_path, UPSTREAM, overrides, **environ)
 
     assert expected == [(upstream.name, upstream.url, upstream.path) for upstream in config.upstreams]
+
+
+def test_a_file_that_is_none(tmp_path: Path) -> None:
+    """A pipe is refused: nobody may ever write into it."""
+    os.mkfifo(tmp_path / "proxy.toml")
+
+    with pytest.raises(ConfigError, match="is no regular file"):
+        load_config(tmp_path / "proxy.toml", {}, {})
 
 
 def test_every_key_has_a_variable(tmp_path: Path) -> None:

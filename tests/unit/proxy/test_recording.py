@@ -17,6 +17,7 @@ from tests.support.exchanges import SECRET, STARTED, entry
 from wholecall.cli import main
 from wholecall.proxy.config import RecordConfig
 from wholecall.proxy.entry import Entry
+from wholecall.proxy.folder import Folder
 from wholecall.proxy.recording import Recordings, Room
 from wholecall.recordings import read
 from wholecall.replay import replay
@@ -408,3 +409,21 @@ def test_what_was_abandoned_goes_too(folder: Path) -> None:
     recorded(folder, (entry(), [b"y" * 1000]), max_bytes=2000)
 
     assert [new.name, NAME] == names(folder)
+
+
+def test_what_is_no_file_is_left_alone_and_said(tmp_path: Path) -> None:
+    """Folders, pipes and links with names of recordings count for nothing, and nothing ends by them."""
+    names = [f"2020-01-01T00-00-0{n}_x.jsonl" for n in range(3)]
+    (tmp_path / names[0]).mkdir()
+    os.mkfifo(tmp_path / names[1])
+    (tmp_path / names[2]).symlink_to(tmp_path / "elsewhere")
+    said: list[str] = []
+    folder = Folder(tmp_path, 10, said.append)
+    for n in range(4):
+        part, file = folder.begin(f"2026-01-01T00-00-0{n}_y")
+        with file:
+            file.write(b"x" * 9)
+        folder.keep(part)
+
+    kept = sorted(entry.name for entry in tmp_path.iterdir())
+    assert (names, [*names, "2026-01-01T00-00-03_y.jsonl"]) == (sorted(said), kept)
