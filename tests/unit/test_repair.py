@@ -53,8 +53,9 @@ def test_streams_without_a_dialect_pass_at_their_end() -> None:
 
 
 def test_what_waits_for_the_dialect_is_bounded() -> None:
-    """Beyond the limit everything passes, from then on untouched."""
-    out = run(*[STRANGE] * 6, CALL, b"data: x", limits=Limits(max_pending_frames_bytes=100))
+    """Beyond the limit everything passes, from then on untouched; 200 bytes are counted for each frame besides its own."""
+    limit = 5 * (len(STRANGE) + 200) - 1
+    out = run(*[STRANGE] * 6, CALL, b"data: x", limits=Limits(max_pending_frames_bytes=limit))
 
     assert [b"", b"", b"", b"", STRANGE * 5, STRANGE, CALL, b"data: x", b""] == out
 

@@ -10,9 +10,9 @@ import msgspec
 
 from wholecall.discreet import discreet_repr
 
-__all__ = ["Frame", "Frames", "Like", "after", "each_framed", "framed"]
+__all__ = ["OWN_SIZE", "Frame", "Frames", "Like", "after", "each_framed", "framed"]
 
-_OWN_SIZE = 200
+OWN_SIZE = 200  # bytes that a frame takes besides its text and its name
 
 
 class Frame(msgspec.Struct, frozen=True, gc=False):
@@ -37,7 +37,7 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
     @property
     def size(self) -> int:
         """About how many bytes it takes to keep the frame: empty ones are not free."""
-        return len(self.data) + len(self.event) + _OWN_SIZE
+        return len(self.data) + len(self.event) + OWN_SIZE
 
 
 class Frames(Protocol):

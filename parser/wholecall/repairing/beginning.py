@@ -12,6 +12,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from wholecall.framing.frame import OWN_SIZE
 from wholecall.framing.opening import framing_of
 from wholecall.output.events import Event, ReasoningDelta, StreamFault, TextDelta
 from wholecall.repairing.blocks import is_comment
@@ -40,7 +41,7 @@ class Beginning:
         self._withheld: Withheld = withheld
         self._mender: Mender[Any] | None = None
         self._waiting: list[bytes] = []  # blocks before the dialect is known
-        self._n_waiting = 0  # bytes in them
+        self._n_waiting = 0  # what they take
         self._passes = False  # nothing is mended any more
         self._head = b""  # the first bytes, while they do not identify the framing
         self._begun = False
@@ -65,7 +66,7 @@ class Beginning:
     def _find_mender(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
         """Hold a block until the dialect is known; then let all that waits pass, or repair it."""
         self._waiting.append(block)
-        self._n_waiting = self._n_waiting + len(block) if len(self._waiting) > 1 else len(block)
+        self._n_waiting = (self._n_waiting if len(self._waiting) > 1 else 0) + len(block) + OWN_SIZE
         dialect = self._parser.dialect
         self._mender = self._new_mender()
         if self._mender is None and any(_is_too_large(event) for event in events):
