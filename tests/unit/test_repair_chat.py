@@ -310,10 +310,13 @@ def test_text_and_calls_in_one_frame_are_parted() -> None:
 
 
 def test_everything_in_one_frame() -> None:
-    """A whole turn in one frame comes out as it went in, if it is strict."""
+    """Of a whole turn in one frame the text goes out at once, and its calls and its reason at the end."""
     data = frame({"role": "assistant", "content": "a", "tool_calls": [WHOLE]}, finish="tool_calls")
+    out = run(data, DONE)
 
-    assert [b"", data + DONE, b""] == run(data, DONE)
+    assert list(data_of(frame({"role": "assistant", "content": "a"}))) == list(data_of(out[0]))
+    assert list(data_of(frame({"tool_calls": [WHOLE]}, finish="tool_calls"))) == list(data_of(out[1]))
+    assert out[1].endswith(DONE)
 
 
 def test_everything_in_one_frame_with_a_wrong_reason() -> None:
@@ -323,13 +326,13 @@ def test_everything_in_one_frame_with_a_wrong_reason() -> None:
 
     assert (GOOD, "a", ["tool_calls"]) == (
         read(out := run(wrong, DONE)),
-        visible_text(out[1]),
+        visible_text(out[0]),
         finish_reasons(out[1]),
     )
     assert 3 == next(data_of(out[1]))["usage"]["total_tokens"]
     assert ([], "a", ["stop"]) == (
         read(out := run(lost, DONE, withheld="end")),
-        visible_text(out[1]),
+        visible_text(out[0]),
         finish_reasons(out[1]),
     )
 
@@ -357,11 +360,13 @@ def test_choices_have_calls_of_their_own() -> None:
     assert (GOOD, {0: "stop", 1: "tool_calls"}) == (read(out), reasons)
 
 
-def test_text_behind_a_reason_keeps_its_place() -> None:
-    """What a choice still says after its reason waits with it."""
-    frames = [texts("a"), frame(finish="stop"), texts("b"), DONE]
+def test_text_behind_a_reason_goes_out_before_it() -> None:
+    """What a choice still says after its reason waits for nothing; the reason comes once, behind all of it."""
+    frames = [texts("a"), frame(finish="stop"), texts("b"), frame({"content": "c"}, finish="length"), DONE]
 
-    assert [frames[0], b"", b"", b"".join(frames[1:]), b""] == run(*frames)
+    expected = [frames[0], b"", frames[2], frame({"content": "c"}), frame(finish="length") + DONE, b""]
+
+    assert [list(data_of(out)) for out in expected] == [list(data_of(out)) for out in run(*frames)]
 
 
 def test_legacy_calls_stay_legacy() -> None:

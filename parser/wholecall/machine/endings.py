@@ -23,10 +23,9 @@ if TYPE_CHECKING:
     from wholecall.machine.verdicts import Ended
     from wholecall.types import TurnReason
 
-__all__ = ["allows_calls", "ending", "outranks", "turn_finished"]
+__all__ = ["allows_calls", "ending", "turn_finished"]
 
 _FACTS = CUT_REASONS | {"error", "aborted", "pause"}
-_PRECEDENCE = ("aborted", "error", "content_filter", "length")
 _ALLOWING = frozenset({"tool_calls", "stop", "unknown"})  # of answers whose calls have no ends of their own
 _NO_CLAIM = frozenset(
     {"completed", "STOP", "success", "turnComplete", "end_of_turn"}
@@ -43,13 +42,6 @@ def allows_calls(finish: Finish, *, own_ends: bool) -> bool:
     """
     allows = finish.reason == "tool_calls" or (finish.reason in _ALLOWING and not own_ends)
     return allows and not finish.foreign
-
-
-def outranks(new: TurnReason, old: TurnReason | None) -> bool:
-    """Return whether a second reason replaces the first: the worse one wins, else the last."""
-    if old in _PRECEDENCE:
-        return new in _PRECEDENCE and _PRECEDENCE.index(new) <= _PRECEDENCE.index(old)
-    return True
 
 
 def ending(reason: TurnReason | None, ended: Ended) -> Ended:

@@ -40,7 +40,7 @@ from wholecall.deltas import (
 from wholecall.machine import slots
 from wholecall.machine.claims import adopt, learn_labels
 from wholecall.machine.echoes import may_be_echo
-from wholecall.machine.endings import allows_calls, outranks
+from wholecall.machine.endings import allows_calls
 from wholecall.machine.holding import release
 from wholecall.machine.labels import bind
 from wholecall.machine.phases import advance
@@ -50,6 +50,7 @@ from wholecall.machine.restating import find_restated, matched
 from wholecall.machine.sameness import Said, repeats
 from wholecall.machine.settling import doubt, settle
 from wholecall.output.events import ReasoningDelta, TextDelta
+from wholecall.output.reasons import outranks
 from wholecall.types import CUT_REASONS
 
 if TYPE_CHECKING:

@@ -2,8 +2,9 @@
 
 Theory of operation. A call has no end of its own here, and late calls may follow a finish reason (a whole
 `message.tool_calls` after it). So what holds calls waits in a queue, together with the frames that finish choices
-and all that shows nothing, until the parser ends the turn. Frames that show text pass at once; one that shows text
-and calls is split. At the end of the turn the queue is replayed as it is, if every naive reader gets our calls from
+and all that shows nothing, until the parser ends the turn. Text passes at once, whatever came before it: some servers
+say `"finish_reason": "stop"` in every chunk. One that shows text and holds calls, or finishes a choice, is split; and
+of the reasons of a choice one is left, behind all of its text. At the end of the turn the queue is replayed as it is, if every naive reader gets our calls from
 it. Else it is *loosened*: the calls are cut out of its frames and encoded again, where the first of them was or
 before the first reason. Reasons are corrected in either case.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from wholecall.dialects.reasons import turn_reason
@@ -29,11 +31,12 @@ from wholecall.output.events import (
     TurnFinished,
     TurnStarted,
 )
+from wholecall.output.reasons import outranks
 from wholecall.repairing.chat_reading import (
     CALL_FIELDS,
     ChatTracks,
     choices_of,
-    claims_of,
+    endings_of,
     finishes,
     has_calls,
     has_content,
@@ -41,8 +44,10 @@ from wholecall.repairing.chat_reading import (
     only,
     piece_in,
     rest_of,
+    shown_of,
     shows_content,
     tells_role,
+    unfinished,
     without_messages,
 )
 from wholecall.repairing.chat_shapes import said_in, shaped
@@ -88,7 +93,7 @@ class ChatMender(Mender[ChatEncoder]):
         self._calls.clear()
         self._forget_turn()
         self._finished: set[int] = set()  # choices that the wire ended
-        self._claims: list[TurnReason] = []  # for which it did
+        self._words: dict[int, tuple[str, TurnReason]] = {}  # for which it did, theirs and ours
         self._n_waiting = 0  # bytes
         self._is_shown = False
 
@@ -96,7 +101,7 @@ class ChatMender(Mender[ChatEncoder]):
         """Whether a block needs no look: it shows text and does nothing else."""
         return (
             self._begun
-            and not (self._finished or self._is_odd)
+            and not self._is_odd
             and bool(events)
             and _SPEECH.issuperset(map(type, events))
             and _NOTABLE.search(block) is None
@@ -189,18 +194,14 @@ class ChatMender(Mender[ChatEncoder]):
             return piece.raw
         self._take_head(payload)
         calls, ended = has_calls(payload), finishes(payload)
-        is_late = bool(self._finished) and any(
-            number_of(choice) in self._finished for choice in choices_of(payload)
-        )
-        if ended or is_late or not shows_content(payload):
+        if not shows_content(payload):
             return self._wait(piece, calls=calls, ended=ended)
-        if not calls:
-            self._is_shown = True
+        self._is_shown = True
+        if not (calls or ended):
             return piece.raw
         held = only(payload, *CALL_FIELDS)
         parted = piece._replace(payload=held, raw=piece.with_payload(held))
-        self._is_shown = True
-        return piece.with_payload(rest_of(payload)) + self._wait(parted, calls=True, ended=ended)
+        return piece.with_payload(shown_of(payload)) + self._wait(parted, calls=calls, ended=ended)
 
     def _take_head(self, payload: dict[str, Any]) -> None:
         numbers = {number_of(choice) for choice in choices_of(payload)} - self._headed
@@ -217,8 +218,11 @@ class ChatMender(Mender[ChatEncoder]):
     def _wait(self, piece: Piece, *, calls: bool, ended: Iterable[int]) -> bytes:
         """Queue a frame that shows nothing; it may pass where nothing waits before it and it does nothing."""
         if ended:
+            self._supersede(self._finished.intersection(ended))
             self._finished.update(ended)
-            self._claims += claims_of(piece.payload or {})
+            for number, word, reason in endings_of(piece.payload or {}):
+                if number not in self._words or outranks(reason, self._words[number][1]):
+                    self._words[number] = word, reason
         if calls:
             self._tracks.see(piece)
         elif not ended and not self._queue and self._place is None:
@@ -236,6 +240,20 @@ class ChatMender(Mender[ChatEncoder]):
         if self._n_waiting <= self._most:
             return b""
         return self.fail("event_too_large", "too much waits for the end of the turn")
+
+    def _supersede(self, choices: AbstractSet[int]) -> None:
+        """Take the reasons of choices out of the frames that wait: another one has come."""
+        if not choices:
+            return
+        place, queue = self._place, self._queue[:]
+        self._queue.clear()
+        for at, piece in enumerate(queue):
+            kept = _without_reasons(piece, choices)
+            if kept is not None:
+                self._queue.append(kept)
+            elif place is not None and self._place is not None and at < place:
+                self._place -= 1
+        self._n_waiting = sum(len(piece.whole) for piece in self._queue)
 
     def _loosen(self) -> None:
         """Cut the calls out of the frames that wait, and forget the frames that hold nothing else."""
@@ -278,8 +296,8 @@ class ChatMender(Mender[ChatEncoder]):
     def _is_error(self) -> bool:
         """Whether the reasons that came promise what does not come out."""
         executed = bool(self._executed)
-        return bool(self._claims) and all(
-            self._losses.is_error(claimed, executed=executed) for claimed in self._claims
+        return bool(self._words) and all(
+            self._losses.is_error(claimed, executed=executed) for _, claimed in self._words.values()
         )
 
     def leave(self) -> bytes:
@@ -312,26 +330,28 @@ class ChatMender(Mender[ChatEncoder]):
         return piece.with_payload({**payload, "choices": choices})
 
     def _reason(self, choice: dict[str, Any]) -> dict[str, str]:
-        known = turn_reason(choice.get("finish_reason"))
-        if known is None:
+        if turn_reason(choice.get("finish_reason")) is None:
             return {}
         number = number_of(choice)
-        reason = self._losses.reason(known[0], executed=number in self._executed, choice=number)
+        word, claimed = self._words[number]
+        reason = self._losses.reason(claimed, executed=number in self._executed, choice=number)
         if reason == "tool_calls":
             return {"finish_reason": self._call_reason()}
-        return {} if reason == known[0] else {"finish_reason": reason}
+        return {"finish_reason": word if reason == claimed else reason}
 
     def _call_reason(self) -> str:
         return "function_call" if self._tracks.legacy else "tool_calls"
 
 
-def _without_reasons(piece: Piece) -> Piece | None:
-    """Return a frame that ends nothing, None where it holds nothing else."""
+def _without_reasons(piece: Piece, choices: AbstractSet[int] | None = None) -> Piece | None:
+    """Return a frame that ends nothing, or none of some choices; None where it holds nothing else."""
     payload = piece.payload or {}
-    if not finishes(payload):
+    ended = finishes(payload)
+    if choices is not None and choices.isdisjoint(ended):
+        return piece
+    if not ended:
         return piece if has_content(payload) else None
-    choices = [{**choice, "finish_reason": None} for choice in choices_of(payload)]
-    rest = {**payload, "choices": choices}
+    rest = unfinished(payload, choices)
     return piece._replace(payload=rest, raw=piece.with_payload(rest)) if has_content(rest) else None
 
 

@@ -19,6 +19,7 @@ __all__ = [
     "ChatTracks",
     "choices_of",
     "claims_of",
+    "endings_of",
     "finishes",
     "has_calls",
     "has_content",
@@ -26,8 +27,10 @@ __all__ = [
     "only",
     "piece_in",
     "rest_of",
+    "shown_of",
     "shows_content",
     "tells_role",
+    "unfinished",
     "without_messages",
 ]
 
@@ -80,9 +83,18 @@ def finishes(payload: Payload) -> list[int]:
 
 
 def claims_of(payload: Payload) -> list[TurnReason]:
-    """Return the reasons for which the chunk ends choices, in our words."""
-    known = (turn_reason(choice.get("finish_reason")) for choice in choices_of(payload))
-    return [reason[0] for reason in known if reason is not None]
+    """Return the reasons for which choices end, in our words."""
+    return [reason for _, _, reason in endings_of(payload)]
+
+
+def endings_of(payload: Payload) -> list[tuple[int, str, TurnReason]]:
+    """Return the choices that end, each with its reason, in the wire's word and in ours."""
+    known = ((choice, turn_reason(choice.get("finish_reason"))) for choice in choices_of(payload))
+    return [
+        (number_of(choice), choice["finish_reason"], reason[0])
+        for choice, reason in known
+        if reason is not None
+    ]
 
 
 def shows_content(payload: Payload) -> bool:
@@ -146,6 +158,23 @@ def rest_of(payload: Payload) -> dict[str, Any]:
     return {**payload, "choices": [_rest_of_choice(choice) for choice in choices_of(payload)]}
 
 
+def unfinished(payload: Payload, choices: Collection[int] | None = None) -> dict[str, Any]:
+    """Return the chunk as one that ends none of some choices, or no choice at all."""
+    kept = [
+        {**choice, "finish_reason": None} if choices is None or number_of(choice) in choices else choice
+        for choice in choices_of(payload)
+    ]
+    return {**payload, "choices": kept}
+
+
+def shown_of(payload: Payload) -> dict[str, Any]:
+    """Return what of a chunk is shown at once: no calls, no reasons, and no counts that come with a reason."""
+    shown = rest_of(payload) if has_calls(payload) else dict(payload)
+    if not finishes(payload):
+        return shown
+    return unfinished({field: value for field, value in shown.items() if field != "usage"})
+
+
 def tells_role(choice: Payload) -> bool:
     """Whether a choice says whose words they are."""
     delta = choice.get("delta")
@@ -167,13 +196,15 @@ def without_messages(payload: Payload, choices: Collection[int]) -> dict[str, An
 
 
 def only(payload: Payload, *fields: str) -> dict[str, Any]:
-    """Return the chunk with nothing but the given fields in its deltas and messages."""
+    """Return the chunk with nothing but the given fields in its deltas and messages, and no message without any."""
     choices = []
     for choice in choices_of(payload):
         kept = dict(choice)
         for view in ("delta", "message"):
             if isinstance(choice.get(view), dict):
                 kept[view] = {field: value for field, value in choice[view].items() if field in fields}
+        if kept.get("message") == {}:
+            del kept["message"]
         choices.append(kept)
     return {**payload, "choices": choices}
 

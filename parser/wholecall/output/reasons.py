@@ -1,0 +1,17 @@
+"""Which of two reasons a turn ended for, where the wire tells several."""
+
+from __future__ import annotations
+
+from wholecall.types import TurnReason
+
+__all__ = ["outranks"]
+_private = True
+
+_PRECEDENCE = ("aborted", "error", "content_filter", "length")
+
+
+def outranks(new: TurnReason, old: TurnReason | None) -> bool:
+    """Return whether a second reason replaces the first: the worse one wins, else the last."""
+    if old in _PRECEDENCE:
+        return new in _PRECEDENCE and _PRECEDENCE.index(new) <= _PRECEDENCE.index(old)
+    return True

@@ -1,0 +1,135 @@
+"""Law 115: text waits for nothing, and each choice has one reason, behind all that it says."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from itertools import product
+
+import pytest
+
+from tests.support import corpora, quirky
+from wholecall import ReasoningDelta, TextDelta, ToolCallParser
+from wholecall.dialects.reasons import turn_reason
+from wholecall.repairing import Repairer
+
+REASONS = [None, "stop", "length", "tool_calls"]
+DELTAS = [
+    {},
+    {"content": "a"},
+    {"reasoning_content": "b"},
+    {"content": ""},
+]  # who speaks, said again behind a reason, is another answer
+HEAD = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+DONE = b"data: [DONE]\n\n"
+
+
+def chunk(delta: dict[str, str], reason: str | None, choice: int = 0) -> bytes:
+    """Return an event of a chat stream."""
+    listed = [{"index": choice, "delta": delta, "finish_reason": reason}]
+    return b"data: " + json.dumps({**HEAD, "choices": listed}).encode() + b"\n\n"
+
+
+def said(parser: ToolCallParser, data: bytes) -> str:
+    """Return what a parser reads of text in bytes."""
+    return "".join(
+        event.text for event in parser.feed(data) if isinstance(event, (TextDelta, ReasoningDelta))
+    )
+
+
+def late(events: list[bytes]) -> list[int]:
+    """Return after which events not all of the text that came has gone out."""
+    before, after = ToolCallParser(), ToolCallParser("chat-completions")
+    repairer = Repairer()
+    found: list[int] = []
+    came = gone = ""
+    for number, event in enumerate(events):
+        came += said(before, event)
+        gone += said(after, repairer.feed(event))
+        if len(gone) < len(came):
+            found.append(number)
+    return found
+
+
+def reasons(data: bytes) -> Counter[int]:
+    """Return how many reasons each choice of a stream has."""
+    found: Counter[int] = Counter()
+    for line in data.splitlines():
+        if not line.startswith(b"data: {"):
+            continue
+        for choice in json.loads(line[6:]).get("choices", ()):
+            found[choice.get("index", 0)] += turn_reason(choice.get("finish_reason")) is not None
+    return found
+
+
+def repaired(events: list[bytes]) -> bytes:
+    """Return what a repairer makes of a stream."""
+    repairer = Repairer()
+    return b"".join([*map(repairer.feed, events), repairer.close()])
+
+
+def small() -> Iterator[list[bytes]]:
+    """Yield all streams of up to three chunks that say something, each with a reason or without one."""
+    first = chunk({"role": "assistant", "content": "x"}, None)
+    for n in (1, 2, 3):
+        for frames in product(product(DELTAS, REASONS), repeat=n):
+            yield [first, *(chunk(delta, reason) for delta, reason in frames), DONE]
+
+
+def test_text_waits_for_no_reason() -> None:
+    """Whatever reasons come, with a text, before or after it: it is out when it has come."""
+    assert [] == [events for events in small() if late(events)]
+
+
+def test_a_choice_has_one_reason() -> None:
+    """However many came: one goes on, and no text comes behind it."""
+    wrong: list[bytes] = []
+    for events in small():
+        data = repaired(events)
+        blocks = data.split(b"\n\n")
+        ends = [at for at, block in enumerate(blocks) if reasons(block)[0]]
+        texts = [at for at, block in enumerate(blocks) if b'"a"' in block or b'"b"' in block]
+        n_came = sum(reasons(event)[0] for event in events)
+        if len(ends) != min(n_came, 1) and b'"error"' not in data:
+            wrong.append(data)
+        if ends and texts and max(texts) > min(ends):
+            wrong.append(data)
+
+    assert [] == wrong
+
+
+@pytest.mark.parametrize("mode", quirky.MODES)
+def test_text_of_quirky_servers_waits_for_nothing(mode: str) -> None:
+    """So it is for the streams of every server with a quirk; and each choice has one reason at most."""
+    for number in range(3):
+        data = quirky.make(f"text:{number}", (mode,)).bytes()
+        events = [block + b"\n\n" for block in data.split(b"\n\n") if block]
+
+        assert [] == late(events), number
+        assert all(n <= 1 for n in reasons(repaired(events)).values()), number
+
+
+def test_text_of_recordings_waits_for_nothing() -> None:
+    """So it is for all recordings of this dialect."""
+    found = {}
+    for path in corpora.streams():
+        if path.parent.name == "chat-completions" and path.suffix == ".sse":
+            events = [block + b"\n\n" for block in path.read_bytes().split(b"\n\n") if block]
+            if numbers := late(events):
+                found[path.stem] = numbers
+
+    assert {} == found
+
+
+@pytest.mark.parametrize("reason", ["stop", None])
+def test_memory_is_bounded_behind_a_reason(reason: str | None) -> None:
+    """Nothing of a text waits, however long it is, whether a reason came before it or with each piece."""
+    repairer = Repairer()
+    held = 0
+    first = [chunk({"role": "assistant", "content": "x"}, None), chunk({}, "stop")]
+    for event in [*first, *[chunk({"content": "y" * 100}, reason)] * 2000]:
+        repairer.feed(event)
+        held = max(held, repairer.report.held)
+
+    assert held < 1000
