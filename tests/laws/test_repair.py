@@ -345,6 +345,7 @@ EDITED = {
     "responses/ids-on-some-events": "events do not tell their item",
     "responses/item-id-rotates": "an item has several ids",
     "responses/items-never-done": "an item without an end",
+    "responses/parallel-interleaved": "calls are interleaved, and some clients read one item after the other",
 }
 
 

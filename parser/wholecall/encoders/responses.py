@@ -134,6 +134,8 @@ class ResponsesEncoder(Encoder):
         """Return the finished item of a call."""
         extra = dict(call.extra or {}) if self._is_ours and "from_text" not in call.flags else {}
         item_id = extra.pop("item_id", None)
+        if any(item.get("id") == item_id for item in self.output):
+            item_id = None  # clients go by it
         if isinstance(call, BuiltinToolCall):
             labels = {"type": f"{call.kind}_call", "id": item_id or call.id, "call_id": call.id}
             return {**labels, **_MEMBERS.get(call.kind, {}), "status": "completed", **extra, **call.arguments}

@@ -120,6 +120,8 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
             block = payload["content_block"]
             if index in self._tracks or index != expected or block.get("input") not in _PLACEHOLDERS:
                 return False
+            if self._stopped != self._tracks.keys():
+                return False  # the one before goes on: some clients read one block at a time
             track = self._tracks[index] = Track(_CALL, "text")
             return track.begin(block.get("id") or "", {"name": block.get("name"), "text": ""})
         if index not in self._tracks:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any, Final
 
 import msgspec
@@ -173,11 +174,21 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         kind = str(item["type"])
         if index in self._tracks or index != len(self._numbers) + len(self._tracks):
             return False
+        if self._done != self._tracks.keys():
+            return False  # the one before is not done: some clients read one item at a time
         track = self._tracks[index] = Track(kind, "text")
-        track.item_id = item.get("id")
+        track.item_id = self._item_id(item.get("id"))
+        if track.item_id is None:
+            return False
         name = item.get("name") if kind in _TEXTS else "-"
         text = item.get(_TEXTS[kind]) if kind in _TEXTS else ""
         return text in ("", None) and track.begin(item.get("call_id") or "", {"name": name, "text": ""})
+
+    def _item_id(self, id: object) -> str | None:
+        """Return the id of an item that no other has, None where the wire tells none: some clients go by it alone."""
+        if type(id) is not str or not id or any(track.item_id == id for track in self._tracks.values()):
+            return None
+        return None if any(item.get("id") == id for item in self._encoder.output) else id
 
     def _track_done(self, index: int, track: Track, item: dict[str, Any]) -> bool:
         self._done.add(index)
@@ -296,7 +307,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         waiting = {str(_label(item)[1]): item for item in output if is_ours(item)}
         kept = [waiting.pop(str(_label(item)[1]), None) if is_ours(item) else item for item in listed]
         whole = [item for item in kept if item is not None] + list(waiting.values()) if listed else output
-        return {"response": {**response, "output": whole}}
+        return {"response": {**response, "output": _in_order(whole, output)}}
 
     def _is_empty_handed(self, payload: dict[str, Any]) -> bool:
         """Whether a response claims to be complete, and must end as an error."""
@@ -309,6 +320,15 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
             return {}
         assert isinstance(response, dict)
         return {"type": "response.incomplete", "response": {**response, **cut_response()}}
+
+
+def _in_order(items: list[Any], sent: list[dict[str, Any]]) -> list[Any]:
+    """Return items in the order in which they were sent, if all of them were."""
+    places = {str(item.get("id")): place for place, item in enumerate(sent)}
+    ids = [str(item.get("id")) if isinstance(item, dict) else "" for item in items]
+    if not places.keys() >= set(ids):
+        return items
+    return [item for _, item in sorted(zip(map(places.__getitem__, ids), items, strict=True), key=itemgetter(0))]
 
 
 def _is_completed(payload: dict[str, Any]) -> bool:

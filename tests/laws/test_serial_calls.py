@@ -1,0 +1,164 @@
+"""Law 116: calls leave the repairer one after the other, under ids of their own."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from typing import Any
+
+import pytest
+
+from wholecall import ToolCall, ToolCallParser
+from wholecall.repairing import Repairer
+
+NAMES = ("get_tide", "find_berth")
+TEXTS = ('{"khz":518}', '{"y":[2]}')
+IDS = [("fc_0", "fc_1"), (None, None), ("", ""), ("same", "same"), ("fc_0", None)]
+
+
+def numbered(*payloads: dict[str, Any]) -> bytes:
+    """Return events of Responses."""
+    return b"".join(
+        b"event: %b\ndata: %b\n\n"
+        % (one["type"].encode(), json.dumps({**one, "sequence_number": n}).encode())
+        for n, one in enumerate(payloads)
+    )
+
+
+def item(at: int, id: str | None, text: str, status: str) -> dict[str, Any]:
+    """Return the item of a call."""
+    labels = {"type": "function_call", "id": id, "call_id": f"call_{at}", "name": NAMES[at]}
+    return {**labels, "arguments": text, "status": status}
+
+
+def call(at: int, id: str | None) -> list[dict[str, Any]]:
+    """Return the events of a call."""
+    text, event = TEXTS[at], "response.function_call_arguments"
+    place = {"output_index": at, "item_id": id}
+    return [
+        {"type": "response.output_item.added", "output_index": at, "item": item(at, id, "", "in_progress")},
+        {"type": f"{event}.delta", **place, "delta": text[:4]},
+        {"type": f"{event}.delta", **place, "delta": text[4:]},
+        {"type": f"{event}.done", **place, "arguments": text},
+        {"type": "response.output_item.done", "output_index": at, "item": item(at, id, text, "completed")},
+    ]
+
+
+def responses(order: tuple[int, ...], ids: tuple[str | None, ...]) -> bytes:
+    """Return a stream of two calls in which the events of the first one stand at these places."""
+    first, second = call(0, ids[0]), call(1, ids[1])
+    events = [(first if at in order else second).pop(0) for at in range(10)]
+    output = [item(at, ids[at], TEXTS[at], "completed") for at in (0, 1)]
+    response = {"id": "r1", "object": "response", "created_at": 1, "model": "m", "output": []}
+    return numbered(
+        {"type": "response.created", "response": {**response, "status": "in_progress"}},
+        *events,
+        {"type": "response.completed", "response": {**response, "status": "completed", "output": output}},
+    )
+
+
+def block(at: int) -> list[dict[str, Any]]:
+    """Return the events of a block of Anthropic's."""
+    start = {"type": "tool_use", "id": f"toolu_{at}", "name": NAMES[at], "input": {}}
+    delta = {"type": "content_block_delta", "index": at}
+    return [
+        {"type": "content_block_start", "index": at, "content_block": start},
+        {**delta, "delta": {"type": "input_json_delta", "partial_json": TEXTS[at][:4]}},
+        {**delta, "delta": {"type": "input_json_delta", "partial_json": TEXTS[at][4:]}},
+        {"type": "content_block_stop", "index": at},
+    ]
+
+
+def anthropic(order: tuple[int, ...]) -> bytes:
+    """Return the same in Anthropic's events."""
+    first, second = block(0), block(1)
+    events = [(first if at in order else second).pop(0) for at in range(8)]
+    message = {"id": "m1", "type": "message", "role": "assistant", "model": "m", "content": [], "usage": {}}
+    every = [
+        {"type": "message_start", "message": message},
+        *events,
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {}},
+        {"type": "message_stop"},
+    ]
+    return b"".join(
+        b"event: %b\ndata: %b\n\n" % (one["type"].encode(), json.dumps(one).encode()) for one in every
+    )
+
+
+def repaired(data: bytes) -> bytes:
+    """Return what a repairer makes of a stream."""
+    repairer = Repairer()
+    return repairer.feed(data) + repairer.close()
+
+
+def calls(data: bytes) -> list[tuple[str, str]]:
+    """Return the calls of a stream, in order."""
+    parser: ToolCallParser[Any] = ToolCallParser()
+    events = parser.feed(data) + parser.close()
+    return sorted((event.name, event.raw_arguments) for event in events if isinstance(event, ToolCall))
+
+
+def payloads(data: bytes) -> list[dict[str, Any]]:
+    """Return the events of a stream."""
+    return [json.loads(line[6:]) for line in data.splitlines() if line.startswith(b"data: {")]
+
+
+def is_serial(data: bytes, begins: str, ends: str, place: str) -> bool:
+    """Whether each call is over before the next one begins, and each event is of the one that is open."""
+    current: object = None
+    for one in payloads(data):
+        if one["type"] == begins:
+            if current is not None:
+                return False
+            current = one[place]
+        elif place in one and one[place] != current:
+            return False
+        if one["type"] == ends:
+            current = None
+    return current is None
+
+
+def item_ids(data: bytes) -> list[tuple[str, ...]]:
+    """Return the ids under which each item of a stream is told, wherever it is."""
+    found: dict[int, set[str]] = {}
+    for one in payloads(data):
+        if "output_index" in one:
+            told = found.setdefault(one["output_index"], set())
+            told |= {one["item"]["id"]} if "item" in one else {one["item_id"]}
+        for at, whole in enumerate(one.get("response", {}).get("output", ())):
+            found.setdefault(at, set()).add(whole["id"])
+    return [tuple(sorted(map(str, told))) for told in found.values()]
+
+
+@pytest.mark.parametrize("ids", IDS)
+def test_calls_of_responses_leave_one_by_one(ids: tuple[str | None, ...]) -> None:
+    """However two calls are interleaved, and whatever ids their items have or lack: each has one of its own."""
+    begins, ends = "response.output_item.added", "response.output_item.done"
+    for order in combinations(range(10), 5):
+        data = responses(order, ids)
+        sent, out = calls(data), repaired(data)
+
+        assert sent == calls(out), (order, out)
+        if "error" not in payloads(out)[-1]:
+            told = item_ids(out)
+            assert is_serial(out, begins, ends, "output_index"), (order, out)
+            assert [1] * len(told) == [len(each) for each in told], (order, told)
+            assert len(told) == len(set(told)), (order, told)
+            assert not {("",), ("None",)} & set(told), (order, told)
+
+
+def test_calls_of_anthropic_leave_one_by_one() -> None:
+    """The same for blocks."""
+    for order in combinations(range(8), 4):
+        data = anthropic(order)
+        out = repaired(data)
+
+        assert calls(data) == calls(out), (order, out)
+        assert is_serial(out, "content_block_start", "content_block_stop", "index"), (order, out)
+
+
+def test_what_is_serial_passes() -> None:
+    """Calls that come one after the other, under ids of their own, go out byte for byte."""
+    streams = [responses((0, 1, 2, 3, 4), ("fc_0", "fc_1")), anthropic((0, 1, 2, 3))]
+
+    assert streams == list(map(repaired, streams))
