@@ -330,6 +330,7 @@ EDITED = {
     "anthropic/stop-never-sent": "a block without an end",
     "chat-completions/azure-filters": "a choice has no delta",
     "chat-completions/content-among-calls": "text overtakes calls",
+    "chat-completions/finish-blank": "blank roles and reasons, which strict clients refuse",
     "chat-completions/finish-twice": "the second reason is another one",
     "chat-completions/framing-comments": "empty events overtake calls",
     "chat-completions/id-late": "the id is not in the first fragment",

@@ -323,7 +323,7 @@ def test_recordings_come_out_as_a_repairer_gives_them() -> None:
         ]
 
     assert [] == wrong
-    assert n_untouched > 40
+    assert n_untouched > 35
 
 
 @pytest.mark.parametrize(

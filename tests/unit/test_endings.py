@@ -10,10 +10,10 @@ import pytest
 from wholecall.deltas import CallClosed, CallSeen, Delta, Finish, Labelled, Slot, TurnEnded, UsageSeen
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
-from wholecall.machine.endings import CUT_REASONS, outranks
 from wholecall.output.events import TurnFinished
+from wholecall.output.reasons import outranks
 from wholecall.policy import Policy
-from wholecall.types import TurnReason
+from wholecall.types import CUT_REASONS, TurnReason
 
 if TYPE_CHECKING:
     from wholecall.types import Anomaly, Kind

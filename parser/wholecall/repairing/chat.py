@@ -62,7 +62,7 @@ __all__ = ["ChatMender"]
 # A chunk without any of this holds no call, ends nothing and has its text where clients look for it.
 _NOTABLE: Final = re.compile(
     rb'"(?:tool_calls"|toolCalls"|function_call"|message"|apiFormat"|response\.|delta"\s*:\s*null|content"\s*:\s*\[)'
-    rb'|inish_?[rR]eason"\s*:\s*"'
+    rb'|inish_?[rR]eason"\s*:\s*"|"role"\s*:\s*""'
 )
 _SPEECH: Final = frozenset({TextDelta, ReasoningDelta})
 _OPENINGS: Final = frozenset({TurnStarted})

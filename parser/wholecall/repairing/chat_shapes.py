@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from wholecall.dialects.reasons import turn_reason
 from wholecall.encoders.chat import CHUNK
 from wholecall.output.events import Event, ReasoningDelta, StreamFault, TextDelta
 from wholecall.repairing.chat_reading import choices_of, number_of
@@ -70,8 +71,14 @@ def _with_choices(piece: Piece, payload: Mapping[str, Any], said: Mapping[int, W
 def _choice(choice: dict[str, Any], words: Words) -> dict[str, Any]:
     """Return a choice with its number, and a delta of what the parser read; the choice itself, if it has both."""
     delta, message = choice.get("delta"), choice.get("message")
-    if "index" in choice and choice["index"] != number_of(choice):
+    if choice.get("index") != number_of(choice):
         choice = {**choice, "index": number_of(choice)}  # calls that are written anew have it, too
+    reason = choice.get("finish_reason")
+    if reason is not None and turn_reason(reason) is None:
+        choice = {**choice, "finish_reason": None}  # such as `""`
+    if isinstance(delta, dict) and delta.get("role") == "":
+        delta = {field: value for field, value in delta.items() if field != "role"}
+        choice = {**choice, "delta": delta}
     if not isinstance(delta, dict):
         role = message.get("role") if isinstance(message, dict) else None
         return {**choice, "delta": {**({"role": role} if role else {}), **words}}

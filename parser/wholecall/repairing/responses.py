@@ -328,7 +328,9 @@ def _in_order(items: list[Any], sent: list[dict[str, Any]]) -> list[Any]:
     ids = [str(item.get("id")) if isinstance(item, dict) else "" for item in items]
     if not places.keys() >= set(ids):
         return items
-    return [item for _, item in sorted(zip(map(places.__getitem__, ids), items, strict=True), key=itemgetter(0))]
+    return [
+        item for _, item in sorted(zip(map(places.__getitem__, ids), items, strict=True), key=itemgetter(0))
+    ]
 
 
 def _is_completed(payload: dict[str, Any]) -> bool:
