@@ -74,9 +74,9 @@ def stream(dialect: str, arguments: str) -> bytes:
     at = {"output_index": 0, "item_id": "fc_1"}
     message = {"id": "m1", "type": "message", "role": "assistant", "model": "m", "content": [], "usage": {}}
     block = {"type": "tool_use", "id": "call_1", "name": "f", "input": {}}
-    response = {"id": "r1", "object": "response", "output": [], "status": "in_progress"}
+    response = {"id": "r1", "object": "response", "created_at": 1, "model": "m", "output": []}
     numbered = [
-        {"type": "response.created", "response": response},
+        {"type": "response.created", "response": {**response, "status": "in_progress"}},
         {"type": "response.output_item.added", "output_index": 0, "item": {**item, "arguments": ""}},
         {"type": "response.function_call_arguments.delta", **at, "delta": arguments},
         {"type": "response.function_call_arguments.done", **at, "arguments": arguments},

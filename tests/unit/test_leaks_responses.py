@@ -75,7 +75,7 @@ def response(*groups: list[dict[str, Any]], output: list[Any] | None = None, sta
     """Return a stream of events, numbered from `start`; the finished response lists the items that are done."""
     events = [one for group in groups for one in group]
     done = [one["item"] for one in events if one["type"] == "response.output_item.done"]
-    head = {"id": "resp_1", "object": "response", "model": "m"}
+    head = {"id": "resp_1", "object": "response", "created_at": 1, "model": "m"}
     events = [
         event("created", response={**head, "status": "in_progress", "output": []}),
         *events,

@@ -403,12 +403,13 @@ def called(index: int, text: str = '{"a":1}') -> list[tuple[str, dict[str, Any]]
     ]
 
 
-CREATED = ("created", {"response": {"id": "r1", "output": []}})
+RESPONSE = {"id": "r1", "object": "response", "created_at": 1, "model": "m"}
+CREATED = ("created", {"response": {**RESPONSE, "output": []}})
 
 
 def completed(*items: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return the last event."""
-    return "completed", {"response": {"id": "r1", "status": "completed", "output": list(items)}}
+    return "completed", {"response": {**RESPONSE, "status": "completed", "output": list(items)}}
 
 
 def test_an_item_waits_until_it_is_done() -> None:
@@ -516,7 +517,10 @@ def test_live_items_that_break() -> None:
     ("last", "raised"),
     [
         (
-            event("response.failed", response={"id": "r1", "status": "failed", "error": {"message": "x"}}),
+            event(
+                "response.failed",
+                response={**RESPONSE, "status": "failed", "output": [], "error": {"message": "x"}},
+            ),
             False,
         ),
         (event("error", code="x", message="x"), False),
@@ -608,7 +612,7 @@ def test_events_that_were_seen_before_go_nowhere(number: int, distance: int) -> 
 def test_numbers_that_do_not_count_are_none() -> None:
     """Where each event has the same number, or a new response begins to count, nothing is a replay."""
     same = [event(f"response.{type_}", sequence_number=0, **more) for type_, more in [CREATED, *SPOKEN]]
-    again = numbered(("created", {"response": {"id": "r2", "output": []}}), *SPOKEN)
+    again = numbered(("created", {"response": {**RESPONSE, "id": "r2", "output": []}}), *SPOKEN)
 
     assert same == run(*same)[:-1]
     assert [*same, *again] == run(*same, *again)[:-1]
@@ -640,7 +644,7 @@ def test_a_response_that_lost_all_its_calls_to_a_cut_is_incomplete(texts: list[s
 def test_a_cut_of_the_response_before_is_forgotten() -> None:
     """The next response in the stream is judged for itself."""
     frames = numbered(CREATED, *called(0, '{"a":'), completed(item(0, '{"a":')))
-    second = numbered(("created", {"response": {"id": "r2", "output": []}}), completed())
+    second = numbered(("created", {"response": {**RESPONSE, "id": "r2", "output": []}}), completed())
 
     assert second == run(*frames, *second, withheld="end")[-3:-1]
 
@@ -773,3 +777,53 @@ def test_a_bare_response_under_the_name_of_its_event(text: str, expected: list[s
         [listed["call_id"] for listed in finished["response"]["output"]],
     )
     assert expected == [id for id, _, _ in read_calls("responses", out)]
+
+
+@pytest.mark.parametrize("missing", ["object", "created_at", "model", "output"])
+def test_members_that_clients_ask_for_are_there(missing: str) -> None:
+    """A response lacks none of them behind the repairer: it has what was told before, or an empty one."""
+    whole = {**RESPONSE, "output": []}
+    lacking = {name: value for name, value in whole.items() if name != missing}
+    begun = [("created", {"response": whole}), ("in_progress", {"response": lacking}), *called(0)]
+    bare = [("created", {"response": lacking}), *called(0), ("completed", {"response": lacking})]
+    told, made = (list(data_of(b"".join(run(*numbered(*events))))) for events in (begun, bare))
+
+    assert whole == told[1]["response"]
+    assert {missing: {"object": "response", "created_at": 0, "model": "", "output": []}[missing]}.items() <= (
+        made[0]["response"].items()
+    )
+    assert ["c0"] == [one["call_id"] for one in made[-1]["response"]["output"]]
+
+
+@pytest.mark.parametrize("id", [None, "", "msg_7"])
+@pytest.mark.parametrize("lack", [(), ("item_id",), ("item",), ("output",), ("item_id", "item", "output")])
+def test_items_have_one_id_everywhere(id: str | None, lack: tuple[str, ...]) -> None:
+    """Whatever events lack the id of a message: all tell the same one, which the next item does not have."""
+    ids = {name: None if name in lack else id for name in ("item_id", "item", "output")}
+    part = {"type": "output_text", "text": "ab", "annotations": []}
+    message = {"type": "message", "role": "assistant", "status": "completed"}
+    place = {"output_index": 0, "content_index": 0, "item_id": ids["item_id"]}
+    begun = {**message, "id": id, "status": "in_progress", "content": []}
+    events = [
+        CREATED,
+        ("output_item.added", {"output_index": 0, "item": begun}),
+        ("output_text.delta", {**place, "delta": "a"}),
+        ("output_text.delta", {**place, "delta": "b"}),
+        ("output_text.done", {**place, "text": "ab"}),
+        ("output_item.done", {"output_index": 0, "item": {**message, "id": ids["item"], "content": [part]}}),
+        *called(1),
+        completed({**message, "id": ids["output"], "content": [part]}, item(1, '{"a":1}')),
+    ]
+    out = run(*numbered(*events))
+    told = list(data_of(b"".join(out)))
+    found = {one["item"]["id"] for one in told if "item" in one and one["output_index"] == 0}
+    found |= {one["item_id"] for one in told if one.get("output_index") == 0 and "item_id" in one}
+    found |= {told[-1]["response"]["output"][0]["id"]}
+
+    assert (1, True, False) == (
+        len(found),
+        bool(min(found)),
+        found == {told[-1]["response"]["output"][1]["id"]},
+    )
+    assert ["a", "b"] == [next(data_of(piece))["delta"] for piece in out[2:4]]
+    assert {id} == found or not id

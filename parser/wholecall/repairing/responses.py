@@ -42,6 +42,16 @@ _ENDS: Final = frozenset(
 _RUNS: Final = frozenset({"response.in_progress", "response.queued"})
 _RUNNING: Final = ("queued", "in_progress")  # asked of whatever stands there
 _NUMBER: Final = re.compile(rb'"sequence_number":\s*(\d+)')  # inside a string its quotes would be escaped
+# What the schema requires of a response, besides what cannot be made up.
+_MEMBERS: Final[dict[str, Any]] = {
+    "id": "resp_0",
+    "object": "response",
+    "created_at": 0,
+    "model": "",
+    "output": [],
+}
+_ITEM_ID: Final = re.compile(rb'"item_id":\s*"[^"]')
+_PREFIXES: Final = {"message": "msg_", "reasoning": "rs_"}
 _ITEM: Final = msgspec.json.Decoder(Item)
 
 
@@ -55,6 +65,8 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         self._wires_numbers = Numbering()
         self._is_begun = False  # a response, for the client
         self._begun: str | None = None  # its id
+        self._members = dict(_MEMBERS)  # that it must have
+        self._item_ids: dict[int, str] = {}  # of items that went out, by our numbers
         self._begin_tracks()
 
     def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
@@ -62,7 +74,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         if not super().is_plain(block, events):
             return False
         number = _NUMBER.search(block)
-        if number is not None and len(number[1]) > MOST_DIGITS:
+        if (number is not None and len(number[1]) > MOST_DIGITS) or _ITEM_ID.search(block) is None:
             return False
         self.shown(int(number[1]) if number is not None else None)
         return True
@@ -258,6 +270,8 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
             self._begun = _response_label(payload)
             self._numbers, self._is_shifted = {}, False
             self._slots.clear()
+            self._item_ids.clear()
+            self._members = dict(_MEMBERS)
             self._forget_turn()
             self._encoder.next_index, self._encoder.output = 0, []
             self._is_begun = True
@@ -266,15 +280,17 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         if kind == "response.output_item.added" or (is_number and index not in self._numbers):
             self._numbers[index if is_number else None] = self._encoder.next_index
             self._encoder.next_index += 1
+        edits = self._identified(payload)
         if kind == "response.output_item.done" and isinstance(payload.get("item"), dict):
-            self._encoder.output.append(payload["item"])
-        edits: dict[str, Any] = {}
+            self._encoder.output.append({**payload, **edits}["item"])
         if self._is_end(piece):
             self._is_begun = False
             if self._is_empty_handed(payload):
                 return self._fail_empty_handed()
             edits |= self._with_output(payload)
+            edits |= self._with_ids({**payload, **edits})
             edits |= self._with_outcome({**payload, **edits})
+        edits |= self._completed({**payload, **edits})
         if self._is_shifted:
             edits |= self._numbered(payload)
         elif type(payload.get("sequence_number")) is int:
@@ -295,10 +311,40 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
             self._encoder.next_number += 1
         return numbers
 
+    def _identified(self, payload: dict[str, Any]) -> dict[str, Any]:
+        """Return an item's id where the wire tells none: what it told of the item before, or one of its own."""
+        index, item = payload.get("output_index"), payload.get("item")
+        if type(index) is not int or index not in self._numbers:
+            return {}
+        place = self._numbers[index]
+        if not isinstance(item, dict):
+            known = self._item_ids.get(place)
+            lacks = "content_index" in payload or "summary_index" in payload or "item_id" in payload
+            return {"item_id": known} if known and lacks and not payload.get("item_id") else {}
+        id = item.get("id")
+        if type(id) is str and id and place not in self._item_ids:
+            self._item_ids[place] = id
+        if place not in self._item_ids:
+            prefix = _PREFIXES.get(str(item.get("type")), "item_")
+            self._item_ids[place] = f"{prefix}{self._begun or 'resp_0'}_{place}"
+        return {} if id == self._item_ids[place] else {"item": {**item, "id": self._item_ids[place]}}
+
+    def _completed(self, payload: dict[str, Any]) -> dict[str, Any]:
+        """Return the response with the members that strict clients ask for, as they were told before or empty."""
+        response = payload.get("response")
+        if not isinstance(response, dict):
+            return {}
+        missing = {name: value for name, value in self._members.items() if response.get(name) is None}
+        self._members |= {name: response[name] for name in missing.keys() ^ _MEMBERS.keys()}
+        return {"response": {**response, **missing}} if missing else {}
+
     def _with_output(self, payload: dict[str, Any]) -> dict[str, Any]:
         """Return the finished response with exactly the calls that came out; an empty list then holds all items."""
         response = payload.get("response")
-        if not isinstance(response, dict) or not isinstance(listed := response.get("output"), list):
+        if not isinstance(response, dict):
+            return {}
+        listed = response.get("output") or []
+        if not isinstance(listed, list):
             return {}
         output = self._encoder.output
         given, ours = ([_label(item) for item in items if is_ours(item)] for items in (listed, output))
@@ -308,6 +354,19 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         kept = [waiting.pop(str(_label(item)[1]), None) if is_ours(item) else item for item in listed]
         whole = [item for item in kept if item is not None] + list(waiting.values()) if listed else output
         return {"response": {**response, "output": _in_order(whole, output)}}
+
+    def _with_ids(self, payload: dict[str, Any]) -> dict[str, Any]:
+        """Return the finished response with ids of its items as they were told, where it lacks them."""
+        response = payload.get("response")
+        if not isinstance(response, dict) or not isinstance(listed := response.get("output"), list):
+            return {}
+        items = [
+            {**item, "id": self._item_ids[place]}
+            if isinstance(item, dict) and not item.get("id") and place in self._item_ids
+            else item
+            for place, item in enumerate(listed)
+        ]
+        return {} if items == listed else {"response": {**response, "output": items}}
 
     def _is_empty_handed(self, payload: dict[str, Any]) -> bool:
         """Whether a response claims to be complete, and must end as an error."""
