@@ -13,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from wholecall import Tools
+from wholecall.repairing.asked import form_of
 
 __all__ = ["Asked", "asked_of", "tools_of"]
 _private = True
@@ -28,14 +29,21 @@ class Asked(msgspec.Struct, frozen=True):
         model: that is asked for.
         stream: whether the answer is to be a stream.
         tools: as they stand there.
+        functions: in their place, in the older form of Chat Completions.
     """
 
     model: Any = None
     stream: Any = None
     tools: msgspec.Raw = msgspec.Raw(b"null")
+    functions: msgspec.Raw = msgspec.Raw(b"null")
 
     def __repr__(self) -> str:
         return f"<Asked stream={self.stream is True}>"
+
+    @property
+    def is_legacy(self) -> bool | None:
+        """Whether its client reads a `function_call`; None where it asks for no calls."""
+        return form_of(bytes(self.tools), bytes(self.functions))
 
     @property
     def model_name(self) -> str | None:

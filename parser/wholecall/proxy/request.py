@@ -171,4 +171,5 @@ def _options(config: Config, route: Route, asked: Asked, live: bool | None, limi
         "tools": tools_of(asked, repair.tools),
         "limits": limits,
         "expected": dialect_of(route.rest),
+        "legacy": asked.is_legacy,
     }

@@ -33,12 +33,19 @@ class Beginning:
     """What is known of a stream before anything of it is repaired."""
 
     def __init__(
-        self, parser: ToolCallParser[Any], limits: Limits, *, live: bool, withheld: Withheld
+        self,
+        parser: ToolCallParser[Any],
+        limits: Limits,
+        *,
+        live: bool,
+        withheld: Withheld,
+        legacy: bool | None,
     ) -> None:
         self._parser = parser
         self._limits = limits
         self._live = live
         self._withheld: Withheld = withheld
+        self._legacy = legacy
         self._mender: Mender[Any] | None = None
         self._waiting: list[bytes] = []  # blocks before the dialect is known
         self._n_waiting = 0  # what they take
@@ -88,7 +95,9 @@ class Beginning:
         make = MENDERS.get(self._parser.dialect or "")
         if make is None or self._parser.is_enveloped:
             return None
-        return make(self._limits, live=self._live, withheld=self._withheld)
+        mender: Mender[Any] = make(self._limits, live=self._live, withheld=self._withheld)
+        mender.legacy = self._legacy
+        return mender
 
     @property
     def _room_is_up(self) -> bool:

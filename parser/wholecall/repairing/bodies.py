@@ -9,6 +9,7 @@ comes out becomes an error in the form of its dialect: clients would take it for
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
@@ -69,6 +70,7 @@ def repair_body(
     on_dropped: Callable[[ToolCallDropped], object] | None = None,
     on_fault: Callable[[StreamFault], object] | None = None,
     text: TextWanted = None,
+    legacy: bool | None = None,
     policy: Policy = Policy(),  # noqa: B008 - frozen
     limits: Limits = Limits(),  # noqa: B008 - frozen
 ) -> RepairedBody:
@@ -83,6 +85,7 @@ def repair_body(
         on_dropped: called with each call that was withheld, and why.
         on_fault: called with each fault.
         text: calls that the model writes as text, as for `Repairer`.
+        legacy: whether the request lists `functions`, as for `Repairer`.
         policy: how calls are judged.
         limits: what a body may hold.
 
@@ -104,6 +107,8 @@ def repair_body(
         elif isinstance(event, StreamFault) and on_fault is not None:
             on_fault(event)
     form, fault = _FORMS.get(parser.dialect or ""), _unjudged(events)
+    if form is not None and parser.dialect == "chat-completions":
+        form = form._replace(rewrite=partial(chat_body, legacy=legacy))
     payload = None if form is None or parser.is_enveloped else _payload(data)
     error: str | None = None
     mended = data

@@ -12,6 +12,7 @@ before the first reason. Reasons are corrected in either case.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
@@ -282,7 +283,8 @@ class ChatMender(Mender[ChatEncoder]):
         if is_done and not (self._finished or self._executed) and self._losses.is_cut():
             return self.fail_incomplete()
         self._calls.sort(key=lambda call: (call.choice, call.index))
-        if not self._is_loose and not self._is_read_by_all():
+        is_other = bool(self._calls) and self._is_legacy != self._tracks.legacy
+        if not self._is_loose and (is_other or not self._is_read_by_all()):
             self._loosen()
         out = [self._with_reasons(piece) for piece in self._queue]
         if self._is_loose:
@@ -317,7 +319,7 @@ class ChatMender(Mender[ChatEncoder]):
         return self._tracks.strict and ours == self._tracks.read()
 
     def _written(self, call: ToolCall[Any] | CustomToolCall | BuiltinToolCall) -> bytes:
-        if self._tracks.legacy and isinstance(call, ToolCall):
+        if self._is_legacy and isinstance(call, ToolCall):
             return self._encoder.legacy_call(call)
         return self._encoder.call(call)
 
@@ -340,7 +342,15 @@ class ChatMender(Mender[ChatEncoder]):
         return {"finish_reason": word if reason == claimed else reason}
 
     def _call_reason(self) -> str:
-        return "function_call" if self._tracks.legacy else "tool_calls"
+        return "function_call" if self._is_legacy else "tool_calls"
+
+    @property
+    def _is_legacy(self) -> bool:
+        """Whether calls go out as `function_call`, of which a choice has one: as they came, or as they were asked for."""
+        if self.legacy is None:
+            return self._tracks.legacy
+        each = Counter(call.choice for call in self._calls)
+        return self.legacy and all(n == 1 for n in each.values())
 
 
 def _without_reasons(piece: Piece, choices: AbstractSet[int] | None = None) -> Piece | None:

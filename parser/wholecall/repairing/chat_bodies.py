@@ -17,8 +17,10 @@ _TEXT: Final = {"function": "arguments", "custom": "input"}
 _LEGACY: Final = "function_call"
 
 
-def chat_body(payload: dict[str, Any], calls: Sequence[Executable], losses: Losses) -> dict[str, Any]:
-    """Return the body with these calls in its choices; the same value where they are in it already."""
+def chat_body(
+    payload: dict[str, Any], calls: Sequence[Executable], losses: Losses, *, legacy: bool | None = None
+) -> dict[str, Any]:
+    """Return the body with these calls in its choices; the same value where they are in it already, in the form asked for."""
     choices = payload.get("choices")
     if not isinstance(choices, list):
         return payload
@@ -27,21 +29,26 @@ def chat_body(payload: dict[str, Any], calls: Sequence[Executable], losses: Loss
         if not isinstance(call, BuiltinToolCall):
             ours.setdefault(call.choice, []).append(call)
     edited = [
-        _choice(choice, ours.get(number_of(choice), []), losses) if isinstance(choice, dict) else choice
+        _choice(choice, ours.get(number_of(choice), []), losses, legacy)
+        if isinstance(choice, dict)
+        else choice
         for choice in choices
     ]
     return {**payload, "choices": edited}
 
 
-def _choice(choice: dict[str, Any], calls: Sequence[Executable], losses: Losses) -> dict[str, Any]:
+def _choice(
+    choice: dict[str, Any], calls: Sequence[Executable], losses: Losses, legacy: bool | None
+) -> dict[str, Any]:
     message = choice.get("message")
     if not isinstance(message, dict):
         return choice
-    is_legacy = bool(message.get(_LEGACY)) and not message.get("tool_calls")
+    came_legacy = bool(message.get(_LEGACY)) and not message.get("tool_calls")
+    is_legacy = came_legacy if legacy is None else legacy and len(calls) <= 1
     expected = [_label(call, is_legacy=is_legacy) for call in calls]
-    told = _legacy_told(message) if is_legacy else _told(message)
+    told = _legacy_told(message) if came_legacy else _told(message)
     edited = dict(choice)
-    if told != expected or message.get("toolCalls"):
+    if told != expected or message.get("toolCalls") or (calls and is_legacy != came_legacy):
         rest = {field: value for field, value in message.items() if field not in CALL_FIELDS}
         edited["message"] = {**rest, **_written(calls, is_legacy=is_legacy)}
     known = turn_reason(choice.get("finish_reason"))

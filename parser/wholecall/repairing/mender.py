@@ -88,7 +88,10 @@ class Mender(ABC, Generic[EncoderT]):
         failed: the code of the error that ended the stream, None while it goes on; nothing may follow then.
         is_done: whether a `[DONE]` came, where that ends a stream.
         mould: of the frame that was taken last, if more that differ from it only in their text may be taken at once.
+        legacy: whether the client reads calls in an older form of the dialect, where it has one; None if that is not known.
     """
+
+    legacy: bool | None = None
 
     doubts: ClassVar[re.Pattern[bytes] | None] = None  # a text with any of this is looked at
     goes_on_after_cuts: ClassVar = False  # agents ask the model to go on if the reason says that it was cut

@@ -64,6 +64,8 @@ class Repairer(Beginning, Uncopyable):
             text without them.
         expected: the dialect that was asked for, where the endpoint says it. A stream that begins as another one, or as
             none, is read as one of it from its first decisive frame on. None trusts the beginning alone.
+        legacy: whether the request lists `functions`, so that its client reads a `function_call` (Chat Completions); with
+            `tools` it is False. Calls that came in the other form are written anew. None leaves them in theirs.
         policy: how calls are judged.
         limits: what a stream may hold; `max_pending_frames_bytes` bounds what waits for the dialect, and
             `max_event_bytes` what waits for a verdict.
@@ -83,6 +85,7 @@ class Repairer(Beginning, Uncopyable):
         on_fault: Faulty | None = None,
         text: TextWanted = None,
         expected: str | None = None,
+        legacy: bool | None = None,
         policy: Policy = Policy(),  # noqa: B008 - frozen
         limits: Limits = Limits(),  # noqa: B008 - frozen
     ) -> None:
@@ -97,7 +100,7 @@ class Repairer(Beginning, Uncopyable):
 
         self._new_parser, self._new_leaks = new_parser, new_leaks  # see `_start_again`
         self._leaks = new_leaks()
-        super().__init__(new_parser(), limits, live=live_arguments, withheld=checked(withheld))
+        super().__init__(new_parser(), limits, live=live_arguments, withheld=checked(withheld), legacy=legacy)
         self._blocks = Blocks()
         self._most = most_of(limits.max_event_bytes)
         self._expected = expected  # while it is not known that the stream is that

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from wholecall import Limits, Tools
 from wholecall.repairing import RepairedBody, Repairer, answers
+from wholecall.repairing.asked import asks_for_functions
 from wholecall.transport.bodies import AsyncBody, Body
 from wholecall.transport.decoding import apieces, pieces
 from wholecall.transport.exchange import Exchange, News, RepairOptions, refuse_coroutines
@@ -63,6 +64,9 @@ class RepairTransport:
     def __repr__(self) -> str:
         return f"<RepairTransport {self._inner!r}>"
 
+    def _news(self, request: Any, exchange: Exchange) -> News:
+        return News({**self._options, "legacy": _legacy(self._http, request)}, exchange)
+
     def __enter__(self) -> Self:
         self._inner.__enter__()
         return self
@@ -79,7 +83,7 @@ class RepairTransport:
         if kind is None:
             return response
         response.request, exchange = request, Exchange.of(request)
-        news, chunks = News(self._options, exchange), pieces(self._http, response)
+        news, chunks = self._news(request, exchange), pieces(self._http, response)
         gathering = Gathering(news)
         try:
             if kind != answers.EVENT_STREAM:
@@ -114,6 +118,9 @@ class AsyncRepairTransport:
     def __repr__(self) -> str:
         return f"<AsyncRepairTransport {self._inner!r}>"
 
+    def _news(self, request: Any, exchange: Exchange) -> News:
+        return News({**self._options, "legacy": _legacy(self._http, request)}, exchange)
+
     async def __aenter__(self) -> Self:
         await self._inner.__aenter__()
         return self
@@ -130,7 +137,7 @@ class AsyncRepairTransport:
         if kind is None:
             return response
         response.request, exchange = request, Exchange.of(request)
-        news, chunks = News(self._options, exchange), apieces(self._http, response)
+        news, chunks = self._news(request, exchange), apieces(self._http, response)
         gathering = Gathering(news)
         try:
             if kind != answers.EVENT_STREAM:
@@ -186,6 +193,15 @@ def _kind(request: Any, response: Any) -> str | None:
     if not answers.asks_for_calls(request.method, request.url.path):
         return None
     return answers.kind_of(response.status_code, response.headers.get("content-type", ""))
+
+
+def _legacy(http: Any, request: Any) -> bool | None:
+    """Return whether a request lists functions in the older form; a body that was streamed says nothing."""
+    try:
+        body = request.content
+    except http.RequestNotRead:
+        return None
+    return asks_for_functions(body)
 
 
 async def _achain(head: bytes, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
