@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from wholecall.proxy.config import Config
 from wholecall.proxy.ends import message_of, refusal_of
-from wholecall.proxy.entry import Entry, Watcher
+from wholecall.proxy.entry import Entry, Unrepaired, Watcher
 from wholecall.proxy.errors import CutOff
 from wholecall.proxy.headers import BadHeaderError, to_client, value_of
 from wholecall.proxy.pings import Clock, Timer, Vigil
@@ -100,6 +100,7 @@ class Relay:
             write=None if config.write_timeout is None else 2 * config.write_timeout,
         )
         self._pace = Pace()
+        self._head: tuple[int, Headers] | None = None  # of a stream of which nothing is known yet
         self._timer = Timer(clock, self._look)
         self._task: asyncio.Task[Any] | None = None
         self._answer: Answer | None = None
@@ -186,8 +187,12 @@ class Relay:
     def _report(self, report: Report) -> None:
         self.entry.report(report)
         self.entry.held = int
-        if report.unread or report.dialect is None:
-            self.entry.unrepaired = "dialect" if self.entry.is_decoded else "encoding"
+        self.entry.unrepaired = self._why_unread(report)
+
+    def _why_unread(self, report: Report) -> Unrepaired | None:
+        if not report.unread and report.dialect is not None:
+            return None
+        return "dialect" if self.entry.is_decoded else "encoding"
 
     # Three ways to treat an answer.
 
@@ -255,7 +260,7 @@ class Relay:
         entry.handling = "repaired"
         repairer = self._repairer = Repairer(on_dropped=entry.lose, **options)
         entry.held = lambda: repairer.report.held
-        await self._begin(reading.answer.status, self._headers(reading.answer, is_read=True))
+        self._head = reading.answer.status, self._headers(reading.answer, is_read=True)
         lost: str | None = None
         try:
             await self._feed(repairer, reading, head)
@@ -291,6 +296,8 @@ class Relay:
         if out := b"".join(waiting):
             await self._emit(out)
         else:
+            if self._head is not None and repairer.report.dialect is not None:
+                await self._begin_late()
             await self._wait_on(repairer)
 
     def _fed(self, repairer: Repairer, piece: bytes) -> bytes:
@@ -335,7 +342,7 @@ class Relay:
             headers = [(name, value) for name, value in headers if name != b"content-length"]
         if is_read and not self.entry.is_decoded:
             headers += [pair for pair in answer.headers if pair[0].lower() == b"content-encoding"]
-        if self.entry.unrepaired is not None:
+        if not is_read and self.entry.unrepaired is not None:
             headers.append((UNREAD.encode(), self.entry.unrepaired.encode()))
         return [*headers, (ID.encode(), self.entry.id.encode())]
 
@@ -344,8 +351,19 @@ class Relay:
         self.has_begun = True
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
 
+    async def _begin_late(self) -> None:
+        """Send the head of a stream, once it is known whether it is read."""
+        if self._head is None:
+            return
+        (status, headers), self._head = self._head, None
+        report = None if self._repairer is None else self._repairer.report
+        if report is not None and report.unread and (why := self._why_unread(report)) is not None:
+            headers = [*headers, (UNREAD.encode(), why.encode())]
+        await self._begin(status, headers)
+
     async def _emit(self, data: bytes, *, more: bool = True) -> None:
-        """Send a piece of the body, after a ping that may still be on its way."""
+        """Send a piece of the body, after its head, and after a ping that may still be on its way."""
+        await self._begin_late()
         vigil, entry = self._vigil, self.entry
         vigil.stage, vigil.sending = "sending", self._clock.time()
         if self._pinging is not None:
@@ -390,7 +408,11 @@ class Relay:
     def _start_ping(self, now: float) -> None:
         """Send a ping beside the read that waits."""
         self._vigil.pinged = now  # or it would be due again at once
-        if self._repairer is None or (self._pinging is not None and not self._pinging.done()):
+        if (
+            self._repairer is None
+            or self._head is not None
+            or (self._pinging is not None and not self._pinging.done())
+        ):
             return
         if ping := self._ping(self._repairer):
             self._pinging = asyncio.ensure_future(self._send_ping(ping))

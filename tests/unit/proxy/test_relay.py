@@ -170,15 +170,30 @@ def test_an_end_without_a_finish_is_none() -> None:
 @pytest.mark.parametrize("steps", [[], [b": ping\n\n"], [b": ping\n\n", b": pi"]])
 @pytest.mark.parametrize("lost", [[], [LOST]])
 def test_a_stream_of_nothing_is_no_success(steps: list[Any], lost: list[Any]) -> None:
-    """An event stream without an event is cut, whether it ends or breaks."""
+    """An event stream without an event is an error status, or cut where comments went out, whether it ends or breaks."""
     client = Client()
     raised, entry = run(client, Scripted(Reply([*steps, *lost])))
+    outcome = "upstream_lost" if lost else "upstream_incomplete"
 
-    assert isinstance(raised, CutOff)
-    assert ("upstream_lost" if lost else "upstream_incomplete", b"".join(steps)) == (
-        entry.outcome,
-        client.body,
-    )
+    assert (outcome, bool(steps)) == (entry.outcome, isinstance(raised, CutOff))
+    assert (200, b"".join(steps)) == (client.status, client.body) if steps else client.status == 502
+
+
+@pytest.mark.parametrize(
+    ("steps", "why"),
+    [
+        ([b'data: {"candidates": [{"content": {"parts": [{"text": "hi"}]}}]}\n\n'], b"dialect"),
+        ([b"data: hello\n\n", b"data: hello\n\n"], b"dialect"),
+        ([HELLO, DONE], None),
+        ([call('{"a"'), DONE], None),
+    ],
+)
+def test_the_head_says_what_is_unread(steps: list[bytes], why: bytes | None) -> None:
+    """It waits until that is known."""
+    client = Client()
+    _, entry = run(client, Scripted(Reply(steps)))
+
+    assert (why, why is None) == (dict(client.headers).get(b"x-wholecall-unread"), entry.unrepaired is None)
 
 
 def test_a_turn_that_lost_its_calls_is_an_error() -> None:
