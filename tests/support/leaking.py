@@ -16,7 +16,8 @@ def chat(*deltas: dict[str, Any], finish: str | None = "stop") -> bytes:
     """Return a chat stream."""
     choices: list[dict[str, Any]] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
     choices += [{"index": 0, "delta": {}, "finish_reason": finish}] if finish else []
-    chunks = [{"object": "chat.completion.chunk", "model": "gpt-test", "choices": [one]} for one in choices]
+    head = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "gpt-test"}
+    chunks = [{**head, "choices": [one]} for one in choices]
     return b"".join(b"data: " + json.dumps(one).encode() + b"\n\n" for one in chunks) + b"data: [DONE]\n\n"
 
 

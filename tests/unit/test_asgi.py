@@ -23,16 +23,16 @@ PATH = "/v1/chat/completions"
 EVENTS, JSON = "text/event-stream", "application/json"
 START, BODY = "http.response.start", "http.response.body"
 
-TEXT = b'data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":null}]}\n\n'
+TEXT = b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":null}]}\n\n'
 ENTRY = b'{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":%s}}'
 CALL = (
-    b'data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"tool_calls":['
+    b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"tool_calls":['
     + ENTRY
     + b"]}}]}\n\n"
 )
 BEGUN, WHOLE, UNFIT = CALL % b'"{\\"a\\":"', CALL % b'"{\\"a\\":1}"', CALL % b'"[1]"'
 REST = CALL.replace(ENTRY, b'{"index":0,"function":{"arguments":"1}"}}')
-FINISH = b'data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}\n\n'
+FINISH = b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}\n\n'
 STOP = FINISH.replace(b"tool_calls", b"stop")
 DONE = b"data: [DONE]\n\n"
 QUIRKY = quirky.make("transport", ("index_zero",)).bytes()

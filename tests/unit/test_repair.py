@@ -12,9 +12,10 @@ from wholecall import Limits, StreamClosed, StreamFault, ToolCallDropped
 from wholecall.repairing import Repairer, Report
 from wholecall.repairing.blocks import Blocks, ended
 
-CHAT = b'data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'
+CHAT = b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'
 STRANGE = b'data: {"hello":"world"}\n\n'
-LISTED = b'data: {"hello":"world","choices":[]}\n\n'  # the same, as clients of chat streams can read it
+# The same, as clients of chat streams can read it.
+LISTED = b'data: {"id":"chatcmpl-0","object":"chat.completion.chunk","created":0,"model":"","hello":"world","choices":[]}\n\n'
 CALL = b'data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f"}}]}}]}\n\n'
 
 
@@ -200,13 +201,11 @@ def test_json_passes_at_once() -> None:
 
 # Reports, failures, pings.
 
-FINISH = (
-    b'data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"finish_reason":"%s"}]}\n\n'
-)
-USAGE = b'data: {"choices":[],"usage":{"total_tokens":9}}\n\n'
+FINISH = b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"%s"}]}\n\n'
+USAGE = b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"total_tokens":9}}\n\n'
 DONE = b"data: [DONE]\n\n"
 WHOLE = (
-    b'data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a",'
+    b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a",'
     b'"type":"function","function":{"name":"f","arguments":"{\\"a\\":1}"}}]}}]}\n\n'
 )
 CUT = WHOLE.replace(b'1}"', b'"')
@@ -342,7 +341,7 @@ def test_a_failure_of_an_unknown_stream_lets_it_pass() -> None:
 def test_pings_stand_between_the_first_event_and_the_end() -> None:
     """A chat ping is a chunk of the stream's own head that adds nothing."""
     repairer, pings = Repairer(), [b""]
-    head = {"id": "r", "object": "chat.completion.chunk", "model": "m"}
+    head = {"id": "r", "object": "chat.completion.chunk", "created": 1, "model": "m"}
     text = (
         b"data: "
         + json.dumps({**head, "choices": [{"index": 0, "delta": {"content": "a"}}]}).encode()

@@ -12,7 +12,7 @@ from wholecall.repairing import Repairer
 
 LIMIT = 1000
 FRAME = 160  # bytes of an error frame
-CHUNK = b'data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":%s,"finish_reason":null}]}\n\n'
+CHUNK = b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":%s,"finish_reason":null}]}\n\n'
 TEXT = CHUNK % b'{"content":"Hello"}'
 CALL = CHUNK % (
     b'{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}'

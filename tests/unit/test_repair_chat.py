@@ -13,7 +13,7 @@ from wholecall.dialects.labels import choice_label
 from wholecall.repairing import Repairer
 
 DONE = b"data: [DONE]\n\n"
-HEADER = {"id": "r", "object": "chat.completion.chunk", "model": "m"}
+HEADER = {"id": "r", "object": "chat.completion.chunk", "created": 1, "model": "m"}
 COMMENT = b": keep-alive\n\n"
 
 
@@ -243,7 +243,7 @@ def test_some_calls_are_enough() -> None:
 
 def test_what_a_turn_said_goes_out_before_its_error() -> None:
     """Text that waited after the reason, and token counts, are lost by no error."""
-    usage = b'data: {"id":"r","choices":[],"usage":{"total_tokens":9}}\n\n'
+    usage = b"data: " + json.dumps({**HEADER, "choices": [], "usage": {"total_tokens": 9}}).encode() + b"\n\n"
     ending = frame({"content": "b"}, finish="tool_calls")
     out = run(texts("a"), calls(HEAD), ending, texts("c"), usage, DONE)
 
@@ -339,7 +339,7 @@ def test_everything_in_one_frame_with_a_wrong_reason() -> None:
 
 def test_roles_and_usage_stay() -> None:
     """What stands beside calls that are written anew stays: the role before them, token counts after the reason."""
-    usage = b'data: {"id":"r","choices":[],"usage":{"total_tokens":9}}\n\n'
+    usage = b"data: " + json.dumps({**HEADER, "choices": [], "usage": {"total_tokens": 9}}).encode() + b"\n\n"
     out = run(frame({"role": "assistant", "tool_calls": [HEAD]}), calls(TAIL, id="r"), FINISH, usage, DONE)
     lost = run(frame({"role": "assistant", "tool_calls": [{**WHOLE, "index": None}]}), FINISH, usage, DONE)
 
@@ -649,7 +649,7 @@ def test_chunks_get_a_list_of_choices(choices: Any) -> None:
     """What else a frame says stays, beside an empty list that loops can walk over."""
     frame = b"data: " + json.dumps({**choices, "references": [1]}).encode() + b"\n\n"
 
-    assert [{"references": [1], "choices": []}] == list(data_of(run(texts("a"), frame)[1]))
+    assert [{**HEADER, "references": [1], "choices": []}] == list(data_of(run(texts("a"), frame)[1]))
 
 
 @pytest.mark.parametrize("choice", [{"delta": None}, {}, {"delta": []}], ids=["null", "none", "a list"])
@@ -778,7 +778,7 @@ def test_messages_without_calls_stay() -> None:
 def test_blanks_do_not_go_on(reason: object, choice: dict[str, int]) -> None:
     """A blank role and a reason that is none are left out, and a choice has a number: strict clients refuse others."""
     deltas = [{"role": "", "content": "a"}, {"role": "", "content": "b"}, {"content": "c"}]
-    head = {"id": "r", "object": "chat.completion.chunk", "model": "m"}
+    head = {"id": "r", "object": "chat.completion.chunk", "created": 1, "model": "m"}
     frames = [{**head, "choices": [{**choice, "delta": delta, "finish_reason": reason}]} for delta in deltas]
     out = run(*[b"data: " + json.dumps(one).encode() + b"\n\n" for one in frames], frame(finish="stop"), DONE)
     found = [one for piece in out for data in data_of(piece) for one in data["choices"]]

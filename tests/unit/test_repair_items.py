@@ -519,6 +519,7 @@ def test_live_items_that_break() -> None:
         (
             event(
                 "response.failed",
+                sequence_number=3,
                 response={**RESPONSE, "status": "failed", "output": [], "error": {"message": "x"}},
             ),
             False,
@@ -827,3 +828,17 @@ def test_items_have_one_id_everywhere(id: str | None, lack: tuple[str, ...]) -> 
     )
     assert ["a", "b"] == [next(data_of(piece))["delta"] for piece in out[2:4]]
     assert {id} == found or not id
+
+
+def test_a_finished_response_without_a_list_gets_what_was_done() -> None:
+    """Items that are no calls, too."""
+    said = {**MESSAGE_ITEM, "id": "m1"}
+    events = [
+        CREATED,
+        ("output_item.added", {"output_index": 0, "item": {**said, "content": []}}),
+        ("output_item.done", {"output_index": 0, "item": said}),
+        ("completed", {"response": {**RESPONSE, "status": "completed"}}),
+    ]
+    told = list(data_of(b"".join(run(*numbered(*events)))))
+
+    assert [said] == told[-1]["response"]["output"]

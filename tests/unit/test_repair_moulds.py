@@ -78,7 +78,7 @@ def fate(chunks: Iterable[bytes], **options: Any) -> list[object]:
 
 # The streams.
 
-HEAD = '{"id":"c","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":'
+HEAD = '{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":'
 TAIL = ',"finish_reason":null}]}'
 ITEM = '"item_id":"i","output_index":0'
 

@@ -11,8 +11,8 @@ from wholecall.framing import SSEFraming
 from wholecall.repairing import Repairer
 from wholecall.repairing.pieces import PieceReader
 
-TEXT = b'data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}\n\n'
-STOP = b'data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
+TEXT = b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}\n\n'
+STOP = b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
 STREAM = TEXT + TEXT + STOP + b"data: [DONE]\n\n"
 
 

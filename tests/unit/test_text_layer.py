@@ -30,7 +30,7 @@ def _sse(*payloads: dict[str, Any], done: bool = True) -> bytes:
 
 def _chunk(delta: dict[str, Any], finish: str | None = None, index: int = 0) -> dict[str, Any]:
     choice = {"index": index, "delta": delta, "finish_reason": finish}
-    return {"id": "x", "object": "chat.completion.chunk", "model": "m", "choices": [choice]}
+    return {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
 
 
 def chat(*deltas: str | dict[str, Any], finish: str | None = "stop") -> bytes:

@@ -31,15 +31,15 @@ from wholecall.transport import (
 LIBRARIES: list[Any] = [name for name in ("httpx2", "httpx") if importlib.util.find_spec(name)]
 each_library = pytest.mark.parametrize("library", LIBRARIES)
 
-TEXT = b'data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":null}]}\n\n'
+TEXT = b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":null}]}\n\n'
 ENTRY = b'{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":%s}}'
 CALL = (
-    b'data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"tool_calls":['
+    b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"tool_calls":['
     + ENTRY
     + b"]}}]}\n\n"
 )
 BEGUN, WHOLE = CALL % b'"{\\"a\\":"', CALL % b'"{\\"a\\":1}"'
-FINISH = b'data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}\n\n'
+FINISH = b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}\n\n'
 DONE = b"data: [DONE]\n\n"
 QUIRKY = quirky.make("transport", ("index_zero",)).bytes()
 PATH = "/v1/chat/completions"

@@ -45,7 +45,7 @@ _MEMBERS: Final[dict[str, dict[str, Any]]] = {
 }
 
 _RESPONSE: Final[dict[str, Any]] = {
-    "id": "",
+    "id": "resp_0",
     "object": "response",
     "created_at": 0,
     "model": "",
@@ -177,7 +177,7 @@ class ResponsesEncoder(Encoder):
 
     def _started(self, event: TurnStarted) -> bytes:
         self._is_ours = event.dialect == "responses"
-        self._response = {**_RESPONSE, "id": event.id or "", "model": event.model or ""}
+        self._response = {**_RESPONSE, "id": event.id or _RESPONSE["id"], "model": event.model or ""}
         return self._sent("response.created", response=self._response_object("in_progress"))
 
     def _response_object(self, status: str) -> dict[str, Any]:

@@ -55,6 +55,7 @@ from wholecall.repairing.chat_shapes import said_in, shaped
 from wholecall.repairing.mender import Mender, ends_turn
 from wholecall.repairing.moulds import Mould
 from wholecall.repairing.pieces import Piece
+from wholecall.repairing.schema import CHUNK, stand_ins
 from wholecall.repairing.withholding import Withheld
 from wholecall.types import TurnReason
 
@@ -68,6 +69,7 @@ _NOTABLE: Final = re.compile(
 _SPEECH: Final = frozenset({TextDelta, ReasoningDelta})
 _OPENINGS: Final = frozenset({TurnStarted})
 _NO_HEAD: Final = frozenset({"choices", "usage", "error"})
+_MEMBERS: Final = stand_ins(CHUNK)
 _HEAD: Final = frozenset({"id", "model", "created"})  # frames of other shapes have none of these
 
 
@@ -80,6 +82,7 @@ class ChatMender(Mender[ChatEncoder]):
         super().__init__(ChatEncoder(), limits, live=live, withheld=withheld)
         self._is_shown = False  # something of the turn went out
         self._headed: set[int] = set()  # choices whose chunks' other members are known
+        self._members: dict[str, Any] = dict(_MEMBERS)  # that each chunk must have
         self._is_odd = False  # frames lack what clients take for granted
         self._begun = False  # something was said that a `[DONE]` can end
         self._early: Piece | None = None  # a `[DONE]` before that
@@ -176,8 +179,21 @@ class ChatMender(Mender[ChatEncoder]):
             said = {}  # it is unknown which of them said it
         found = [shaped(piece, said) for piece in pieces]
         kept = [piece for piece in found if piece is not None]
+        kept = list(map(self._with_head, kept))
         self._is_odd = self._is_odd or any(piece not in pieces for piece in kept)
         return kept
+
+    def _with_head(self, piece: Piece) -> Piece:
+        """Return a chunk with the members beside its choices that it must have: as they were told before, or empty."""
+        payload = piece.payload
+        if payload is None or not isinstance(payload.get("choices"), list) or payload.get("error"):
+            return piece
+        missing = {name: value for name, value in self._members.items() if payload.get(name) is None}
+        self._members |= {name: payload[name] for name in self._members.keys() - missing.keys()}
+        if not missing:
+            return piece
+        whole = {**missing, **{name: value for name, value in payload.items() if value is not None}}
+        return piece._replace(payload=whole, raw=piece.with_payload(whole))
 
     def _note_roles(self, pieces: Sequence[Piece]) -> None:
         """Take note of the choices whose role the wire tells."""
@@ -206,8 +222,8 @@ class ChatMender(Mender[ChatEncoder]):
 
     def _take_head(self, payload: dict[str, Any]) -> None:
         numbers = {number_of(choice) for choice in choices_of(payload)} - self._headed
-        if not numbers or _HEAD.isdisjoint(payload):
-            return
+        if not numbers or _HEAD.isdisjoint(payload) or payload.get("id") == _MEMBERS["id"]:
+            return  # a frame of another shape
         head = {name: value for name, value in payload.items() if name not in _NO_HEAD}
         if not self._headed:
             self._encoder.set_head(head)

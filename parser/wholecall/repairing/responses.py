@@ -27,6 +27,7 @@ from wholecall.output.events import Event
 from wholecall.repairing.items import MOST_DIGITS, ItemMender, Role
 from wholecall.repairing.numbering import Numbering
 from wholecall.repairing.pieces import Piece
+from wholecall.repairing.schema import RESPONSE, stand_ins
 from wholecall.repairing.strict import Track
 from wholecall.repairing.withholding import CALLS_WITHHELD, Withheld
 from wholecall.types import TurnReason
@@ -42,14 +43,7 @@ _ENDS: Final = frozenset(
 _RUNS: Final = frozenset({"response.in_progress", "response.queued"})
 _RUNNING: Final = ("queued", "in_progress")  # asked of whatever stands there
 _NUMBER: Final = re.compile(rb'"sequence_number":\s*(\d+)')  # inside a string its quotes would be escaped
-# What the schema requires of a response, besides what cannot be made up.
-_MEMBERS: Final[dict[str, Any]] = {
-    "id": "resp_0",
-    "object": "response",
-    "created_at": 0,
-    "model": "",
-    "output": [],
-}
+_MEMBERS: Final = stand_ins(RESPONSE)
 _ITEM_ID: Final = re.compile(rb'"item_id":\s*"[^"]')
 _PREFIXES: Final = {"message": "msg_", "reasoning": "rs_"}
 _ITEM: Final = msgspec.json.Decoder(Item)
@@ -74,9 +68,9 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         if not super().is_plain(block, events):
             return False
         number = _NUMBER.search(block)
-        if (number is not None and len(number[1]) > MOST_DIGITS) or _ITEM_ID.search(block) is None:
+        if number is None or len(number[1]) > MOST_DIGITS or _ITEM_ID.search(block) is None:
             return False
-        self.shown(int(number[1]) if number is not None else None)
+        self.shown(int(number[1]))
         return True
 
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
@@ -295,6 +289,9 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
             edits |= self._numbered(payload)
         elif type(payload.get("sequence_number")) is int:
             self._encoder.next_number = payload["sequence_number"] + 1
+        elif kind.startswith("response."):
+            edits["sequence_number"] = self._encoder.next_number
+            self._encoder.next_number += 1
         if edits.items() <= payload.items():
             return piece.raw
         edited = {**payload, **edits}
@@ -306,7 +303,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         numbers: dict[str, Any] = {}
         if type(payload.get("output_index")) is int:
             numbers["output_index"] = self._numbers[payload["output_index"]]
-        if type(payload.get("sequence_number")) is int:
+        if type(payload.get("sequence_number")) is int or str(payload.get("type")).startswith("response."):
             numbers["sequence_number"] = self._encoder.next_number
             self._encoder.next_number += 1
         return numbers
@@ -334,9 +331,11 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         response = payload.get("response")
         if not isinstance(response, dict):
             return {}
-        missing = {name: value for name, value in self._members.items() if response.get(name) is None}
-        self._members |= {name: response[name] for name in missing.keys() ^ _MEMBERS.keys()}
-        return {"response": {**response, **missing}} if missing else {}
+        known = {**self._members, "output": self._encoder.output}
+        missing = {name: value for name, value in known.items() if response.get(name) in (None, "")}
+        self._members |= {name: response[name] for name in _MEMBERS.keys() - missing.keys()}
+        filled = {**response, **missing}
+        return {} if filled == response else {"response": filled}
 
     def _with_output(self, payload: dict[str, Any]) -> dict[str, Any]:
         """Return the finished response with exactly the calls that came out; an empty list then holds all items."""
