@@ -786,3 +786,18 @@ def test_blanks_do_not_go_on(reason: object, choice: dict[str, int]) -> None:
     assert [{"content": "a"}, {"content": "b"}, {"content": "c"}, {}] == [one["delta"] for one in found]
     assert [0] * 4 == [one["index"] for one in found]
     assert [None, None, None, "stop"] == [one["finish_reason"] for one in found]
+
+
+def test_a_chunk_gets_what_it_lacks() -> None:
+    """The members that a chunk must have are those of the one before, or empty; all others stay, null ones too."""
+    bare = {
+        "choices": [{"index": 0, "delta": {"content": "a"}, "finish_reason": None}],
+        "usage": None,
+        "x": 1,
+    }
+    frames = [bare, {**bare, "id": "r", "created": 5}, {**bare, "id": None, "model": "m"}]
+    out = run(*[b"data: " + json.dumps(one).encode() + b"\n\n" for one in frames])
+    first = {"id": "chatcmpl-0", "object": "chat.completion.chunk", "created": 0, "model": ""}
+    expected = [first, {**first, "id": "r", "created": 5}, {**first, "id": "r", "created": 5, "model": "m"}]
+
+    assert [{**bare, **one} for one in expected] == [one for piece in out[:-1] for one in data_of(piece)]

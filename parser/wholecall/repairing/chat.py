@@ -4,9 +4,9 @@ Theory of operation. A call has no end of its own here, and late calls may follo
 `message.tool_calls` after it). So what holds calls waits in a queue, together with the frames that finish choices
 and all that shows nothing, until the parser ends the turn. Text passes at once, whatever came before it: some servers
 say `"finish_reason": "stop"` in every chunk. One that shows text and holds calls, or finishes a choice, is split; and
-of the reasons of a choice one is left, behind all of its text. At the end of the turn the queue is replayed as it is, if every naive reader gets our calls from
-it. Else it is *loosened*: the calls are cut out of its frames and encoded again, where the first of them was or
-before the first reason. Reasons are corrected in either case.
+of the reasons of a choice one is left, behind all of its text. At the end of the turn the queue is replayed as it is,
+if every naive reader gets our calls from it. Else it is *loosened*: the calls are cut out of its frames and encoded
+again, where the first of them was or before the first reason. Reasons are corrected in either case.
 """
 
 from __future__ import annotations
@@ -178,8 +178,7 @@ class ChatMender(Mender[ChatEncoder]):
         if len(pieces) > 1:
             said = {}  # it is unknown which of them said it
         found = [shaped(piece, said) for piece in pieces]
-        kept = [piece for piece in found if piece is not None]
-        kept = list(map(self._with_head, kept))
+        kept = [self._with_head(piece) for piece in found if piece is not None]
         self._is_odd = self._is_odd or any(piece not in pieces for piece in kept)
         return kept
 
@@ -192,7 +191,7 @@ class ChatMender(Mender[ChatEncoder]):
         self._members |= {name: payload[name] for name in self._members.keys() - missing.keys()}
         if not missing:
             return piece
-        whole = {**missing, **{name: value for name, value in payload.items() if value is not None}}
+        whole = {**missing, **payload, **missing}
         return piece._replace(payload=whole, raw=piece.with_payload(whole))
 
     def _note_roles(self, pieces: Sequence[Piece]) -> None:
