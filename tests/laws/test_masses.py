@@ -52,7 +52,7 @@ def given(pieces: list[bytes]) -> bytes:
 def test_masses_say_what_each_says(unit: bytes) -> None:
     """However many of it a read holds, at whatever place: the events are those of reads of one event each."""
     for name, events in streams():
-        for place in {0, 1, len(events) // 2, len(events)}:
+        for place in {0, len(events) // 2, len(events)}:
             before, behind = events[:place], events[place:]
             mass = [unit] * MANY
             one_by_one = told([*before, *mass, *behind])
@@ -68,9 +68,9 @@ def test_masses_leave_the_repairer_as_each_does(unit: bytes, other: bytes) -> No
     for name, events in streams():
         if name not in DIALECTS:
             continue
-        for place in {0, 1, len(events) // 2, len(events)}:
+        for place in {0, len(events) // 2, len(events)}:
             before, behind = events[:place], events[place:]
-            mass = [unit, other] * MANY
+            mass = [unit, other] * (MANY // 2)
             one_by_one = given([*before, *mass, *behind])
 
             assert one_by_one == given([b"".join([*before, *mass, *behind])]), (name, place)

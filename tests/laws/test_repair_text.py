@@ -69,23 +69,27 @@ def repaired(events: list[bytes]) -> bytes:
     return b"".join([*map(repairer.feed, events), repairer.close()])
 
 
-def small() -> Iterator[list[bytes]]:
-    """Yield all streams of up to three chunks that say something, each with a reason or without one."""
+def small(n: int) -> Iterator[list[bytes]]:
+    """Yield all streams of so many chunks that say something, each with a reason or without one."""
     first = chunk({"role": "assistant", "content": "x"}, None)
-    for n in (1, 2, 3):
-        for frames in product(product(DELTAS, REASONS), repeat=n):
-            yield [first, *(chunk(delta, reason) for delta, reason in frames), DONE]
+    for frames in product(product(DELTAS, REASONS), repeat=n):
+        yield [first, *(chunk(delta, reason) for delta, reason in frames), DONE]
 
 
-def test_text_waits_for_no_reason() -> None:
+SIZES = [1, 2, pytest.param(3, marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_text_waits_for_no_reason(n: int) -> None:
     """Whatever reasons come, with a text, before or after it: it is out when it has come."""
-    assert [] == [events for events in small() if late(events)]
+    assert [] == [events for events in small(n) if late(events)]
 
 
-def test_a_choice_has_one_reason() -> None:
+@pytest.mark.parametrize("n", SIZES)
+def test_a_choice_has_one_reason(n: int) -> None:
     """However many came: one goes on, and no text comes behind it."""
     wrong: list[bytes] = []
-    for events in small():
+    for events in small(n):
         data = repaired(events)
         blocks = data.split(b"\n\n")
         ends = [at for at, block in enumerate(blocks) if reasons(block)[0]]

@@ -90,7 +90,7 @@ def test_inspect_tells_text_markup_and_calls(capsys: pytest.CaptureFixture[str])
 
     assert 0 == code
     assert [
-        "turn  chat-completions  gpt-test",
+        "turn  chat-completions  gpt-test  c",
         "text  +3  Hi\\n",
         "markup  +12  <tool_call>\\n",
         "written call  +59  <function=ring>\\n<parameter=bell>\\n4\\n</p...",
