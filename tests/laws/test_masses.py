@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 import trio
 
 from tests.support import corpora
+from tests.support.turns import turns_beside
 from wholecall import Event, ToolCallParser
 from wholecall.asgi import RepairMiddleware
 from wholecall.repairing import Repairer
@@ -132,21 +132,7 @@ def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("door", [through_transport, through_middleware])
 def test_others_have_their_turn_under_asyncio(door: Any, unit: bytes) -> None:
     """However much one chunk brings, others go on after each few thousand bytes of it."""
-    turns = 0
-
-    async def others() -> None:
-        nonlocal turns
-        while True:
-            turns += 1
-            await asyncio.sleep(0)
-
-    async def both() -> None:
-        beside = asyncio.ensure_future(others())
-        await door(HEAD + unit * (N_SLICES * 4096 // len(unit)) + END)
-        beside.cancel()
-
-    asyncio.run(both())
-    assert turns >= N_SLICES
+    assert turns_beside(lambda: door(HEAD + unit * (N_SLICES * 4096 // len(unit)) + END)) >= N_SLICES
 
 
 @pytest.mark.usefixtures("hurry")

@@ -182,6 +182,18 @@ class TestStreams:
         assert len(second) == 4
         assert second != "true"
 
+    @pytest.mark.parametrize("n", [1, 3, 600])
+    def test_pieces_of_one_frame_are_one_text(self, n: int) -> None:
+        """What a model says in many blocks of one body is substituted as one text, each block in its place."""
+        blocks = [{"type": "text", "text": f"word {at} "} for at in range(n)]
+        body = {"id": "m", "type": "message", "role": "assistant", "model": "x", "content": blocks}
+        data = json.dumps({**body, "stop_reason": "end_turn", "usage": {"input_tokens": 1}}).encode()
+        found = json.loads(redacted(data))["content"]
+
+        assert LETTERS.other("".join(block["text"] for block in blocks)) == "".join(
+            block["text"] for block in found
+        )
+
     @pytest.mark.parametrize("number", ["4111111111111111", "-123456789012", "100000000000000000"])
     def test_long_numbers_go(self, number: str) -> None:
         """An integer that may be an account or a card has other digits, as many, wherever it stands; counts stay."""

@@ -1,4 +1,4 @@
-"""Which of two reasons a turn ended for, where the wire tells several."""
+"""The precedence of the reasons for which a turn ended, where the wire tells several."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which strings of a stream are one text: the argument text of a call, or what a model says in pieces.
+"""The strings of a stream that are one text: the argument text of a call, or what a model says in pieces.
 
 Theory of operation
 -------------------
@@ -55,12 +55,14 @@ class Text:
         is_code = self.kind == "server" and "".join(self.pieces[:2]).lstrip()[:1] not in _JSON
         return self.kind in _FREE or is_code or self.is_code
 
-    def add_code(self, leaf: Leaf) -> None:
-        """Take more code."""
-        self.is_code = True
-        self.parts.append((leaf, self.size))
-        self.pieces.append(leaf.text)
-        self.size += len(leaf.text)
+    def take(self, text: str, leaves: Iterable[Leaf]) -> None:
+        """Take more text, and the strings that add up to it, if they are known."""
+        at = self.size
+        for leaf in leaves:
+            self.parts.append((leaf, at))
+            at += len(leaf.text)
+        self.pieces.append(text)
+        self.size += len(text)
 
     def add(self, text: str, *places: list[Leaf]) -> None:
         """Take more text, and the strings that it came from out of the first place that has them all."""
@@ -124,10 +126,8 @@ def texts_of(steps: Iterable[Step], leaves: list[Leaf]) -> list[Text]:
             taken += 1
         for change in step.changes:
             texts.change(change, strings, early)
-        for event in step.events:
-            if isinstance(event, (TextDelta, ReasoningDelta)):
-                texts.say(event, strings)
-        early += strings
+        said = texts.say(step, strings)
+        early += [leaf for leaf in strings if leaf not in said]
         del early[:-_MOST_EARLY]
     return texts.found
 
@@ -147,23 +147,43 @@ class _Texts:
         text = self._current[key]
         code = _code(change, strings)
         if code is not None:
-            text.add_code(code)
+            text.is_code = True
+            text.take(code.text, [code])
             strings.remove(code)
         elif change.added and not text.is_code:
             text.add(change.added, strings, *([early] if change.before is None else []))
 
-    def say(self, event: TextDelta | ReasoningDelta, strings: list[Leaf]) -> None:
-        """Take what the model said with a step."""
-        key = type(event), event.turn, event.choice
-        if key not in self._current:
-            self._begin(key, Text(None))
-        said = [leaf for leaf in strings if is_text(leaf.key)]
-        self._current[key].add(event.text, said)
-        strings[:] = [leaf for leaf in strings if leaf in said or not is_text(leaf.key)]
+    def say(self, step: Step, strings: list[Leaf]) -> set[Leaf]:
+        """Take what the model said with a step, whose strings these are; return those that it came from."""
+        leaves = [leaf for leaf in strings if is_text(leaf.key)]
+        said: set[Leaf] = set()
+        end = 0
+        for event in step.events:
+            if not isinstance(event, (TextDelta, ReasoningDelta)):
+                continue
+            key = type(event), event.turn, event.choice
+            if key not in self._current:
+                self._begin(key, Text(None))
+            start, end = _row(event.text, leaves, end)
+            self._current[key].take(event.text, leaves[start:end])
+            said.update(leaves[start:end])
+        return said
 
     def _begin(self, key: tuple[object, ...], text: Text) -> None:
         self._current[key] = text
         self.found.append(text)
+
+
+def _row(text: str, leaves: list[Leaf], start: int) -> tuple[int, int]:
+    """Return where strings in a row begin and end that add up to a text, not far behind a place; twice that if none do."""
+    for first in range(start, min(start + _MOST_EARLY, len(leaves))):
+        at, end = 0, first
+        while at < len(text) and end < len(leaves) and text.startswith(leaves[end].text, at):
+            at += len(leaves[end].text)
+            end += 1
+        if at == len(text):
+            return first, end
+    return start, start
 
 
 def _code(change: CallChange, strings: list[Leaf]) -> Leaf | None:

@@ -1,4 +1,4 @@
-"""What a request says of the form in which its answer may tell calls.
+"""The form in which a request wants its calls.
 
 Chat Completions has an older form: a request lists `functions`, and the answer has one `function_call`. Servers answer in
 one form what was asked in the other, and clients read only the one that they asked for. Source: OpenAI API reference,

@@ -1,4 +1,4 @@
-"""Looks out, in what passes or is read as another dialect, for a frame of the dialect that was asked for.
+"""A lookout for frames of the dialect that was asked for, in what passes or is read as another one.
 
 Theory of operation. The dialect of a stream is found from its first decisive frame, and a relay may put a frame of its
 own in front (`data: {"candidates": []}`, a line of JSON, a start of another API). All that follows would pass then, because
@@ -23,7 +23,7 @@ _MAY_BEGIN: Final = re.compile(rb"(?<![^\r\n])(?:[de]|\Z)")  # `data`, `event`
 
 
 class Lookout:
-    """Knows frames of one dialect.
+    """A lookout for frames of one dialect.
 
     Args:
         dialect: that was asked for.

@@ -1,4 +1,4 @@
-"""Lets other tasks have their turn while a lot is read.
+"""Turns for other tasks while a lot is read.
 
 Theory of operation. Reading is no waiting: an event loop does nothing else meanwhile. A few kilobytes that decode to
 megabytes of events that hold nothing (`data: 1`) would keep everybody else waiting for seconds. So whoever reads in an
@@ -25,7 +25,7 @@ _LEAST: Final = 256
 
 
 class Pace:
-    """How fast one stream is read."""
+    """The pace at which one stream is read."""
 
     _busy: ClassVar[set[Pace]] = set()  # of streams that need more than one turn for what came
 

@@ -1,4 +1,4 @@
-"""What the published schemas of three wires require of a frame, as data.
+"""The members that the published schemas of three wires require of a frame, as data.
 
 Only members that a client may take for granted are here: what is required, of which type it is, and what stands for it
 where a server leaves it out. Members that nobody may make up (a call's name, a text) have no stand-in: a frame without

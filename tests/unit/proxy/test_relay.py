@@ -25,6 +25,7 @@ from tests.support.proxying import (
     settle,
     staged,
 )
+from tests.support.turns import turns_beside
 from wholecall.limits import Limits
 from wholecall.proxy.errors import CutOff
 from wholecall.proxy.wire import Headers, UpstreamFailed
@@ -740,23 +741,13 @@ def test_others_have_their_turn_while_much_is_read(unit: bytes, monkeypatch: pyt
     ticks = iter(range(10**9))
     monkeypatch.setattr("wholecall.repairing.pace.perf_counter", lambda: next(ticks) / 100)
     n_slices = 40
-    turns = 0
+    reply = Reply([HELLO, unit * (n_slices * 4096 // len(unit)), DONE])
 
-    async def others() -> None:
-        nonlocal turns
-        while True:
-            turns += 1
-            await asyncio.sleep(0)
-
-    async def both() -> None:
-        beside = asyncio.ensure_future(others())
-        reply = Reply([HELLO, unit * (n_slices * 4096 // len(unit)), DONE])
+    async def exchange() -> None:
         async with staged(Client(CHAT), Scripted(reply)):
             pass
-        beside.cancel()
 
-    asyncio.run(both())
-    assert turns >= n_slices
+    assert turns_beside(exchange) >= n_slices
 
 
 ROOM = 100
