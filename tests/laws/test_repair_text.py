@@ -126,13 +126,35 @@ def test_text_of_recordings_waits_for_nothing() -> None:
     assert {} == found
 
 
+@pytest.mark.parametrize("usages", [[None], [1], [1, None]])
+def test_of_many_reasons_and_counts_the_last_ones_go_on(usages: list[int | None]) -> None:
+    """A server that says them with each piece: one frame has both, whatever came with the last piece."""
+    counts = [usages[at % len(usages)] for at in range(9)]
+    events = [chunk({"role": "assistant", "content": "x"}, None)]
+    for at, n in enumerate(counts):
+        told = {} if n is None else {"usage": {"total_tokens": at}}
+        payload = json.loads(chunk({"content": "y"}, "stop")[6:])
+        events.append(b"data: " + json.dumps({**payload, **told}).encode() + b"\n\n")
+    out = [
+        json.loads(line[6:]) for line in repaired([*events, DONE]).splitlines() if line.startswith(b"data: {")
+    ]
+    last = max((at for at, n in enumerate(counts) if n is not None), default=None)
+
+    assert [one.get("usage") for one in out] == [None] * 10 + [
+        None if last is None else {"total_tokens": last}
+    ]
+    assert [one["choices"][0]["finish_reason"] for one in out] == [None] * 10 + ["stop"]
+
+
+@pytest.mark.parametrize("usage", [b"", b'"usage":{"total_tokens":1},'])
 @pytest.mark.parametrize("reason", ["stop", None])
-def test_memory_is_bounded_behind_a_reason(reason: str | None) -> None:
-    """Nothing of a text waits, however long it is, whether a reason came before it or with each piece."""
+def test_memory_is_bounded_behind_a_reason(reason: str | None, usage: bytes) -> None:
+    """Nothing of a text waits, however long it is, whether a reason came before it or with each piece, counts or none."""
     repairer = Repairer()
     held = 0
     first = [chunk({"role": "assistant", "content": "x"}, None), chunk({}, "stop")]
-    for event in [*first, *[chunk({"content": "y" * 100}, reason)] * 2000]:
+    piece = chunk({"content": "y" * 100}, reason).replace(b'"choices"', usage + b'"choices"')
+    for event in [*first, *[piece] * 2000]:
         repairer.feed(event)
         held = max(held, repairer.report.held)
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from wholecall.dialects.reasons import turn_reason
@@ -234,7 +233,7 @@ class ChatMender(Mender[ChatEncoder]):
     def _wait(self, piece: Piece, *, calls: bool, ended: Iterable[int]) -> bytes:
         """Queue a frame that shows nothing; it may pass where nothing waits before it and it does nothing."""
         if ended:
-            self._supersede(self._finished.intersection(ended))
+            piece = self._supersede(piece, ended)
             self._finished.update(ended)
             for number, word, reason in endings_of(piece.payload or {}):
                 if number not in self._words or outranks(reason, self._words[number][1]):
@@ -257,19 +256,33 @@ class ChatMender(Mender[ChatEncoder]):
             return b""
         return self.fail("event_too_large", "too much waits for the end of the turn")
 
-    def _supersede(self, choices: AbstractSet[int]) -> None:
-        """Take the reasons of choices out of the frames that wait: another one has come."""
-        if not choices:
-            return
-        place, queue = self._place, self._queue[:]
-        self._queue.clear()
-        for at, piece in enumerate(queue):
-            kept = _without_reasons(piece, choices)
-            if kept is not None:
-                self._queue.append(kept)
-            elif place is not None and self._place is not None and at < place:
-                self._place -= 1
-        self._n_waiting = sum(len(piece.whole) for piece in self._queue)
+    def _supersede(self, piece: Piece, ended: Iterable[int]) -> Piece:
+        """Take the reasons of choices out of the frame that waits with them, for another one has come; its counts go there.
+
+        A choice has one such frame at most, mostly the last that waits.
+        """
+        again = self._finished.intersection(ended)
+        for at in reversed(range(len(self._queue) if again else 0)):
+            old = self._queue[at]
+            payload = old.payload or {}
+            if again.isdisjoint(finishes(payload)):
+                continue
+            rest = unfinished(payload, again)
+            again -= set(finishes(payload))
+            usage = None if finishes(rest) else rest.pop("usage", None)
+            if usage and not (piece.payload or {}).get("usage"):
+                whole = {**(piece.payload or {}), "usage": usage}
+                piece = piece._replace(payload=whole, raw=piece.with_payload(whole))
+            self._n_waiting -= len(old.whole)
+            if has_content(rest):
+                self._queue[at] = old._replace(payload=rest, raw=old.with_payload(rest))
+                self._n_waiting += len(self._queue[at].whole)
+            else:
+                del self._queue[at]
+                self._place = None if self._place is None else self._place - (at < self._place)
+            if not again:
+                break
+        return piece
 
     def _loosen(self) -> None:
         """Cut the calls out of the frames that wait, and forget the frames that hold nothing else."""
@@ -368,15 +381,12 @@ class ChatMender(Mender[ChatEncoder]):
         return self.legacy and all(n == 1 for n in each.values())
 
 
-def _without_reasons(piece: Piece, choices: AbstractSet[int] | None = None) -> Piece | None:
-    """Return a frame that ends nothing, or none of some choices; None where it holds nothing else."""
+def _without_reasons(piece: Piece) -> Piece | None:
+    """Return a frame that ends nothing, None where it holds nothing else."""
     payload = piece.payload or {}
-    ended = finishes(payload)
-    if choices is not None and choices.isdisjoint(ended):
-        return piece
-    if not ended:
+    if not finishes(payload):
         return piece if has_content(payload) else None
-    rest = unfinished(payload, choices)
+    rest = unfinished(payload)
     return piece._replace(payload=rest, raw=piece.with_payload(rest)) if has_content(rest) else None
 
 
