@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from tests.support import corpora
-from tests.support.turns import turns_beside
+from tests.support.beside import turns_beside
 from wholecall import Event, ToolCallParser
 from wholecall.asgi import RepairMiddleware
 from wholecall.repairing import Repairer

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.beside import turns_beside
 from tests.support.corpora import RECORDINGS
 from tests.support.naive import error_of, read_calls
 from tests.support.proxying import (
@@ -25,7 +26,6 @@ from tests.support.proxying import (
     settle,
     staged,
 )
-from tests.support.turns import turns_beside
 from wholecall.limits import Limits
 from wholecall.proxy.errors import CutOff
 from wholecall.proxy.wire import Headers, UpstreamFailed
