@@ -56,10 +56,10 @@ def _claim(name: str, dialect: str, read: str | int) -> Comparison:
         return streams.stream(make(dialect, part), read)
 
     contenders = {other: streams.CONTENDERS[other] for other in ("wholecall", "naive")}
-    ratios = (Ratio("wholecall", "naive", _budget(name, dialect)),)
-    what = f"{name} {dialect}" if read == READ else f"{name} {dialect}, by event"
     known = _WHOLE_NOW if name == "100 whole calls" else 0
-    return Comparison(what, subject, contenders, ratios, streams.n_events, known=known)
+    ratios = (Ratio("wholecall", "naive", _budget(name, dialect), known=known),)
+    what = f"{name} {dialect}" if read == READ else f"{name} {dialect}, by event"
+    return Comparison(what, subject, contenders, ratios, streams.n_events)
 
 
 def _claims(read: str | int) -> list[Comparison]:

@@ -73,12 +73,14 @@ class Ratio(NamedTuple):
         other: whose time it is a multiple of.
         budget: the most that it may be; 0 is none.
         quadratic: the other's time grows with the square of this input, so that any ratio could be had by a larger one.
+        known: what the ratio is where its budget is missed by far: `--check` looks for regressions from there.
     """
 
     one: str
     other: str
     budget: float = 0
     quadratic: bool = False
+    known: float = 0
 
 
 class Row(NamedTuple):
@@ -107,7 +109,6 @@ class Comparison:
         events: how many events the subject has, for claims about streams.
         times: how often a contender does it in a row, for work that is too short to be timed once.
         checked: whether `--check` looks at it: not where another claim says the same of a smaller input.
-        known: what the ratio is where its budget is missed by far: `--check` looks for regressions from there.
     """
 
     what: str
@@ -117,7 +118,6 @@ class Comparison:
     events: Callable[[Any], int] | None = None
     times: int = 1
     checked: bool = True
-    known: float = 0
 
     def measured(self, scale: Scale) -> tuple[Any, Times]:
         """Return the subject and everyone's times on it."""
@@ -127,9 +127,9 @@ class Comparison:
 
     def judged(self, times: Times) -> Iterator[Row]:
         """Yield the ratios of what was measured."""
-        for one, other, budget, quadratic in self.ratios:
+        for one, other, budget, quadratic, known in self.ratios:
             what = f"{self.what}: {one} / {other}" + (" (quadratic)" if quadratic else "")
-            yield Row(what, measure.ratio(times[one], times[other]), budget, known=self.known)
+            yield Row(what, measure.ratio(times[one], times[other]), budget, known=known)
 
     def rows(self, scale: Scale) -> Iterator[Row]:
         """Measure and yield the ratios."""

@@ -28,14 +28,19 @@ _VALUE = 8  # bytes of a value that is no text, or of a reference to one
 
 
 class Budget:
-    """The bytes that the calls of one turn may still take."""
+    """The bytes that the calls of one turn may still take.
 
-    __slots__ = ("_free", "_holders", "_most_refused", "_per_call", "_raw", "_refused")
+    Attributes:
+        is_overrun: more text was refused than all calls of the turn may hold.
+    """
+
+    __slots__ = ("_free", "_holders", "_most_refused", "_per_call", "_raw", "_refused", "is_overrun")
     DERIVED: ClassVar = frozenset({"_most_refused", "_per_call", "_raw"})
 
     _free: int
     _holders: dict[Call, int]
     _refused: int
+    is_overrun: bool
 
     def __init__(self, limits: Limits) -> None:
         self._per_call = _UNBOUNDED if limits.max_arguments_bytes is None else limits.max_arguments_bytes
@@ -43,6 +48,7 @@ class Budget:
         self._most_refused = _UNBOUNDED if total is None else total
         self._free = self._most_refused  # bytes that no call has or may take
         self._refused = 0  # characters
+        self.is_overrun = False
         self._raw = _UNBOUNDED if limits.max_raw_bytes is None else limits.max_raw_bytes
         self._holders = {}  # calls with an open grant, and the bytes it may take
 
@@ -55,15 +61,11 @@ class Budget:
         if {*map(type, self._holders)} - {Call}:
             raise ValueError("a grant is no call's")
 
-    @property
-    def is_overrun(self) -> bool:
-        """Whether more text was refused than all calls of the turn may hold."""
-        return self._refused > self._most_refused
-
     def admit(self, call: Call, text: str) -> bool:
         """Return whether the call may take the text; if not, it is refused and cut to `max_raw_bytes`."""
         if call.full:
             self._refused += len(text)
+            self.is_overrun = self._refused > self._most_refused
             return False
         if call.room >= len(text):
             return True
@@ -83,8 +85,9 @@ class Budget:
         if call.full or call.is_over:
             return
         kept = call.extra if call.extra is not None else {}
-        grown = sum(weight(value) + weight(key) * (key not in kept) for key, value in extra.items())
-        grown -= sum(weight(kept[key]) for key in extra if key in kept)
+        grown = 0
+        for key, value in extra.items():
+            grown += weight(value) - (weight(kept[key]) if key in kept else -len(key))
         if grown > 0 and (call.extra_size + grown > self._per_call or self._free_after(grown) < 0):
             self._overflow(call, "")
             return
@@ -152,6 +155,8 @@ class Budget:
 
 def weight(value: object) -> int:
     """Return about how many bytes a JSON value takes, whatever its depth."""
+    if type(value) is str:  # nearly always
+        return len(value)
     total, waiting = 0, [value]
     while waiting:
         value = waiting.pop()

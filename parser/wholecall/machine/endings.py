@@ -54,13 +54,13 @@ def ending(reason: TurnReason | None, ended: Ended) -> Ended:
 def turn_finished(choice: Choice, usage: dict[str, Any] | None) -> TurnFinished:
     """Return the last event of a choice."""
     emitted = choice.emitted
-    n_dropped = sum(isinstance(event, ToolCallDropped) for event in emitted)
+    dropped = [event for event in emitted if isinstance(event, ToolCallDropped)]
     executables = [event for event in emitted if isinstance(event, EXECUTABLE)]
     executable = bool(executables)
     claimed = choice.reason
     if claimed is None:
         choice.anomalies.add("missing_finish")
-    is_bad = any(isinstance(event, ToolCallDropped) and event.reason != "told_twice" for event in emitted)
+    is_bad = any(event.reason != "told_twice" for event in dropped)
     reason = _reason(claimed, executable=executable, dropped=is_bad)
     if claimed == "tool_calls" and not emitted and "repeated_call" not in choice.anomalies:
         choice.anomalies.add("reason_without_call")
@@ -72,8 +72,8 @@ def turn_finished(choice: Choice, usage: dict[str, Any] | None) -> TurnFinished:
         choice.number,
         reason,
         choice.provider_reason,
-        len(emitted) - n_dropped,
-        n_dropped,
+        len(emitted) - len(dropped),
+        len(dropped),
         usage,
         tuple(sorted(choice.anomalies)),
     )

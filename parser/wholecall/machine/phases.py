@@ -97,8 +97,8 @@ def read_as(choice: Choice, call: Call, shown: str, text: str) -> None:
 def _start(choice: Choice, call: Call) -> None:
     """Make the name final, and emit the start of the call and the text that came so far."""
     assert call.name is not None
-    call.name = final_name(call.name)
-    name = call.public_name = _public(choice, call.name)
+    call.name = name = final_name(call.name)
+    name = call.public_name = _public(choice, name)
     call.phase = "streaming"
     choice.out.events.append(
         ToolCallStarted(choice.turn, choice.number, call.number, call.id, name, call.kind)

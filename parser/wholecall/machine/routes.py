@@ -13,6 +13,7 @@ Ends of turns and faults concern more than one choice: see `assembler` and `turn
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Union
 
 from wholecall.arguments.placeholders import is_placeholder
@@ -425,21 +426,22 @@ def _finish(choice: Choice, delta: Finish) -> None:
 
 def reason_all(choices: Iterable[Choice], finish: Finish | None = None) -> None:
     """Note on all calls so far that an end of their turn came after they began, and whether its reason allows calls."""
+    allowed, allowed_by_labels = (
+        finish is not None and allows_calls(finish, own_ends=own_ends) for own_ends in (True, False)
+    )
     for choice in choices:
         for call in choice.calls:
             call.reasoned = True
-            call.evidenced = call.evidenced or (
-                finish is not None and allows_calls(finish, own_ends=call.slotted)
-            )
+            call.evidenced = call.evidenced or (allowed if call.slotted else allowed_by_labels)
         if choice.record is not None:
             choice.record.n_reasoned = n = len(choice.record.pieces)
-            if finish is not None and allows_calls(finish, own_ends=False):
+            if allowed_by_labels:
                 choice.record.n_evidenced = n
 
 
 def judge_all(choice: Choice, ended: Ended, unreasoned: Ended | None = None) -> None:
     """End every open call in order; `unreasoned` is how those ended that began after the finish reason."""
-    for call in sorted(choice.calls, key=lambda call: call.number):
+    for call in sorted(choice.calls, key=attrgetter("number")):
         advance(choice, call, "end", ended if unreasoned is None or call.reasoned else unreasoned)
     choice.held = None
     release(choice)
