@@ -26,8 +26,13 @@ from wholecall.output.events import (
 )
 
 EXECUTABLE = (ToolCall, CustomToolCall, BuiltinToolCall)
-CARRIED = {"anthropic": (ToolCall,), "chat-completions": (ToolCall, CustomToolCall), "responses": EXECUTABLE}
-MANY = {"chat-completions"}  # dialects with several choices
+CARRIED = {
+    "anthropic": (ToolCall,),
+    "chat-completions": (ToolCall, CustomToolCall),
+    "gemini": (ToolCall,),
+    "responses": EXECUTABLE,
+}
+MANY = {"chat-completions", "gemini"}  # dialects with several choices
 
 
 def again(events: list[Any], dialect: str) -> list[Any]:

@@ -10,7 +10,18 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
-__all__ = ["READERS", "STYLES", "data_of", "error_of", "finish_reasons", "read_calls", "visible_text"]
+from wholecall.encoders import argument_text
+
+__all__ = [
+    "READERS",
+    "STYLES",
+    "argument_text_in",
+    "data_of",
+    "error_of",
+    "finish_reasons",
+    "read_calls",
+    "visible_text",
+]
 
 Style = Literal["once", "append"]
 Call = tuple[str, str, str]  # id, name, text
@@ -96,9 +107,29 @@ def _responses(stream: bytes, style: Style) -> list[Call]:
     return slots.calls()
 
 
+def _gemini(stream: bytes, _style: Style) -> list[Call]:
+    """Read each part by itself, as calls never come in pieces here; the arguments as compact JSON."""
+    parts = (
+        part
+        for response in data_of(stream)
+        for candidate in sorted(response.get("candidates") or (), key=lambda one: one.get("index") or 0)
+        for part in (candidate.get("content") or {}).get("parts") or ()
+    )
+    calls = [part["functionCall"] for part in parts if "functionCall" in part]
+    return [
+        (call.get("id") or "", call.get("name") or "", compact_json(call.get("args") or {})) for call in calls
+    ]
+
+
+def compact_json(value: Any) -> str:
+    """Return a value as compact JSON."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
 READERS: dict[str, Callable[[bytes, Style], list[Call]]] = {
     "anthropic": _anthropic,
     "chat-completions": _chat,
+    "gemini": _gemini,
     "responses": _responses,
 }
 
@@ -108,14 +139,27 @@ def read_calls(dialect: str, stream: bytes, style: Style = "once") -> list[Call]
     return READERS[dialect](stream, style)
 
 
+def argument_text_in(dialect: str, call: Any) -> str:
+    """Return the text that a naive loop gets of a call's arguments: Gemini has values in its place."""
+    return compact_json(call.arguments) if dialect == "gemini" else argument_text(call)
+
+
 def finish_reasons(stream: bytes) -> list[str]:
-    """Return the reasons that the choices of a chat stream, or the message of an Anthropic one, ended for."""
+    """Return the reasons that the choices of a stream, its candidates, or the message of an Anthropic one, ended for."""
     found: list[str] = []
     for event in data_of(stream):
         views = [
-            view for view in (*(event.get("choices") or ()), event.get("delta")) if isinstance(view, dict)
+            view
+            for view in (
+                *(event.get("choices") or ()),
+                *(event.get("candidates") or ()),
+                event.get("delta"),
+            )
+            if isinstance(view, dict)
         ]
-        reasons = (view.get("finish_reason") or view.get("stop_reason") for view in views)
+        reasons = (
+            view.get("finish_reason") or view.get("stop_reason") or view.get("finishReason") for view in views
+        )
         found += [reason for reason in reasons if reason]
     return found
 

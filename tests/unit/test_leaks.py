@@ -151,3 +151,50 @@ def test_an_anthropic_body_is_mended() -> None:
         (block["type"], block.get("text", block.get("input"))) for block in found["content"]
     ]
     assert "tool_use" == found["stop_reason"]
+
+
+def gemini(*texts: str, reason: str | None = "STOP") -> bytes:
+    """Return a stream of Gemini with these pieces of text, and its end."""
+    frames: list[dict[str, Any]] = [
+        {"content": {"role": "model", "parts": [{"text": text}]}, "index": 0} for text in texts
+    ]
+    if reason is not None:
+        frames.append({"content": {"role": "model"}, "finishReason": reason, "index": 0})
+    responses = [{"candidates": [frame], "responseId": "r"} for frame in frames]
+    return b"".join(b"data: " + json.dumps(response).encode() + b"\r\n\r\n" for response in responses)
+
+
+@pytest.mark.parametrize("leak", [CALL, QWEN], ids=["hermes", "qwen"])
+def test_a_gemini_stream_is_mended(leak: str) -> None:
+    """The call becomes a part of its own, without an id, as the wire had none; the text round it stays."""
+    data = gemini(*(f"Go. {leak} Done."[at : at + 5] for at in range(0, 120, 5)))
+    out = repaired(data)
+    turn = collect([out])
+
+    assert ([("dredge", {"metres": 4})], "Go.  Done.", "STOP") == (
+        calls(turn),
+        turn.text,
+        turn.provider_reason,
+    )
+    assert [out] * 2 == [repaired(data, size) for size in (1, 17)]
+    assert b'"id"' not in out
+
+
+def test_a_gemini_stream_without_a_call_stays() -> None:
+    """It goes out as without `text`, also where its text could be a marker's."""
+    for data in (gemini("Go. ", "a < b ", " <tool", "s>"), gemini(f"```\n{CALL}\n```")):
+        assert data == repaired(data)
+
+
+def test_a_gemini_body_is_mended() -> None:
+    """So is a whole response; signatures and thoughts stay."""
+    parts = [{"text": "Hm.", "thought": True}, {"text": f"Go. {CALL}", "thoughtSignature": "c2ln"}]
+    body = {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]}
+    found = repair_body(json.dumps(body).encode(), text="hermes")
+    [candidate] = json.loads(found.data)["candidates"]
+
+    assert [
+        parts[0],
+        {"text": "Go. ", "thoughtSignature": "c2ln"},
+        {"functionCall": {"name": "dredge", "args": {"metres": 4}}},
+    ] == candidate["content"]["parts"]

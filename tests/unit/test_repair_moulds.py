@@ -404,7 +404,7 @@ TURN = Turn(
 @pytest.mark.parametrize("dialect", ENCODERS)
 def test_damaged_streams_become_the_same(fitted: Fitted, dialect: str) -> None:
     """So does a healthy stream with damage in any place."""
-    data = RENDERERS[dialect](TURN, every(3))
+    data = RENDERERS[dialect](TURN, every(3)).replace(b"\r\n", b"\n")
     for seed in range(60):
         rng = random.Random(seed)
         chunks = frames_of(damaged(damaged(data, rng), rng))

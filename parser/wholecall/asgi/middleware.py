@@ -39,7 +39,8 @@ class RepairMiddleware:
         counters: adds up what becomes of all answers.
         policy: how calls are judged.
         limits: what a stream may hold, or a body; `Limits.gateway()` by default.
-        paths: how the paths of endpoints end; `/chat/completions`, `/responses` and `/messages` by default.
+        paths: how the paths of endpoints end; by default `/chat/completions`, `/responses`, `/messages`, and of Gemini
+            `:generateContent` and `:streamGenerateContent`.
 
     What is None is taken from the environment, for servers that give a middleware no options: `WHOLECALL_ASGI_LIVE`
     (1 or 0), `WHOLECALL_ASGI_WITHHELD`, `WHOLECALL_ASGI_TEXT` (the name of a format), `WHOLECALL_ASGI_LIMITS`

@@ -40,9 +40,9 @@ def checked_paths(paths: Sequence[str]) -> tuple[str, ...]:
         raise TypeError(f"paths is a list of strings; give [{paths!r}]")
     ends = tuple(path.rstrip("/") for path in paths)
     for end in ends:
-        if not end.startswith("/"):
+        if not end.startswith(("/", ":")):
             raise ValueError(
-                f"an end of paths begins with a slash and names something: '/messages', not {end!r}"
+                f"an end of paths begins with a slash or a colon and names something: '/messages', not {end!r}"
             )
     return ends
 

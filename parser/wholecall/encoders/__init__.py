@@ -5,6 +5,7 @@ from __future__ import annotations
 from wholecall.encoders.anthropic import AnthropicEncoder
 from wholecall.encoders.base import Encoder, argument_text
 from wholecall.encoders.chat import ChatEncoder
+from wholecall.encoders.gemini import GeminiEncoder
 from wholecall.encoders.responses import ResponsesEncoder
 from wholecall.encoders.table import ENCODERS, encoder
 
@@ -13,6 +14,7 @@ __all__ = [
     "AnthropicEncoder",
     "ChatEncoder",
     "Encoder",
+    "GeminiEncoder",
     "ResponsesEncoder",
     "argument_text",
     "encoder",

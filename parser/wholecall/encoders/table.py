@@ -8,6 +8,7 @@ from typing import Final
 from wholecall.encoders.anthropic import AnthropicEncoder
 from wholecall.encoders.base import Encoder
 from wholecall.encoders.chat import ChatEncoder
+from wholecall.encoders.gemini import GeminiEncoder
 from wholecall.encoders.responses import ResponsesEncoder
 from wholecall.errors import UnknownDialect, choices
 
@@ -16,6 +17,7 @@ __all__ = ["ENCODERS", "encoder"]
 ENCODERS: Final[dict[str, Callable[[], Encoder]]] = {
     "anthropic": AnthropicEncoder,
     "chat-completions": ChatEncoder,
+    "gemini": GeminiEncoder,
     "responses": ResponsesEncoder,
 }
 

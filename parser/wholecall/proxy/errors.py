@@ -10,6 +10,7 @@ from typing import Final
 from wholecall import WholecallError
 from wholecall.discreet import compact
 from wholecall.proxy.wire import Headers
+from wholecall.repairing.answers import dialect_of
 
 __all__ = ["CutOff", "Refusal", "error_body", "error_headers"]
 _private = True
@@ -23,6 +24,14 @@ _ANTHROPIC: Final = {
     413: "request_too_large",
     503: "overloaded_error",
     504: "timeout_error",
+}
+# Google's; all others are `INTERNAL` or, below 500, `INVALID_ARGUMENT`.
+_GOOGLE: Final = {
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    503: "UNAVAILABLE",
+    504: "DEADLINE_EXCEEDED",
 }
 _CLIENTS_FAULT: Final = 500  # statuses below it
 
@@ -61,9 +70,14 @@ def error_body(path: str, refusal: Refusal) -> bytes:
     if "/messages" in path:
         kind = _ANTHROPIC.get(refusal.status, "api_error")
         return compact({"type": "error", "error": {"type": kind, "message": refusal.message}}).encode()
+    if dialect_of(path) == "gemini":
+        usual = "INVALID_ARGUMENT" if refusal.status < _CLIENTS_FAULT else "INTERNAL"
+        status = _GOOGLE.get(refusal.status, usual)
+        error = {"code": refusal.status, "message": refusal.message, "status": status}
+        return compact({"error": error}).encode()
     kind = "invalid_request_error" if refusal.status < _CLIENTS_FAULT else "server_error"
-    error = {"message": refusal.message, "type": kind, "param": None, "code": refusal.code}
-    return compact({"error": error}).encode()
+    told = {"message": refusal.message, "type": kind, "param": None, "code": refusal.code}
+    return compact({"error": told}).encode()
 
 
 def error_headers(body: bytes, refusal: Refusal) -> Headers:

@@ -35,6 +35,8 @@ _DIALECTS: Final = {
     "/chat/completions": "chat-completions",
     "/responses": "responses",
     "/messages": "anthropic",
+    ":generateContent": "gemini",
+    ":streamGenerateContent": "gemini",
 }
 ENDPOINTS: Final = tuple(_DIALECTS)
 EVENT_STREAM: Final = "text/event-stream"

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from wholecall.dialects.decode import plain
 from wholecall.dialects.reasons import turn_reason
 from wholecall.encoders.base import Executable, json_bytes
+from wholecall.encoders.gemini import error_of
 from wholecall.encoders.responses import ResponsesEncoder
 from wholecall.limits import Limits
 from wholecall.output.events import EXECUTABLE, Event, StreamFault, ToolCall, ToolCallDropped
@@ -25,6 +26,7 @@ from wholecall.policy import Policy
 from wholecall.repairing.anthropic import REASONS
 from wholecall.repairing.chat_bodies import chat_body
 from wholecall.repairing.chat_reading import claims_of
+from wholecall.repairing.gemini_bodies import gemini_body, gemini_claims
 from wholecall.repairing.items import label_of
 from wholecall.repairing.leaked_bodies import without_leaks
 from wholecall.repairing.mender import lasting, own_fault
@@ -76,7 +78,7 @@ def repair_body(
 ) -> RepairedBody:
     """Judge a whole JSON body, the answer to a request without `stream`, and return it with whole calls only.
 
-    It is for Chat Completions, Responses and Anthropic Messages; anything else comes back as it came.
+    It is for Chat Completions, Responses, Anthropic Messages and Gemini; anything else comes back as it came.
 
     Args:
         data: the body, decompressed.
@@ -109,7 +111,7 @@ def repair_body(
     form, fault = _FORMS.get(parser.dialect or ""), _unjudged(events)
     if form is not None and parser.dialect == "chat-completions":
         form = form._replace(rewrite=partial(chat_body, legacy=legacy))
-    payload = None if form is None or parser.is_enveloped else _payload(data)
+    payload = None if form is None or parser.is_enveloped else _payload(data, form.kind)
     error: str | None = None
     mended = data
     if fault is not None:  # what is too large to be judged must not pass
@@ -156,16 +158,16 @@ def _report(
     )
 
 
-def _payload(data: bytes) -> Payload | None:
-    """Return the object that a body is; None where it is something else, such as several."""
+def _payload(data: bytes, kind: Any) -> Any:
+    """Return the value that a body is; None where it is of another type than that, such as several objects."""
     payload = plain(data.decode("utf-8-sig", "replace"))
-    return payload if isinstance(payload, dict) else None
+    return payload if isinstance(payload, kind) else None
 
 
 def _mended(
     form: _Form,
     data: bytes,
-    payload: Payload | None,
+    payload: Any,
     events: Sequence[Event[Any]],
     losses: Losses,
     response_id: str | None,
@@ -265,15 +267,17 @@ def _error(message: str, code: str) -> Payload:
 
 
 class _Form(NamedTuple):
-    """What is known of the bodies of a dialect: why they ended, how they are written, and an error in their form."""
+    """What is known of the bodies of a dialect: why they ended, how they are written, an error in their form, their type."""
 
-    claims: Callable[[Payload], list[TurnReason]]
-    rewrite: Callable[[Payload, Sequence[Executable], Losses], Payload]
+    claims: Callable[[Any], list[TurnReason]]
+    rewrite: Callable[[Any, Sequence[Executable], Losses], Any]
     error: Callable[[str, str], Payload]
+    kind: Any = dict
 
 
 _FORMS: Final = {
     "anthropic": _Form(_message_claims, _message, _message_error),
     "chat-completions": _Form(claims_of, chat_body, _error),
+    "gemini": _Form(gemini_claims, gemini_body, error_of, (dict, list)),
     "responses": _Form(_response_claims, _response, _error),
 }

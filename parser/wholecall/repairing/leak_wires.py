@@ -9,6 +9,7 @@ from typing import Any, Final
 from wholecall.encoders.base import server_sent
 from wholecall.encoders.chat import CHUNK
 from wholecall.repairing.chat_reading import choices_of, finishes, has_content, number_of
+from wholecall.repairing.leak_gemini import GeminiWire
 from wholecall.repairing.leak_responses import ResponsesWire
 from wholecall.repairing.leak_wire import Wire
 from wholecall.repairing.pieces import Piece
@@ -141,5 +142,10 @@ def _event(kind: str, **members: Any) -> bytes:
 
 
 WIRES: Final[Mapping[str, type[Wire]]] = MappingProxyType(
-    {"chat-completions": _ChatWire, "anthropic": _AnthropicWire, "responses": ResponsesWire}
+    {
+        "anthropic": _AnthropicWire,
+        "chat-completions": _ChatWire,
+        "gemini": GeminiWire,
+        "responses": ResponsesWire,
+    }
 )

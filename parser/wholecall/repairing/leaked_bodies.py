@@ -15,7 +15,9 @@ from msgspec.structs import replace
 from wholecall.dialects.decode import plain
 from wholecall.encoders.base import argument_text, json_bytes
 from wholecall.output.events import Event, TextDelta, ToolCall, ToolCallDropped
+from wholecall.repairing import gemini_reading as reading
 from wholecall.repairing.chat_reading import choices_of, number_of
+from wholecall.repairing.leak_gemini import with_spoken
 from wholecall.repairing.leak_responses import call_item, with_text
 from wholecall.repairing.mender import lasting
 from wholecall.stream.parser import ToolCallParser
@@ -120,6 +122,21 @@ def _responses(payload: dict[str, Any], found: _Found) -> dict[str, Any]:
     return {**payload, "output": [*items, *calls]}
 
 
+def _gemini(payload: dict[str, Any], found: _Found) -> dict[str, Any]:
+    """Write the text into the first part of a candidate that says something, and the calls behind all parts."""
+
+    def edit(candidate: dict[str, Any]) -> dict[str, Any]:
+        number = reading.number_of(candidate)
+        if not found.is_told(number):
+            return candidate
+        return with_spoken(candidate, found.text(number), found.calls(number))
+
+    response = reading.response_of(payload)
+    if response is None:
+        return payload
+    return reading.with_response(payload, reading.mapped(reading.shaped(response), edit))
+
+
 _FORMS: Final[Mapping[str, Callable[[dict[str, Any], _Found], dict[str, Any]]]] = MappingProxyType(
-    {"chat-completions": _chat, "anthropic": _anthropic, "responses": _responses}
+    {"anthropic": _anthropic, "chat-completions": _chat, "gemini": _gemini, "responses": _responses}
 )

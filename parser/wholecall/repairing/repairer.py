@@ -236,6 +236,7 @@ class Repairer(Beginning, Uncopyable):
         For connections on which nothing goes out while a call is held: clients and balancers give up on those. It
         may be sent at once, after whatever was returned before. Chat gets a chunk with an empty delta, Anthropic a
         `ping`, Responses a `keepalive` with the last number; each only between the first event of a turn and its end.
+        Gemini gets nothing: no response says nothing.
         """
         if self._closed or self._mender is None or self.ended:
             return b""

@@ -6,14 +6,16 @@ from typing import Final, Union
 
 from wholecall.repairing.anthropic import AnthropicMender
 from wholecall.repairing.chat import ChatMender
+from wholecall.repairing.gemini import GeminiMender
 from wholecall.repairing.responses import ResponsesMender
 
 __all__ = ["MENDERS"]
 
-Mending = Union[type[AnthropicMender], type[ChatMender], type[ResponsesMender]]
+Mending = Union[type[AnthropicMender], type[ChatMender], type[GeminiMender], type[ResponsesMender]]
 
 MENDERS: Final[dict[str, Mending]] = {
     "anthropic": AnthropicMender,
     "chat-completions": ChatMender,
+    "gemini": GeminiMender,
     "responses": ResponsesMender,
 }

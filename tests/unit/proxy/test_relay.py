@@ -183,7 +183,7 @@ def test_a_stream_of_nothing_is_no_success(steps: list[Any], lost: list[Any]) ->
 @pytest.mark.parametrize(
     ("steps", "why"),
     [
-        ([b'data: {"candidates": [{"content": {"parts": [{"text": "hi"}]}}]}\n\n'], b"dialect"),
+        ([b'data: {"model": "m", "message": {"content": "hi"}, "done": false}\n\n'], b"dialect"),
         ([b"data: hello\n\n", b"data: hello\n\n"], b"dialect"),
         ([HELLO, DONE], None),
         ([call('{"a"'), DONE], None),
@@ -557,7 +557,7 @@ def test_a_body_that_passes_and_breaks_off_is_cut() -> None:
 def test_an_unknown_dialect_passes_and_is_counted() -> None:
     """Nobody knows what its calls would be."""
     client = Client()
-    steps = [b'data: {"candidates": [{"content": {"parts": [{"text": "hi"}]}}]}\n\n', b"data: done\n\n"]
+    steps = [b'data: {"model": "m", "message": {"content": "hi"}, "done": false}\n\n', b"data: done\n\n"]
     raised, entry = run(client, Scripted(Reply(steps)))
 
     assert (None, b"".join(steps), "dialect", "unread") == (

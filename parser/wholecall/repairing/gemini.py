@@ -1,0 +1,295 @@
+"""Gemini: whole calls pass with their verdict, and the ends of candidates wait for the end of the stream.
+
+Theory of operation. Every frame is a response, a call one of its parts, and clients read no call in pieces. A frame with
+calls waits until the parser has judged all of them, mostly at once; what it shows besides does not. It passes as it
+came if a client reads exactly our calls from what waits. Else the turn is *loose*: calls are cut out of its frames,
+and each is written when it was judged. So values at paths (`partialArgs`), calls in snake_case and calls without
+`args` become parts that clients read.
+
+The stream has no end mark: the last frame has a reason for each candidate, and perhaps text. So a frame with a reason
+waits until the stream ends, text and all; where more comes for its candidate, it goes on without the reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from wholecall.encoders.gemini import GeminiEncoder
+from wholecall.limits import Limits
+from wholecall.output.events import (
+    Event,
+    ReasoningDelta,
+    TextDelta,
+    ToolCall,
+    ToolCallDropped,
+    TurnFinished,
+    TurnStarted,
+)
+from wholecall.repairing import gemini_reading as reading
+from wholecall.repairing.mender import Mender, ends_turn
+from wholecall.repairing.pieces import Piece
+from wholecall.repairing.withholding import Withheld
+
+__all__ = ["GeminiMender"]
+
+# A response without any of this holds no call, ends nothing and is spelt as clients read it.
+_NOTABLE: Final = re.compile(
+    rb'"(?:functionCall"|finish_?Reason"|error"|candidates"\s*:\s*\{|parts"\s*:\s*\{|[a-z]+(?:_[a-z]+)+"\s*:)'
+)
+_SPEECH: Final = frozenset({TextDelta, ReasoningDelta})
+_HEAD: Final = ("modelVersion", "responseId")
+
+
+class GeminiMender(Mender[GeminiEncoder]):
+    """Mends one stream of responses."""
+
+    doubts = _NOTABLE
+
+    def __init__(self, limits: Limits, *, live: bool, withheld: Withheld = "auto") -> None:
+        del live  # no client reads a call before it is whole
+        super().__init__(GeminiEncoder(with_minted=False), limits, live=False, withheld=withheld)
+        self._queue: list[Piece] = []  # frames with calls that are not judged yet
+        self._told: list[reading.Label] = []  # what clients read of these
+        self._is_loose = False  # calls are written, not left where they came
+        self._begin_ends()
+
+    def _begin_ends(self) -> None:
+        self._ends: dict[
+            int, Piece
+        ] = {}  # frames that end candidates, and what came after them and shows nothing
+        self._ended: dict[int, int] = {}  # candidates that these end, each with the key of its frame
+        self._n_ends = 0
+        self._why = reading.Ends(self._losses, self._executed)
+
+    def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
+        """Whether a block needs no look: it shows text, and nothing waits."""
+        return (
+            not (self._queue or self._ends)
+            and bool(events)
+            and _SPEECH.issuperset(map(type, events))
+            and _NOTABLE.search(block) is None
+        )
+
+    def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
+        """Take frames; calls wait for their verdict, and what ends a candidate for the end of the turn."""
+        at = _next_turn(events)
+        out = [self._end_of_turn(events[:at])] if at else []
+        self._note(events[at:])
+        for piece in pieces:
+            out.append(self._sort(piece))
+            if self.failed is not None:
+                return b"".join(out)
+        out.append(self._release())
+        if ends_turn((), events[at:]):
+            out.append(self._settle())
+        return b"".join(out)
+
+    def _note(self, events: Sequence[Event[Any]]) -> None:
+        self._take_events(events)
+        if any(isinstance(event, ToolCallDropped) and event.kind != "server" for event in events):
+            self._is_loose = True
+
+    def _end_of_turn(self, events: Sequence[Event[Any]]) -> bytes:
+        """End a turn that another one follows on the stream."""
+        self._note(events)
+        return self._release() + self._settle()
+
+    def ping(self) -> bytes:
+        """Return nothing: no response says nothing."""
+        return b""
+
+    # One frame.
+
+    def _sort(self, piece: Piece) -> bytes:
+        """Let a frame wait, or return what of it goes out now."""
+        response = None if piece.payload is None else reading.response_of(piece.payload)
+        if response is None:
+            return self._other(piece)
+        known = reading.shaped(response)
+        if known != response:
+            piece, response = _replaced(piece, known), known
+        self._take_head(response)
+        calls = reading.has_calls(response)
+        ended = {number for number, _, _ in reading.endings_of(response)}
+        out = self._unend(reading.numbers_with(response) | ended)
+        if calls:
+            self._told += reading.told_in(response)
+            self._queue.append(piece)
+            return out + self._kept(piece)
+        if ended or (self._ends and not reading.shows_content(response)):
+            return out + self._wait_for_end(piece)
+        return out + piece.raw
+
+    def _other(self, piece: Piece) -> bytes:
+        """Take a frame that is no response: an error goes out behind what waits, anything else in its place."""
+        if piece.payload is not None:
+            return self.leave() + piece.raw
+        return self._wait_for_end(piece) if self._ends else piece.raw
+
+    def _take_head(self, response: dict[str, Any]) -> None:
+        head = {member: response[member] for member in _HEAD if response.get(member) is not None}
+        if head:
+            self._encoder.set_head(head)
+
+    def _kept(self, piece: Piece) -> bytes:
+        """Count what waits; it may be too much."""
+        self._n_waiting += len(piece.raw)
+        if self._n_waiting <= self._most:
+            return b""
+        return self.fail("event_too_large", "too much waits for the end of the turn")
+
+    def _wait_for_end(self, piece: Piece) -> bytes:
+        """Let a frame wait for the end; of those that show nothing the last one is enough."""
+        self._n_ends += 1
+        ended = self._why.note(_response(piece))
+        self._ended.update(dict.fromkeys(ended, self._n_ends))
+        if not ended and self._ends and _says_nothing(self._ends[last := next(reversed(self._ends))]):
+            self._n_waiting -= len(self._ends.pop(last).raw)
+        self._ends[self._n_ends] = piece
+        return self._kept(piece)
+
+    def _unend(self, numbers: set[int]) -> bytes:
+        """Return the frames that ended candidates for which more comes, without any end: ends are written at the end."""
+        out = b""
+        for at in {self._ended[number] for number in numbers & self._ended.keys()}:
+            piece = self._ends.pop(at)
+            self._n_waiting -= len(piece.raw)
+            response = _response(piece)
+            ended = {number for number, _, _ in reading.endings_of(response)}
+            for number in ended:
+                self._ended.pop(number, None)
+            rest = reading.without(response, ends=ended)
+            out += _replaced(piece, rest).raw if reading.shows_content(rest) else b""
+        return out + (self._let_quiet_go() if out or numbers else b"")
+
+    def _let_quiet_go(self) -> bytes:
+        """Return the frames that end nothing, and before which nothing waits any more."""
+        out = b""
+        while self._ends and _says_nothing(piece := self._ends[first := next(iter(self._ends))]):
+            del self._ends[first]
+            self._n_waiting -= len(piece.raw)
+            out += piece.raw
+        return out
+
+    # Calls.
+
+    def _release(self) -> bytes:
+        """Return the frames with calls that are judged: as they came, or their calls written anew; else what they show."""
+        if not (self._queue or self._calls):
+            return b""
+        self._calls.sort(key=lambda call: (call.choice, call.index))
+        ours = [reading.label_of(call) for call in self._calls if isinstance(call, ToolCall)]
+        if not self._is_loose and self._told == ours:
+            return self._let_go()
+        left = iter(self._told)
+        is_within = reading.ODD not in self._told and all(label in left for label in ours)
+        self._is_loose = self._is_loose or not is_within
+        if self._is_loose:
+            return self._let_go(loose=True) + self._write()
+        return self._part()
+
+    def _let_go(self, *, loose: bool = False) -> bytes:
+        """Return the frames that wait for verdicts; those that end something wait on."""
+        queue, self._queue = self._queue, []
+        self._told.clear()
+        if not loose:
+            self._calls.clear()
+        self._n_waiting -= sum(len(piece.raw) for piece in queue)
+        out = b""
+        for piece in queue:
+            kept = _without_calls(piece) if loose else piece
+            if kept is None:
+                continue
+            out += self._wait_for_end(kept) if reading.endings_of(_response(kept)) else kept.raw
+        return out
+
+    def _write(self) -> bytes:
+        """Write the calls that are judged."""
+        calls, self._calls = self._calls, []
+        return b"".join(map(self._encoder.call, calls))
+
+    def _part(self) -> bytes:
+        """Return what the last frame shows besides its calls, which wait alone; of one that ends something, nothing."""
+        piece = self._queue[-1]
+        response = _response(piece)
+        if reading.endings_of(response) or not reading.shows_content(response):
+            return b""
+        self._queue[-1] = _replaced(piece, reading.without(response, content=True))
+        self._n_waiting += len(self._queue[-1].raw) - len(piece.raw)
+        return _replaced(piece, reading.without(response, calls=True)).raw
+
+    # The end of the turn.
+
+    def _settle(self) -> bytes:
+        """Return all that waited; or end the stream if all calls of a turn that claims success were withheld."""
+        if self._queue:
+            self._is_loose = True
+        out = self._release()
+        executed = bool(self._executed)
+        reasons = [claimed for _, claimed in self._why.words.values()]
+        if reasons and all(self._losses.is_error(claimed, executed=executed) for claimed in reasons):
+            return out + self._fail_empty_handed()
+        out += b"".join(map(self._with_reasons, self._ends.values()))
+        over = sorted(self._why.words.keys() - self._ended.keys())  # after whose reason more came
+        out += b"".join(self._encoder.finish(number, self._why.name(number)) for number in over)
+        self._forget_turn()
+        self._begin_ends()
+        self._n_waiting, self._is_loose = 0, False
+        return out
+
+    def _with_reasons(self, piece: Piece) -> bytes:
+        """Return a frame with the reasons that its candidates ended for."""
+        if piece.payload is None:
+            return piece.raw
+        response = _response(piece)
+        known = reading.mapped(response, self._why.named)
+        return piece.raw if known == response else _replaced(piece, known).raw
+
+    def leave(self) -> bytes:
+        """Let go of what waits; return what of it is neither of a call nor ends the turn."""
+        self._is_loose = True
+        waiting = [*self._queue, *self._ends.values()]
+        self._queue, self._calls, self._n_waiting = [], [], 0
+        self._told.clear()
+        self._begin_ends()
+        out = b""
+        for piece in waiting:
+            response = _response(piece)
+            ended = [number for number, _, _ in reading.endings_of(response)]
+            rest = reading.without(response, calls=True, ends=ended)
+            out += _replaced(piece, rest).raw if reading.shows_content(rest) else b""
+        return out
+
+
+def _next_turn(events: Sequence[Event[Any]]) -> int:
+    """Return where a turn begins after another one has ended; 0 if none does."""
+    over = False
+    for at, event in enumerate(events):
+        if over and isinstance(event, TurnStarted):
+            return at
+        over = over or isinstance(event, TurnFinished)
+    return 0
+
+
+def _response(piece: Piece) -> dict[str, Any]:
+    """Return the response in a frame, an empty one if it holds none."""
+    return reading.response_of(piece.payload or {}) or {}
+
+
+def _says_nothing(piece: Piece) -> bool:
+    return piece.payload is not None and not reading.candidates_of(_response(piece))
+
+
+def _replaced(piece: Piece, response: dict[str, Any]) -> Piece:
+    payload = reading.with_response(piece.payload or {}, response)
+    return piece._replace(payload=payload, raw=piece.with_payload(payload))
+
+
+def _without_calls(piece: Piece) -> Piece | None:
+    """Return a frame without its calls, None where it neither shows nor ends anything else."""
+    rest = reading.without(_response(piece), calls=True)
+    if not (reading.shows_content(rest) or reading.endings_of(rest)):
+        return None
+    return _replaced(piece, rest)

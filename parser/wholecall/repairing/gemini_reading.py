@@ -1,0 +1,263 @@
+"""What a response of Gemini holds: calls, text, the reasons of its candidates; in the spelling that clients read.
+
+REST writes camelCase, and some servers the snake_case of the Python SDK, which no client reads off the wire. Code Assist
+puts each response into a member `response`. Source: Gemini API reference, "GenerateContentResponse".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from wholecall.dialects.labels import choice_label
+from wholecall.dialects.reasons import turn_reason
+from wholecall.encoders.gemini import call_part
+from wholecall.output.events import ToolCall
+from wholecall.output.reasons import outranks
+from wholecall.repairing.withholding import Losses
+from wholecall.types import TurnReason
+
+__all__ = [
+    "ODD",
+    "Ends",
+    "Label",
+    "candidates_of",
+    "endings_of",
+    "has_calls",
+    "label_of",
+    "mapped",
+    "number_of",
+    "numbers_with",
+    "parts_of",
+    "response_of",
+    "shaped",
+    "shows_content",
+    "told_in",
+    "with_calls",
+    "with_parts",
+    "with_response",
+    "without",
+]
+
+Payload = dict[str, Any]
+Label = tuple[int, object, object, object]  # candidate, id, name, arguments
+
+ODD: Final[Label] = (-1, None, None, None)  # a call that no client reads
+_CALL: Final = "functionCall"
+_SILENT: Final = {
+    "text": ""
+}  # a part that shows nothing, as the API sends it: a list of none is invalid for some clients
+_REASONS: Final[dict[str, str]] = {"tool_calls": "STOP", "stop": "STOP", "length": "MAX_TOKENS"}
+_HUMP: Final = re.compile(r"(?<=[a-z0-9])_([a-z])")
+_FREE: Final = frozenset({"args", "response"})  # members that hold what tools take and give
+_LABELS: Final = frozenset({"name", "args", "id"})
+
+
+def response_of(payload: Mapping[str, Any]) -> Payload | None:
+    """Return the response in a frame; None where it is something else, such as an error."""
+    if "error" in payload:
+        return None
+    inner = payload.get("response")
+    if isinstance(inner, dict) and payload.get("candidates") is None:
+        return inner if "error" not in inner else None
+    return dict(payload)
+
+
+def with_response(payload: Mapping[str, Any], response: Payload) -> Payload:
+    """Return a frame with another response in it."""
+    inner = payload.get("response")
+    if isinstance(inner, dict) and payload.get("candidates") is None:
+        return {**payload, "response": response}
+    return response
+
+
+def shaped(response: Payload) -> Payload:
+    """Return a response as clients read it: in camelCase, its candidates and their parts in lists, without blank reasons."""
+    spelt: Payload = _respelt(response)
+    if spelt.get("candidates") is None:
+        return spelt
+    return {**spelt, "candidates": [_shaped(candidate) for candidate in candidates_of(spelt)]}
+
+
+def _shaped(candidate: Payload) -> Payload:
+    edited = {name: value for name, value in candidate.items() if (name, value) != ("finishReason", "")}
+    content = candidate.get("content")
+    if isinstance(content, dict) and content.get("parts") is not None:
+        edited["content"] = {
+            **content,
+            "parts": [part for part in parts_of(candidate) if isinstance(part, dict)],
+        }
+    return edited
+
+
+def _respelt(value: Any) -> Any:
+    """Return a part of a response in camelCase; of two spellings of a member the first that holds something."""
+    if isinstance(value, list):
+        return [_respelt(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    found: Payload = {}
+    for member, each in value.items():
+        name = _HUMP.sub(lambda hump: hump[1].upper(), member)
+        if found.get(name) is None:
+            found[name] = each if name in _FREE else _respelt(each)
+    return found
+
+
+def candidates_of(response: Mapping[str, Any]) -> list[Payload]:
+    """Return the candidates of a response."""
+    candidates = response.get("candidates")
+    listed = candidates if isinstance(candidates, list) else [candidates]  # one without its list (quirk 39)
+    return [candidate for candidate in listed if isinstance(candidate, dict)]
+
+
+def number_of(candidate: Mapping[str, Any]) -> int:
+    """Return the number of a candidate, as the parser counts it."""
+    return choice_label(candidate.get("index"))
+
+
+def parts_of(candidate: Mapping[str, Any]) -> list[Any]:
+    """Return the parts of a candidate; one without its list is a list of one."""
+    content = candidate.get("content")
+    parts = content.get("parts") if isinstance(content, dict) else None
+    return parts if isinstance(parts, list) else [] if parts is None else [parts]
+
+
+def _is_call(part: object) -> bool:
+    return isinstance(part, dict) and part.get(_CALL) is not None
+
+
+def has_calls(response: Mapping[str, Any]) -> bool:
+    """Return whether a response holds anything of calls that a client would execute."""
+    return any(_is_call(part) for candidate in candidates_of(response) for part in parts_of(candidate))
+
+
+def shows_content(response: Mapping[str, Any]) -> bool:
+    """Return whether a response shows something: text, thoughts, media, results; anything that is not a call."""
+    return bool(numbers_with(response, _shows))
+
+
+def _shows(part: object) -> bool:
+    return bool(part) and not _is_call(part) and part != _SILENT
+
+
+def numbers_with(
+    response: Mapping[str, Any], has: Callable[[Any], bool] = lambda part: _is_call(part) or _shows(part)
+) -> set[int]:
+    """Return the candidates that have such a part; by default one that shows something, or is of a call."""
+    return {
+        number_of(candidate)
+        for candidate in candidates_of(response)
+        if any(has(part) for part in parts_of(candidate))
+    }
+
+
+def endings_of(response: Mapping[str, Any]) -> list[tuple[int, str, TurnReason]]:
+    """Return the candidates that end, each with its reason, in the wire's word and in ours."""
+    known = ((each, turn_reason(each.get("finishReason"))) for each in candidates_of(response))
+    return [(number_of(each), reason[1] or "", reason[0]) for each, reason in known if reason is not None]
+
+
+def told_in(response: Mapping[str, Any]) -> list[Label]:
+    """Return what a client reads of the calls in a response, in the order of candidates; `ODD` for what it cannot read."""
+    ordered = sorted(candidates_of(response), key=number_of)
+    return [
+        _told(number_of(candidate), part[_CALL])
+        for candidate in ordered
+        for part in parts_of(candidate)
+        if _is_call(part)
+    ]
+
+
+def _told(number: int, call: object) -> Label:
+    if not isinstance(call, dict) or not isinstance(call.get("args"), dict) or not call.keys() <= _LABELS:
+        return ODD
+    return number, call.get("id"), call.get("name"), call["args"]
+
+
+def label_of(call: ToolCall[Any]) -> Label:
+    """Return what a client is to read of a call."""
+    return _told(call.choice, call_part(call, with_minted=False)[_CALL])
+
+
+def mapped(response: Payload, edit: Callable[[Payload], Payload]) -> Payload:
+    """Return a response with each of its candidates edited."""
+    if not candidates_of(response):
+        return response
+    return {**response, "candidates": [edit(candidate) for candidate in candidates_of(response)]}
+
+
+def without(
+    response: Payload, *, calls: bool = False, content: bool = False, ends: Iterable[int] = ()
+) -> Payload:
+    """Return a response without its calls, without all else that it shows, or without the ends of candidates."""
+    over = set(ends)
+
+    def edit(candidate: Payload) -> Payload:
+        edited = candidate
+        if calls or content:
+            kept = [part for part in parts_of(candidate) if not (calls if _is_call(part) else content)]
+            if len(kept) < len(parts_of(candidate)):
+                edited = with_parts(edited, kept)
+        if number_of(candidate) in over:
+            edited = {name: value for name, value in edited.items() if not name.startswith("finish")}
+        return edited
+
+    return mapped(response, edit)
+
+
+def with_calls(candidate: Payload, calls: list[Payload]) -> Payload:
+    """Return a candidate with other parts that hold calls, where the first of its own was."""
+    parts = parts_of(candidate)
+    place = next((at for at, part in enumerate(parts) if _is_call(part)), len(parts))
+    if place == len(parts) and not calls:
+        return candidate
+    kept = [part for part in parts[place:] if not _is_call(part)]
+    return with_parts(candidate, [*parts[:place], *calls, *kept])
+
+
+def with_parts(candidate: Payload, parts: list[Any]) -> Payload:
+    """Return a candidate with other parts."""
+    content = candidate.get("content")
+    members = content if isinstance(content, dict) else {"role": "model"}
+    return {**candidate, "content": {**members, "parts": parts or [_SILENT]}}
+
+
+class Ends:
+    """Why the candidates of a turn ended.
+
+    Args:
+        losses: the calls that were withheld.
+        executed: the candidates of which calls come out.
+
+    Attributes:
+        words: the worst reason that came for each candidate, in the wire's word and in ours.
+    """
+
+    def __init__(self, losses: Losses, executed: set[int]) -> None:
+        self._losses = losses
+        self._executed = executed
+        self.words: dict[int, tuple[str, TurnReason]] = {}
+
+    def note(self, response: Mapping[str, Any]) -> set[int]:
+        """Take note of the candidates that a response ends, and return them."""
+        ended = endings_of(response)
+        for number, word, reason in ended:
+            if number not in self.words or outranks(reason, self.words[number][1]):
+                self.words[number] = word, reason
+        return {number for number, _, _ in ended}
+
+    def named(self, candidate: Payload) -> Payload:
+        """Return a candidate with the reason that goes with what comes out of it."""
+        number = number_of(candidate)
+        if candidate.get("finishReason") is None or number not in self.words:
+            return candidate
+        return {**candidate, "finishReason": self.name(number)}
+
+    def name(self, number: int) -> str:
+        """Return the wire's word for why a candidate ended."""
+        word, claimed = self.words[number]
+        reason = self._losses.reason(claimed, executed=number in self._executed, choice=number)
+        is_same = reason == claimed or {reason, claimed} <= {"stop", "tool_calls"}
+        return word if is_same else _REASONS.get(reason, word)

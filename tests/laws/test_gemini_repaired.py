@@ -1,0 +1,242 @@
+"""What leaves the repairer as Gemini: calls that every client reads, one end of each candidate, text that does not wait."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+import pytest
+
+from tests.support.bless import in_chunks
+from tests.support.naive import compact_json, data_of, finish_reasons, read_calls
+from wholecall import Limits, ToolCallParser
+from wholecall.output.events import EXECUTABLE, Event, TextDelta
+from wholecall.repairing import RepairedBody, Repairer, repair_body
+
+
+def frame(*parts: dict[str, Any], reason: str | None = None, index: int = 0) -> dict[str, Any]:
+    """Return a response with one candidate."""
+    ending = {} if reason is None else {"finishReason": reason}
+    return {
+        "candidates": [{"content": {"role": "model", "parts": list(parts)}, **ending, "index": index}],
+        "responseId": "r1",
+    }
+
+
+def part(name: str, **call: Any) -> dict[str, Any]:
+    """Return a part with a call."""
+    return {"functionCall": {"name": name, **call}}
+
+
+FRAMES: dict[str, dict[str, Any]] = {
+    "text": frame({"text": "Hi. "}),
+    "call": frame(part("get_tide", args={"port": "Brest"})),
+    "silent call": frame(part("now")),
+    "text and call": frame({"text": "See. "}, part("get_wind", args={"n": [1, {"x": None}]})),
+    "begins": frame(part("book", willContinue=True)),
+    "goes on": frame({"functionCall": {"partialArgs": [{"jsonPath": "$.n", "numberValue": 2}]}}),
+    "snake": {
+        "candidates": [{"content": {"parts": [{"function_call": {"name": "snake", "args": {"a_b": 1}}}]}}],
+        "response_id": "r1",
+    },
+    "STOP": frame({"text": ""}, reason="STOP"),
+    "text, STOP": frame({"text": "Bye. "}, reason="STOP"),
+    "MAX_TOKENS": frame(reason="MAX_TOKENS"),
+    "counts": {"usageMetadata": {"promptTokenCount": 1}, "responseId": "r1"},
+}
+
+
+def block(payload: dict[str, Any]) -> bytes:
+    """Return a frame as the wire has it."""
+    return b"data: " + json.dumps(payload).encode() + b"\r\n\r\n"
+
+
+def streams(most: int) -> list[tuple[str, ...]]:
+    """Return all streams of up to so many frames, by their kinds."""
+    return [kinds for n in range(1, most + 1) for kinds in itertools.product(FRAMES, repeat=n)]
+
+
+def repaired(*chunks: bytes, **options: Any) -> bytes:
+    """Return what comes out of a repairer."""
+    repairer = Repairer(**options)
+    return b"".join([*map(repairer.feed, chunks), repairer.close()])
+
+
+def events_of(data: bytes) -> list[Event]:
+    """Return all events of a stream."""
+    parser = ToolCallParser(dialect="gemini")
+    return [*parser.feed(data), *parser.close()]
+
+
+def calls_in(events: list[Event]) -> list[tuple[str, str]]:
+    """Return name and arguments of the calls, in the order in which they came out."""
+    return [(event.name, compact_json(event.arguments)) for event in events if isinstance(event, EXECUTABLE)]  # type: ignore[union-attr]
+
+
+def said_in(stream: bytes) -> str:
+    """Return the text of all candidates."""
+    return "".join(event.text for event in events_of(stream) if isinstance(event, TextDelta))
+
+
+def is_over(out: bytes) -> bool:
+    """Whether no other candidate comes after the one reason."""
+    kinds = [
+        "end" if finish_reasons(block(each)) else "more" for each in data_of(out) if "candidates" in each
+    ]
+    return "end" not in kinds or kinds.index("end") == len(kinds) - 1
+
+
+@pytest.mark.parametrize("first", FRAMES)
+def test_every_client_reads_the_calls(first: str) -> None:
+    """Law 119: whatever frames come, clients read exactly the calls that the parser emits, each whole, in one part."""
+    for kinds in [(first, *rest) for rest in ((), *streams(2))]:
+        data = b"".join(block(FRAMES[kind]) for kind in kinds)
+        out = repaired(data)
+        told = [(name, text) for _, name, text in read_calls("gemini", out)]
+
+        assert sorted(calls_in(events_of(data))) == sorted(told), kinds
+        assert b"partialArgs" not in out, kinds
+        assert b"_call" not in out, kinds
+        assert said_in(data) == said_in(out), kinds
+
+
+@pytest.mark.parametrize("first", FRAMES)
+def test_a_candidate_ends_once(first: str) -> None:
+    """Law 119: one reason leaves, behind everything else; a cut stays one; where none came the stream ends as an error."""
+    for kinds in [(first, *rest) for rest in ((), *streams(2))]:
+        data = b"".join(block(FRAMES[kind]) for kind in kinds)
+        out = repaired(data)
+        reasons = {kind.removeprefix("text, ") for kind in kinds} & {"STOP", "MAX_TOKENS"}
+        is_error = any("error" in each for each in data_of(out))
+
+        assert is_over(out), kinds
+        assert is_error or [max(reasons, key=("STOP", "MAX_TOKENS").index)] == finish_reasons(out), kinds
+        if (
+            reasons == {"STOP"} and not is_error
+        ):  # a cut casts doubt on calls without arguments, whatever was before them
+            assert sorted(out.split(b"\n")) == sorted(repaired(out).split(b"\n")), kinds
+
+
+@pytest.mark.parametrize("first", FRAMES)
+def test_cuts_do_not_matter(first: str) -> None:
+    """Law 52: the same bytes in any chunks give the same bytes."""
+    for kinds in [(first, *rest) for rest in streams(2)]:
+        data = b"".join(block(FRAMES[kind]) for kind in kinds)
+
+        assert repaired(data) == repaired(*in_chunks(data, 1)), kinds
+        assert repaired(data) == repaired(*in_chunks(data, 97)), kinds
+
+
+@pytest.mark.parametrize("first", FRAMES)
+def test_text_does_not_wait_for_calls(first: str) -> None:
+    """Law 115: text leaves in the read in which it came, unless a reason stands in its frame."""
+    for kinds in [(first, *rest) for rest in ((), *streams(2))]:
+        repairer = Repairer()
+        out = [repairer.feed(block(FRAMES[kind])) for kind in kinds]
+        came = [said_in(block(FRAMES[kind])) for kind in kinds if "STOP" not in kind]
+        left = [said_in(each) for kind, each in zip(kinds, out, strict=True) if "STOP" not in kind]
+
+        assert all(one in other for one, other in zip(came, left, strict=True)), kinds
+
+
+def test_a_reason_in_every_frame() -> None:
+    """Text that comes with a reason each waits for the next frame at most, and one reason leaves."""
+    repairer = Repairer()
+    frames = [frame({"text": f"{n} "}, reason="STOP") for n in range(5)]
+    out = [said_in(repairer.feed(block(each))) for each in frames]
+    last = repairer.close()
+
+    assert ["", "0 ", "1 ", "2 ", "3 "] == out
+    assert ("4 ", ["STOP"]) == (said_in(last), finish_reasons(last))
+
+
+def test_candidates_are_apart() -> None:
+    """The end of one candidate waits for the end of the stream, and another one's text goes on."""
+    data = [frame({"text": "a"}), frame(reason="STOP", index=1), frame({"text": "b"}), frame(reason="STOP")]
+    repairer = Repairer()
+    out = [repairer.feed(block(each)) for each in data]
+
+    assert [block(data[0]), b"", block(data[2]), b""] == out
+    assert block(data[1]) + block(data[3]) == repairer.close()
+
+
+def test_signatures_go_with_their_call() -> None:
+    """What must be sent back stands on the call that was written anew."""
+    call = {**part("now"), "thoughtSignature": "c2ln"}
+    out = repaired(block(frame(call)), block(frame(reason="STOP")))
+    [_, found] = [
+        part for each in data_of(out) for part in each["candidates"][0]["content"].get("parts", ())
+    ][:1] * 2
+
+    assert {"functionCall": {"name": "now", "args": {}}, "thoughtSignature": "c2ln"} == found
+
+
+def test_wrapped_responses_stay_wrapped() -> None:
+    """Code Assist puts each response into a member; so does what is written anew."""
+    frames = [FRAMES["silent call"], FRAMES["STOP"]]
+    out = repaired(*(block({"response": each, "traceId": "t"}) for each in frames))
+
+    assert ["candidates" in each.get("response", each) for each in data_of(out)] == [True, True]
+    assert [("", "now", "{}")] == read_calls(
+        "gemini", b"".join(block(e.get("response", e)) for e in data_of(out))
+    )
+
+
+def test_an_error_comes_behind_what_waits() -> None:
+    """The provider's error is the last frame; of what waits before it, text leaves, and neither a call nor an end."""
+    error = {"error": {"code": 503, "message": "overloaded", "status": "UNAVAILABLE"}}
+    out = repaired(block(FRAMES["begins"]), block(FRAMES["text, STOP"]), block(error))
+
+    assert error == list(data_of(out))[-1]
+    assert ("Bye. ", [], []) == (said_in(out), read_calls("gemini", out), finish_reasons(out))
+
+
+def test_what_waits_is_bounded() -> None:
+    """A stream of which too much waits ends as an error."""
+    repairer = Repairer(limits=Limits(max_event_bytes=2_000))
+    for _ in range(60):
+        repairer.feed(block(FRAMES["text, STOP"]) + block(FRAMES["counts"]))
+    assert repairer.report.error is None
+    for index in range(40):
+        repairer.feed(block(frame(reason="STOP", index=index)))
+
+    assert "event_too_large" == repairer.report.error
+
+
+# Whole bodies.
+
+
+def body(*payloads: dict[str, Any]) -> RepairedBody:
+    """Return what becomes of a body: a response, or a list of them."""
+    value = payloads[0] if len(payloads) == 1 else list(payloads)
+    return repair_body(json.dumps(value).encode())
+
+
+@pytest.mark.parametrize("first", FRAMES)
+def test_bodies_hold_the_same_calls(first: str) -> None:
+    """Law 119: so do whole responses, and lists of them, as they are sent without `alt=sse`."""
+    for kinds in [(first, *rest) for rest in ((), *streams(1), *streams(2))]:
+        payloads = [FRAMES[kind] for kind in kinds]
+        found = body(*payloads)
+        value = json.loads(found.data)
+        listed = value if isinstance(value, list) else [value]
+        told = [(name, text) for _, name, text in read_calls("gemini", b"".join(map(block, listed)))]
+        parser = ToolCallParser()
+        events = [
+            *parser.feed(json.dumps(payloads if len(kinds) > 1 else payloads[0]).encode()),
+            *parser.close(),
+        ]
+
+        assert sorted(calls_in(events)) == sorted(told), kinds
+        assert b"partialArgs" not in found.data, kinds
+        if "MAX_TOKENS" not in kinds:  # see above
+            assert found.data == repair_body(found.data).data, kinds
+
+
+def test_a_body_without_its_calls_is_an_error() -> None:
+    """A success all of whose calls were withheld becomes an error in the form of Google's APIs."""
+    found = body(frame(part("", args={"a": 1}), reason="STOP"))
+
+    assert "calls_withheld" == found.report.error
+    assert {"code": 500, "status": "INTERNAL"}.items() <= json.loads(found.data)["error"].items()
