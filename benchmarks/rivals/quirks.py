@@ -28,7 +28,7 @@ from typing import Any, Literal, NamedTuple
 
 from benchmarks.rivals.anthropic_streams import ANTHROPIC, ANTHROPIC_FAREWELL
 from benchmarks.rivals.responses_streams import RESPONSES, RESPONSES_FAREWELL
-from benchmarks.rivals.streams import CHAT, CHAT_FAREWELL, Expected, Stream
+from benchmarks.rivals.streams import CHAT, CHAT_FAREWELL, Expected, Stream, sse
 from benchmarks.rivals.systems import SYSTEMS, Got, System
 from tests.support.loopback import Answer, serve
 
@@ -45,6 +45,7 @@ FAREWELLS = {
     "chat-completions": CHAT_FAREWELL,
     "anthropic": ANTHROPIC_FAREWELL,
     "responses": RESPONSES_FAREWELL,
+    "gemini": sse({"candidates": [{"content": {"parts": [{"text": "Done."}]}, "finishReason": "STOP"}]}),
 }
 
 
@@ -102,7 +103,7 @@ def measure(system: System, stream: Stream, *, mended: bool) -> Verdict:
 def judged(system: System, stream: Stream, server: Any, *, mended: bool) -> Verdict:
     """Run a system once against a server, or whatever has its `url`, that answers with a stream."""
     try:
-        got = system.run(server, mended)
+        got = system.run(server, mended, stream.tools)
     except Exception:  # noqa: BLE001 - whatever a library raises is its verdict
         return "raise"
     return verdict(got, stream.expected)
@@ -111,7 +112,7 @@ def judged(system: System, stream: Stream, server: Any, *, mended: bool) -> Verd
 def results(systems: Sequence[System], *, mend: bool) -> Iterator[Result]:
     """Yield what every system makes of every stream of its dialect."""
     for system in systems:
-        for stream in STREAMS[system.dialect]:
+        for stream in STREAMS.get(system.dialect, ()):  # of Gemini there are recordings only
             without = measure(system, stream, mended=False)
             mended = measure(system, stream, mended=True) if mend and system.mendable else None
             yield Result(system, stream, without, mended)

@@ -10,9 +10,12 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["CHAT", "CHAT_FAREWELL", "Expected", "Stream", "sse"]
+__all__ = ["CHAT", "CHAT_FAREWELL", "TOOLS", "Expected", "Stream", "sse"]
 
 JSON = dict[str, Any]
+
+
+TOOLS = ("find_berth", "get_tide", "list_ports")  # that the streams call, or call by half a name
 
 
 class Expected(NamedTuple):
@@ -38,6 +41,11 @@ class Stream(NamedTuple):
     quirks: tuple[int, ...]
     pieces: tuple[bytes, ...]
     expected: tuple[Expected, ...]
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """The tools that the model was given."""
+        return tuple(sorted({*TOOLS, *(call.name for call in self.expected)}))
 
 
 # Two calls of two tools, a call without arguments, and one that is cut within a string.

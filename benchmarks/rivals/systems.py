@@ -1,8 +1,8 @@
 """The libraries, each used as its own documentation says, and what reaches the program that uses them.
 
-A library that runs tools itself (pydantic-ai, openai-agents, agno) gets real ones, and what counts is what it ran;
-its tools' parameters have defaults, as many tools' have. Of the others counts what they hand over as calls. Nothing
-is imported before a system runs, so that those that are installed can be compared.
+A library that runs tools itself (pydantic-ai, openai-agents, agno) gets real ones, and what counts is what it ran; its
+tools take any arguments, and none. Of the others counts what they hand over as calls. Nothing is imported before a
+system runs, so that those that are installed can be compared.
 """
 
 from __future__ import annotations
@@ -13,17 +13,18 @@ import importlib.util
 import json
 import operator
 import urllib.request
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext
 from functools import partial, reduce
 from typing import Any, NamedTuple
 
+from benchmarks.rivals.streams import JSON
 from tests.support.loopback import Loopback
 from wholecall import collect
 
 __all__ = ["SYSTEMS", "Got", "Refused", "System"]
 
-CHAT, ANTHROPIC, RESPONSES = "chat-completions", "anthropic", "responses"
+CHAT, ANTHROPIC, RESPONSES, GEMINI = "chat-completions", "anthropic", "responses", "gemini"
 _KEY = "unused"
 _ASK = "When is the tide?"
 _MESSAGES = [{"role": "user", "content": _ASK}]
@@ -33,6 +34,10 @@ _RESULTS = {
     ANTHROPIC: '"type":"tool_result"',
     RESPONSES: '"type":"function_call_output"',
 }
+
+
+# That each tool takes: any object; strict, because OpenAI's helpers refuse other tools.
+SCHEMA: JSON = {"type": "object", "properties": {}}
 
 
 class Got(NamedTuple):
@@ -46,7 +51,7 @@ class Refused(Exception):
     """The library noticed that a call is bad and told the model so."""
 
 
-Run = Callable[[Loopback, bool], list[Got]]
+Run = Callable[[Loopback, bool, Sequence[str]], list[Got]]
 
 
 class System(NamedTuple):
@@ -57,7 +62,7 @@ class System(NamedTuple):
         dialect: what it reads.
         packages: the distributions whose versions say what was measured; the first is the library itself.
         modules: what must be importable.
-        run: asks the server once, through the repairing transport or not, and returns the calls.
+        run: asks the server once, through the repairing transport or not, with tools of these names, and returns the calls.
         mendable: whether it can be run through the transport.
     """
 
@@ -72,6 +77,21 @@ class System(NamedTuple):
     def installed(self) -> bool:
         """Whether everything that it needs can be imported."""
         return all(importlib.util.find_spec(module) is not None for module in self.modules)
+
+
+def _chat_tools(names: Sequence[str]) -> Any:
+    return [
+        {"type": "function", "function": {"name": name, "strict": True, "parameters": SCHEMA}}
+        for name in names
+    ]
+
+
+def _items(names: Sequence[str]) -> Any:
+    return [{"type": "function", "name": name, "strict": True, "parameters": SCHEMA} for name in names]
+
+
+def _anthropic_tools(names: Sequence[str]) -> Any:
+    return [{"name": name, "input_schema": SCHEMA} for name in names]
 
 
 def _client(kind: str, server: Loopback, mended: bool) -> Any:
@@ -94,7 +114,7 @@ def _library(sdk: str) -> str:
     return default.__mro__[1].__module__.partition(".")[0]
 
 
-def _wholecall(server: Loopback, _mended: bool) -> list[Got]:
+def _wholecall(server: Loopback, _mended: bool, _tools: Sequence[str]) -> list[Got]:
     """Read the answer without any SDK."""
     request = urllib.request.Request(f"{server.url}/", data=b"{}", method="POST")  # noqa: S310 - the loopback
     with urllib.request.urlopen(request) as response:  # noqa: S310 - as above
@@ -105,20 +125,21 @@ def _wholecall(server: Loopback, _mended: bool) -> list[Got]:
 # The SDK of OpenAI.
 
 
-def _chat_helper(server: Loopback, mended: bool) -> list[Got]:
+def _chat_helper(server: Loopback, mended: bool, tools: Sequence[str]) -> list[Got]:
     with (
         _client("openai.OpenAI", server, mended) as client,
-        client.chat.completions.stream(model="m", messages=_MESSAGES) as stream,
+        client.chat.completions.stream(model="m", messages=_MESSAGES, tools=_chat_tools(tools)) as stream,
     ):
         message = stream.get_final_completion().choices[0].message
     return [Got(call.function.name, call.function.arguments) for call in message.tool_calls or ()]
 
 
-def _chat_loop(server: Loopback, mended: bool) -> list[Got]:
+def _chat_loop(server: Loopback, mended: bool, tools: Sequence[str]) -> list[Got]:
     """Keep a dict of calls by index and append to their arguments, as the guide to streaming does."""
     final: dict[Any, Any] = {}
     with _client("openai.OpenAI", server, mended) as client:
-        for chunk in client.chat.completions.create(model="m", messages=_MESSAGES, stream=True):
+        ask = {"model": "m", "messages": _MESSAGES, "tools": _chat_tools(tools)}
+        for chunk in client.chat.completions.create(**ask, stream=True):
             choices = [choice for choice in chunk.choices if not choice.index]
             for call in choices[0].delta.tool_calls or [] if choices else []:
                 if call.index not in final:
@@ -129,20 +150,20 @@ def _chat_loop(server: Loopback, mended: bool) -> list[Got]:
     return [Got(call.function.name, call.function.arguments) for call in final.values()]
 
 
-def _responses_helper(server: Loopback, mended: bool) -> list[Got]:
+def _responses_helper(server: Loopback, mended: bool, tools: Sequence[str]) -> list[Got]:
     with (
         _client("openai.OpenAI", server, mended) as client,
-        client.responses.stream(model="m", input=_ASK) as stream,
+        client.responses.stream(model="m", input=_ASK, tools=_items(tools)) as stream,
     ):
         output = stream.get_final_response().output
     return [Got(item.name, item.arguments) for item in output if item.type == "function_call"]
 
 
-def _responses_loop(server: Loopback, mended: bool) -> list[Got]:
+def _responses_loop(server: Loopback, mended: bool, tools: Sequence[str]) -> list[Got]:
     """Keep a dict of items by their position and append to their arguments, as the guide to streaming does."""
     final: dict[Any, Any] = {}
     with _client("openai.OpenAI", server, mended) as client:
-        for event in client.responses.create(model="m", input=_ASK, stream=True):
+        for event in client.responses.create(model="m", input=_ASK, tools=_items(tools), stream=True):
             if event.type == "response.output_item.added" and event.item.type == "function_call":
                 final[event.output_index] = event.item
             elif event.type == "response.function_call_arguments.delta" and event.output_index in final:
@@ -153,18 +174,18 @@ def _responses_loop(server: Loopback, mended: bool) -> list[Got]:
 # The SDK of Anthropic.
 
 
-def _anthropic_helper(server: Loopback, mended: bool) -> list[Got]:
-    ask = {"model": "m", "max_tokens": 64, "messages": _MESSAGES}
+def _anthropic_helper(server: Loopback, mended: bool, tools: Sequence[str]) -> list[Got]:
+    ask = {"model": "m", "max_tokens": 64, "messages": _MESSAGES, "tools": _anthropic_tools(tools)}
     with _client("anthropic.Anthropic", server, mended) as client, client.messages.stream(**ask) as stream:
         content = stream.get_final_message().content
     return [Got(block.name, block.input) for block in content if block.type == "tool_use"]
 
 
-def _anthropic_loop(server: Loopback, mended: bool) -> list[Got]:
+def _anthropic_loop(server: Loopback, mended: bool, tools: Sequence[str]) -> list[Got]:
     """Join the pieces of each block; without a piece, what the start said is the input."""
     blocks: dict[int, Any] = {}
     texts: dict[int, str] = {}
-    ask = {"model": "m", "max_tokens": 64, "messages": _MESSAGES}
+    ask = {"model": "m", "max_tokens": 64, "messages": _MESSAGES, "tools": _anthropic_tools(tools)}
     with _client("anthropic.Anthropic", server, mended) as client:
         for event in client.messages.create(**ask, stream=True):
             if event.type == "content_block_start" and event.content_block.type == "tool_use":
@@ -178,10 +199,26 @@ def _anthropic_loop(server: Loopback, mended: bool) -> list[Got]:
     return [Got(block.name, texts[index] or block.input) for index, block in blocks.items()]
 
 
+# The SDK of Google.
+
+
+def _gemini_loop(server: Loopback, mended: bool, tools: Sequence[str]) -> list[Got]:
+    """Take the calls of each response, as the SDK's own chats do."""
+    http = _http("client", "httpx") if mended else None
+    options = {"base_url": server.url, **({"httpx_client": http} if http is not None else {})}
+    client = importlib.import_module("google.genai").Client(api_key=_KEY, http_options=options)
+    declared = [{"name": name, "parameters": SCHEMA} for name in tools]
+    ask = {"model": "m", "contents": _ASK, "config": {"tools": [{"function_declarations": declared}]}}
+    with http or nullcontext():
+        chunks = list(client.models.generate_content_stream(**ask))
+    calls = [call for chunk in chunks for call in chunk.function_calls or ()]
+    return [Got(call.name, call.args) for call in calls]
+
+
 # Frameworks.
 
 
-def _langchain(server: Loopback, mended: bool, dialect: str) -> list[Got]:
+def _langchain(server: Loopback, mended: bool, tools: Sequence[str], dialect: str) -> list[Got]:
     chat = importlib.import_module("langchain_openai").ChatOpenAI
     http = _http("client", _library("openai")) if mended else None
     with http or nullcontext():
@@ -193,46 +230,33 @@ def _langchain(server: Loopback, mended: bool, dialect: str) -> list[Got]:
             http_client=http,
             use_responses_api=dialect == RESPONSES,
         )
-        whole = reduce(operator.add, model.stream(_ASK))
+        whole = reduce(operator.add, model.bind_tools(_chat_tools(tools)).stream(_ASK))
     good = [Got(call["name"], call["args"]) for call in whole.tool_calls]
     return good + [Got(call["name"], call["args"]) for call in whole.invalid_tool_calls]
 
 
 class _Toolbox:
-    """Three tools that note what they are called with."""
+    """Tools that note what they are called with."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
         self.ran: list[Got] = []
 
-    def get_tide(self, port: str = "") -> str:
-        """Tell the tide."""
-        self.ran.append(Got("get_tide", {"port": port}))
+    def run(self, name: str, arguments: JSON) -> str:
+        """Take a call."""
+        self.ran.append(Got(name, arguments))
         return "served"
-
-    def find_berth(self, pier: str = "") -> str:
-        """Find a berth."""
-        self.ran.append(Got("find_berth", {"pier": pier}))
-        return "served"
-
-    def list_ports(self) -> str:
-        """List the ports."""
-        self.ran.append(Got("list_ports", {}))
-        return "served"
-
-    @property
-    def tools(self) -> list[Callable[..., str]]:
-        """All of them."""
-        return [self.get_tide, self.find_berth, self.list_ports]
 
 
 def _with_tools(
     server: Loopback,
     mended: bool,
+    tools: Sequence[str],
     dialect: str,
     act: Callable[[Loopback, bool, str, _Toolbox], Awaitable[None]],
 ) -> list[Got]:
     """Let a framework run the tools; what it told the model but did not run, it refused."""
-    box = _Toolbox()
+    box = _Toolbox(tools)
     asyncio.run(_awaited(act(server, mended, dialect, box)))
     told = [json.loads(request.body) for request in server.requests[1:2]]
     n_results = json.dumps(told, separators=(",", ":")).count(_RESULTS[dialect])
@@ -254,7 +278,13 @@ async def _pydantic_ai(server: Loopback, mended: bool, dialect: str, box: _Toolb
     }[dialect]
     made = getattr(importlib.import_module(f"{models}.{module}"), name)
     source = getattr(importlib.import_module(f"{providers}.{module}"), provider)
-    agent = importlib.import_module("pydantic_ai").Agent
+    pydantic_ai = importlib.import_module("pydantic_ai")
+    agent, tool = pydantic_ai.Agent, pydantic_ai.Tool
+
+    def run(called: str, /, **arguments: Any) -> str:
+        return box.run(called, arguments)
+
+    tools = [tool.from_schema(partial(run, name), name, "A tool.", SCHEMA) for name in box.names]
 
     async def listen(_context: Any, events: Any) -> None:
         async for _ in events:
@@ -262,14 +292,21 @@ async def _pydantic_ai(server: Loopback, mended: bool, dialect: str, box: _Toolb
 
     async with _client(kind, server, mended) as client:
         model = made("m", provider=source(**{f"{module}_client": client}))
-        await agent(model, tools=box.tools).run(_ASK, event_stream_handler=listen)
+        await agent(model, tools=tools).run(_ASK, event_stream_handler=listen)
 
 
 async def _agents(server: Loopback, mended: bool, dialect: str, box: _Toolbox) -> None:
     agents = importlib.import_module("agents")
     agents.set_tracing_disabled(disabled=True)
     made = agents.OpenAIChatCompletionsModel if dialect == CHAT else agents.OpenAIResponsesModel
-    tools = [agents.function_tool(tool, strict_mode=False) for tool in box.tools]
+
+    async def run(called: str, _context: Any, text: str) -> str:
+        return box.run(called, json.loads(text) if text else {})
+
+    tools = [
+        agents.FunctionTool(name, "A tool.", SCHEMA, partial(run, name), strict_json_schema=False)
+        for name in box.names
+    ]
     async with _client("openai.AsyncOpenAI", server, mended) as client:
         agent = agents.Agent(name="harbour", model=made("m", client), tools=tools)
         result = agents.Runner.run_streamed(agent, _ASK, max_turns=3)
@@ -277,23 +314,25 @@ async def _agents(server: Loopback, mended: bool, dialect: str, box: _Toolbox) -
             pass
 
 
-def _litellm(server: Loopback, mended: bool) -> list[Got]:
+def _litellm(server: Loopback, mended: bool, tools: Sequence[str]) -> list[Got]:
     litellm: Any = importlib.import_module("litellm")
     litellm.suppress_debug_info = True
     with _client("openai.OpenAI", server, mended) as client:
         ask = {"model": "openai/m", "messages": _MESSAGES, "stream": True, "max_retries": 0, "api_key": _KEY}
+        ask["tools"] = _chat_tools(tools)
         chunks = list(litellm.completion(**ask, base_url=f"{server.url}/v1", client=client))
     whole = litellm.stream_chunk_builder(chunks, messages=_MESSAGES)
     calls = (whole.choices[0].message.tool_calls or ()) if whole is not None else ()
     return [Got(call.function.name, call.function.arguments) for call in calls]
 
 
-def _smolagents(server: Loopback, mended: bool) -> list[Got]:
+def _smolagents(server: Loopback, mended: bool, tools: Sequence[str]) -> list[Got]:
     models = importlib.import_module("smolagents.models")
     http = {"http_client": _http("client", _library("openai"))} if mended else {}
     model = models.OpenAIModel(
         model_id="m", api_base=f"{server.url}/v1", api_key=_KEY, client_kwargs={"max_retries": 0, **http}
     )
+    del tools  # it describes those of its own classes alone
     message = models.ChatMessage(role="user", content=_ASK)
     whole = models.agglomerate_stream_deltas(list(model.generate_stream([message])))
     return [Got(call.function.name, call.function.arguments) for call in whole.tool_calls or ()]
@@ -309,7 +348,22 @@ async def _agno(server: Loopback, mended: bool, _dialect: str, box: _Toolbox) ->
         max_retries=0,
         http_client=_http("async_client", "httpx") if mended else None,  # it takes no other library's
     )
-    async for _ in agent(model=made, tools=box.tools, telemetry=False).arun(_ASK, stream=True):
+    function = importlib.import_module("agno.tools.function").Function
+
+    def run(called: str, /, **arguments: Any) -> str:
+        return box.run(called, arguments)
+
+    tools = [
+        function(
+            name=name,
+            description="A tool.",
+            parameters=SCHEMA,
+            entrypoint=partial(run, name),
+            skip_entrypoint_processing=True,
+        )
+        for name in box.names
+    ]
+    async for _ in agent(model=made, tools=tools, telemetry=False).arun(_ASK, stream=True):
         pass
 
 
@@ -340,6 +394,7 @@ SYSTEMS: tuple[System, ...] = (
     System("langchain-openai", RESPONSES, *_LANGCHAIN, partial(_langchain, dialect=RESPONSES)),
     System("pydantic-ai", RESPONSES, *_PYDANTIC, _framework(_pydantic_ai, RESPONSES)),
     System("openai-agents", RESPONSES, *_AGENTS, _framework(_agents, RESPONSES)),
+    System("google-genai, own loop", GEMINI, ("google-genai",), ("google.genai",), _gemini_loop),
     *(
         System("wholecall", dialect, (), (), _wholecall, mendable=False)
         for dialect in (CHAT, ANTHROPIC, RESPONSES)

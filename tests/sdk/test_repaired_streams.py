@@ -19,7 +19,14 @@ from tests.support import bless, corpora, quirky
 from tests.support.loopback import Answer, Loopback, serve
 from tests.support.naive import data_of
 from wholecall.encoders import ENCODERS, encoder
-from wholecall.output.events import CustomToolCall, StreamFault, ToolCall, TurnFinished, TurnStarted
+from wholecall.output.events import (
+    CustomToolCall,
+    StreamFault,
+    ToolCall,
+    ToolCallCancelled,
+    TurnFinished,
+    TurnStarted,
+)
 
 pytestmark = pytest.mark.sdk
 
@@ -27,8 +34,10 @@ pytestmark = pytest.mark.sdk
 TYPES = {
     "anthropic": ("anthropic.types", "RawMessageStreamEvent"),
     "chat-completions": ("openai.types.chat", "ChatCompletionChunk"),
+    "gemini": ("google.genai.types", "GenerateContentResponse"),
     "responses": ("openai.types.responses", "ResponseStreamEvent"),
 }
+NO_BASE64 = {"gemini-live/pretty-printed-two-channels"}  # recordings whose signatures are typed by hand
 ENDED = re.compile(
     "must not be executed|after (it was|they were) shown"
 )  # how we end a stream that was shown
@@ -56,6 +65,8 @@ def test_every_written_frame_is_of_the_sdks_types(dialect: str) -> None:
         ours = encoder(dialect)
         for payload in data_of(ours.encode(events) + ours.close()):
             n_frames += 1
+            if entry["name"] in NO_BASE64 and dialect == "gemini":
+                continue
             try:
                 _adapter(dialect).validate_python(payload)
             except validation_error as error:
@@ -95,7 +106,14 @@ def anthropic(server: Loopback, **options: Any) -> list[Any]:
     return [(item.id, item.name, json.dumps(item.input)) for item in content if item.type == "tool_use"]
 
 
-CLIENTS = {"anthropic": anthropic, "chat-completions": chat, "responses": responses}
+def gemini(server: Loopback, **options: Any) -> list[Any]:
+    """Return the calls that a loop over the SDK's stream gets; its own chats take them from there, too."""
+    chunks = own_loop("gemini", server, **options)
+    calls = [call for chunk in chunks for call in chunk.function_calls or ()]
+    return [(call.id, call.name, json.dumps(call.args)) for call in calls]
+
+
+CLIENTS = {"anthropic": anthropic, "chat-completions": chat, "gemini": gemini, "responses": responses}
 
 
 # What the SDKs' own accumulators cannot read in a stream whatever its calls are like.
@@ -104,12 +122,10 @@ KNOWN = {
     "chat-completions/cut-content-filter": "a cut is an exception",
     "chat-completions/cut-length": "a cut is an exception",
     "chat-completions/cut-length-no-arguments": "a cut is an exception",
-    "chat-completions/enveloped": "chunks in envelopes",
     "chat-completions/gigachat-object": "the older form of calls",
     "chat-completions/legacy-function-call": "the older form of calls",
     "chat-completions/long-repetition": "a cut is an exception",
     "responses/incomplete": "an incomplete response is an exception",
-    "responses/type-in-the-event-name": "types in the names of events alone",
 }
 
 
@@ -150,8 +166,10 @@ def _found(dialect: str, data: bytes, *, live: bool = False) -> list[Any]:
 
 def _told(data: bytes) -> list[Any]:
     """Return the calls that the parser emits."""
-    calls = [event for event in bless.parse([data]) if isinstance(event, ToolCall) and event.choice == 0]
-    return [(call.name, call.arguments) for call in calls]
+    events = bless.parse([data])
+    gone = {event.id for event in events if isinstance(event, ToolCallCancelled)}
+    calls = [event for event in events if isinstance(event, ToolCall) and event.choice == 0]
+    return [(call.name, call.arguments) for call in calls if call.id not in gone]
 
 
 def _ends_well(events: list[Any]) -> bool:
@@ -175,6 +193,11 @@ def test_quirky_chat_streams_reach_the_client(mode: str) -> None:
 
 def unfit(dialect: str) -> bytes:
     """Return a turn that claims success, and whose only call holds no object."""
+    if dialect == "gemini":  # an encoder writes values, and these are objects
+        called = {"functionCall": {"name": "f", "args": [1]}}
+        candidates: list[Any] = [{"content": {"parts": [called]}}, {"finishReason": "STOP"}]
+        responses = [{"candidates": [candidate], "responseId": "r"} for candidate in candidates]
+        return b"".join(b"data: " + json.dumps(response).encode() + b"\n\n" for response in responses)
     call = ToolCall(0, 0, 0, "t", "f", arguments={}, raw_arguments="[1]", status="exact")
     ours = encoder(dialect)
     events = [TurnStarted(0, 0, dialect, "r", "m"), call, TurnFinished(0, 0, "tool_calls")]
@@ -188,6 +211,11 @@ def own_loop(dialect: str, server: Loopback, **options: Any) -> list[Any]:
         module = importlib.import_module("anthropic")
         client: Any = module.Anthropic(api_key="x", base_url=server.url, http_client=http, max_retries=0)
         stream = client.messages.create(model="m", max_tokens=9, messages=[], stream=True)
+    elif dialect == "gemini":
+        module = importlib.import_module("google.genai")
+        client = module.Client(api_key="x", http_options={"base_url": server.url, "httpx_client": http})
+        with http:
+            return list(client.models.generate_content_stream(model="m", contents="x"))
     else:
         module = importlib.import_module("openai")
         client = module.OpenAI(api_key="x", base_url=f"{server.url}/v1", http_client=http, max_retries=0)
@@ -216,7 +244,8 @@ def test_a_turn_without_its_calls_is_no_success(dialect: str, helper: bool) -> N
 @pytest.mark.parametrize("dialect", CLIENTS)
 def test_a_stream_without_an_end_is_no_success(dialect: str, helper: bool) -> None:
     """A body that ends cleanly in the middle of a call is an error for helpers and plain loops."""
-    half = b"".join(frame + b"\n\n" for frame in unfit(dialect).split(b"\n\n")[:2])
+    most = 1 if dialect == "gemini" else 2  # frames, of which the next one ends the turn
+    half = b"".join(frame + b"\n\n" for frame in unfit(dialect).split(b"\n\n")[:most])
     read = CLIENTS[dialect] if helper else partial(own_loop, dialect)
     with (
         serve(Answer([half])) as server,

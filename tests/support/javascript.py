@@ -21,10 +21,9 @@ from benchmarks.rivals.systems import Got
 from wholecall.repairing import Repairer
 from wholecall.serving import Answer, IncomingRequest, Loopback
 
-__all__ = ["FOLDER", "TOOLS", "Client", "Outcome", "Serve", "StreamServer", "Streams", "mended", "run_node"]
+__all__ = ["FOLDER", "Client", "Outcome", "Serve", "StreamServer", "Streams", "mended", "run_node"]
 
 FOLDER = Path(__file__).resolve().parents[1] / "node"
-TOOLS = ("find_berth", "get_tide", "list_ports")  # that the streams call, or call by half a name
 _PATIENCE = 300.0  # seconds after which Node is taken to hang
 _CUT_OFF = frozenset({"chat-completions", "anthropic"})  # dialects in which an error cuts the connection
 
@@ -122,7 +121,7 @@ def run_node(clients: Sequence[Client], url: str, streams: Streams = STREAMS) ->
             {
                 **client._asdict(),
                 "url": f"{url}/{clients.index(client)}/{client.dialect}/{n}",
-                "tools": sorted({*TOOLS, *(call.name for call in stream.expected)}),
+                "tools": stream.tools,
             }
         )
         for client, n, stream in asked

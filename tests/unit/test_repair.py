@@ -70,7 +70,9 @@ def test_an_endless_first_event_passes() -> None:
 
 def test_other_dialects_pass() -> None:
     """The first frame of a dialect that is not mended opens the gate for the rest of the read too."""
-    ollama = b'data: {"model":"m","created_at":"t","message":{"role":"assistant","content":"a"},"done":false}\n\n'
+    ollama = (
+        b'data: {"model":"m","created_at":"t","message":{"role":"assistant","content":"a"},"done":false}\n\n'
+    )
 
     assert [ollama + ollama + b"data: {", b"tail", b""] == run(ollama + ollama + b"data: {", b"tail")
 
@@ -187,7 +189,9 @@ def test_text_is_no_id() -> None:
 
 def test_fields_before_the_dialect_wait() -> None:
     """A block without data waits for the dialect, unless it holds comments only; the mark does not matter."""
-    ollama = b'data: {"model":"m","created_at":"t","message":{"role":"assistant","content":"a"},"done":false}\n\n'
+    ollama = (
+        b'data: {"model":"m","created_at":"t","message":{"role":"assistant","content":"a"},"done":false}\n\n'
+    )
 
     assert [b"", CHAT, b""] == run(b"retry: 5\n\n", CHAT)
     assert [b"", b"retry: 5\n\n" + ollama, b""] == run(b"retry: 5\n\n", ollama)

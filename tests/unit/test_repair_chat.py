@@ -717,13 +717,15 @@ def test_joined_chunks_say_nothing_twice() -> None:
 
 
 def test_text_in_parts_is_joined() -> None:
-    """Accumulators join strings; a list of texts becomes one, a list that holds something else stays."""
+    """Accumulators join strings; texts become one, thoughts stand beside them, a list that holds something else stays."""
     parts = [{"type": "text", "text": "b"}, {"type": "text", "text": "c"}]
     thought = frame({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "t"}]}]})
-    out = run(texts("a"), frame({"content": parts}), frame({"content": []}), thought)
+    picture = frame({"content": [{"type": "image_url", "image_url": {"url": "x"}}]})
+    out = run(texts("a"), frame({"content": parts}), frame({"content": []}), thought, picture)
 
     assert [{"content": "a"}, {"content": "bc"}, {"content": ""}] == deltas(out[:3])
-    assert thought == out[3]
+    assert [{"content": "", "reasoning_content": "t"}] == deltas(out[3:4])
+    assert picture == out[4]
 
 
 def test_text_in_frames_of_responses_is_found() -> None:

@@ -413,12 +413,32 @@ def completed(*items: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def test_an_item_waits_until_it_is_done() -> None:
-    """A strict call comes out as it came, at once when its item is done."""
+    """A strict call comes out as it came, with the frame after its item is done: that could hold its result."""
     frames = numbered(CREATED, *called(0), *called(1), completed(item(0), item(1)))
     out = run(*frames)
 
-    assert [frames[0], b"", b"", b"", b"".join(frames[1:5])] == out[:5]
-    assert [b"", b"", b"", b"".join(frames[5:9]), frames[9], b""] == out[5:]
+    assert [frames[0], b"", b"", b"", b"", b"".join(frames[1:5])] == out[:6]
+    assert [b"", b"", b"", b"".join(frames[5:]), b""] == out[6:]
+
+
+def test_a_call_that_was_answered_in_the_stream_goes_nowhere() -> None:
+    """Somebody else executed it: neither it nor its result comes out, and the others are numbered without gaps."""
+    result = {"type": "function_call_output", "id": "o", "call_id": "c0", "output": "up"}
+    frames = numbered(
+        CREATED,
+        *called(0),
+        ("output_item.added", {"output_index": 1, "item": result}),
+        ("output_item.done", {"output_index": 1, "item": result}),
+        *called(2),
+        completed(item(0), result, item(2)),
+    )
+    whole = b"".join(run(*frames))
+    out = list(data_of(whole))
+
+    assert [("c2", "f2", '{"a":1}')] == read_calls("responses", whole)
+    assert list(range(6)) == [told["sequence_number"] for told in out]
+    assert {0} == {told["output_index"] for told in out if "output_index" in told}
+    assert ["c2"] == [listed["call_id"] for listed in out[-1]["response"]["output"]]
 
 
 def test_dropped_items_leave_no_gap() -> None:
@@ -480,7 +500,7 @@ def test_tools_of_the_provider_that_the_client_executes() -> None:
     )
     theirs = numbered(CREATED, ("output_item.added", {"output_index": 0, "item": hosted}))
 
-    assert [ours[0], b"", ours[1] + ours[2], ours[3], b""] == run(*ours)
+    assert [ours[0], b"", b"", b"".join(ours[1:]), b""] == run(*ours)
     assert theirs == run(*theirs)[:2]
 
 

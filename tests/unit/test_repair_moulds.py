@@ -470,6 +470,7 @@ def test_frames_after_a_withheld_call_are_numbered_anew(fitted: Fitted) -> None:
             named(f"response.{kind}", f'"sequence_number":{number},{body}')
             for number, (kind, body) in enumerate(bodies, len(frames))
         ]
+    frames.append(named("response.in_progress", f'"sequence_number":{len(frames)},"response":{{"id":"r"}}'))
     out = b"".join(map(Repairer().feed, frames))
     found = [json.loads(data) for data in re.findall(rb"data: (.*)", out)]
     deltas = [payload["delta"] for payload in found if "delta" in payload]

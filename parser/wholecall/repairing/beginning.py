@@ -50,6 +50,7 @@ class Beginning:
         self._waiting: list[bytes] = []  # blocks before the dialect is known
         self._n_waiting = 0  # what they take
         self._passes = False  # nothing is mended any more
+        self._opens = False  # frames leave the envelopes in which they come
         self._head = b""  # the first bytes, while they do not identify the framing
         self._begun = False
         self._room = limits.max_stream_bytes  # what may still come; below 0 the stream is too large
@@ -91,9 +92,9 @@ class Beginning:
         return b""
 
     def _new_mender(self) -> Mender[Any] | None:
-        """Return what repairs the stream; no SDK reads frames in envelopes, so these pass as they are."""
+        """Return what repairs the stream; frames in envelopes pass, but where the client asked for what is in them."""
         make = MENDERS.get(self._parser.dialect or "")
-        if make is None or self._parser.is_enveloped:
+        if make is None or (self._parser.is_enveloped and not self._opens):
             return None
         mender: Mender[Any] = make(self._limits, live=self._live, withheld=self._withheld)
         mender.legacy = self._legacy

@@ -342,7 +342,8 @@ def _fragment(tracks: list[Track], call: Any) -> bool:
     track = tracks[index]
     body = call.get(track.kind)
     return (
-        call.get("id") is None
+        index == len(tracks) - 1  # some clients take a call for over when the next one begins
+        and call.get("id") is None
         and ("type" not in call or kind == track.kind)
         and isinstance(body, dict)
         and track.go_on(body)

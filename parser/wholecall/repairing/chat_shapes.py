@@ -3,7 +3,7 @@
 Client code iterates over `choices` and reads `delta` without a check; accumulators join `content`, and skip what does
 not call itself a chunk. A frame without these makes them raise, or lose its content. So it gets an empty list, an
 empty delta, and as text what the parser has read elsewhere in the frame: in a whole `message` (quirks 40, 90), in a
-list of parts (quirk 95), in a frame of another shape (quirk 89). A frame without any content is left out. Source:
+list of parts, with its thoughts (quirk 95), in a frame of another shape (quirk 89). A frame without any content is left out. Source:
 OpenAI API reference, "Chat streaming".
 """
 
@@ -23,6 +23,7 @@ __all__ = ["said_in", "shaped"]
 Words = Mapping[str, str]  # what a delta is to say, by its member
 
 _MEMBERS: Final = {TextDelta: "content", ReasoningDelta: "reasoning_content"}
+_SPOKEN: Final = frozenset({"text", "thinking"})  # parts of content that have a place of their own
 _EMPTY: Final = frozenset({"choices", "type"})  # members that mean nothing where there are no choices
 
 
@@ -82,17 +83,17 @@ def _choice(choice: dict[str, Any], words: Words) -> dict[str, Any]:
     if not isinstance(delta, dict):
         role = message.get("role") if isinstance(message, dict) else None
         return {**choice, "delta": {**({"role": role} if role else {}), **words}}
-    is_parted = _is_all_text(delta.get("content"))
+    is_parted = _is_speech(delta.get("content"))
     if not is_parted and not isinstance(message, dict):
         return choice
     whole = {**delta, **({"content": ""} if is_parted else {}), **words}
     return choice if whole == delta else {**choice, "delta": whole}
 
 
-def _is_all_text(content: object) -> bool:
-    """Whether content is a list of parts that are text alone; what else parts may be has no other place."""
+def _is_speech(content: object) -> bool:
+    """Whether content is a list of parts that are text and thoughts; what else parts may be has no other place."""
     return isinstance(content, list) and all(
-        isinstance(part, dict) and part.get("type") == "text" for part in content
+        isinstance(part, dict) and part.get("type") in _SPOKEN for part in content
     )
 
 

@@ -69,6 +69,7 @@ class GeminiMender(Mender[GeminiEncoder]):
             not (self._queue or self._ends)
             and bool(events)
             and _SPEECH.issuperset(map(type, events))
+            and len({event.choice for event in events}) == 1  # of several, clients take the first one
             and _NOTABLE.search(block) is None
         )
 

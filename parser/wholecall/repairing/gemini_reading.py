@@ -73,11 +73,12 @@ def with_response(payload: Mapping[str, Any], response: Payload) -> Payload:
 
 
 def shaped(response: Payload) -> Payload:
-    """Return a response as clients read it: in camelCase, its candidates and their parts in lists, without blank reasons."""
+    """Return a response as clients read it: in camelCase, candidates in order, they and their parts in lists, no blank reason."""
     spelt: Payload = _respelt(response)
     if spelt.get("candidates") is None:
         return spelt
-    return {**spelt, "candidates": [_shaped(candidate) for candidate in candidates_of(spelt)]}
+    listed = sorted(candidates_of(spelt), key=number_of)  # clients take the first one for the answer
+    return {**spelt, "candidates": [_shaped(candidate) for candidate in listed]}
 
 
 def _shaped(candidate: Payload) -> Payload:

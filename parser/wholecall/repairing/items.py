@@ -16,7 +16,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Sequence
 from enum import Enum
-from typing import Any, TypeVar, Union
+from typing import Any, ClassVar, TypeVar, Union
 
 from wholecall.encoders.anthropic import AnthropicEncoder
 from wholecall.encoders.base import Executable, argument_text
@@ -27,6 +27,7 @@ from wholecall.output.events import (
     Event,
     ReasoningDelta,
     TextDelta,
+    ToolCallCancelled,
     ToolCallDropped,
     TurnStarted,
 )
@@ -34,7 +35,7 @@ from wholecall.repairing.mender import Mender, ends_turn
 from wholecall.repairing.moulds import Mould
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.strict import Track
-from wholecall.repairing.withholding import Withheld
+from wholecall.repairing.withholding import CALLS_WITHHELD, Withheld
 
 __all__ = ["MOST_DIGITS", "ItemMender", "Role", "label_of"]
 
@@ -75,6 +76,10 @@ _OF_CALLS = frozenset({Role.OPENS, Role.BELONGS, Role.WHOLE})
 class ItemMender(Mender[ItemEncoderT]):
     """The queue of a stream of items; a subclass knows the frames of its dialect, and how they are numbered."""
 
+    may_be_answered: ClassVar = (
+        False  # a result may follow a call in the stream: then somebody else executed it
+    )
+
     def __init__(
         self, encoder: ItemEncoderT, limits: Limits, *, live: bool, withheld: Withheld = "auto"
     ) -> None:
@@ -85,6 +90,8 @@ class ItemMender(Mender[ItemEncoderT]):
         self._is_loose = False  # the queue holds no calls: they are to be encoded again, before the rest
         self._n_open = 0  # calls that the queue saw begin
         self._n_judged = 0  # and those that have their verdict, or are shown
+        self._live_ids: set[str] = set()  # of calls that were shown while they arrived
+        self._answered: set[str] = set()  # ids of calls that were withheld because their results came
 
     # What a subclass defines.
 
@@ -163,7 +170,8 @@ class ItemMender(Mender[ItemEncoderT]):
             if self.failed is None:
                 out.append(self._sort(piece, role))
         if self.failed is None:
-            out.append(self._judge(events, force=ended))
+            waits = self.may_be_answered and not ended and self._live is None
+            out.append(self._judge(events, force=ended, waits=waits))
             if len(pieces) == 1 and role is Role.BELONGS:
                 self.mould = self._mould_of(pieces[0])
         return b"".join(out)
@@ -252,8 +260,8 @@ class ItemMender(Mender[ItemEncoderT]):
 
     # Verdicts.
 
-    def _judge(self, events: Sequence[Event[Any]], *, force: bool) -> bytes:
-        """Take the parser's verdicts; return what waited for them."""
+    def _judge(self, events: Sequence[Event[Any]], *, force: bool, waits: bool = False) -> bytes:
+        """Take the parser's verdicts; return what waited for them, unless it waits for the next frame, too."""
         if not events and self._queue is None and not (self._calls or self._shown):
             return b""  # nothing waits, and nothing is said
         n_known = self._n_known
@@ -265,9 +273,31 @@ class ItemMender(Mender[ItemEncoderT]):
                 self._n_judged += 1
                 if self._queue is not None:
                     self._loosen()
+            elif isinstance(event, ToolCallCancelled):
+                self._take_back(event.id)
+        if waits and self._queue is not None and self.failed is None:
+            return b""
         if self._queue is not None and self._n_judged < self._n_open and not force and self.failed is None:
             return b""
         return self._settle()
+
+    def _executes(self, call: Executable) -> None:
+        super()._executes(call)
+        if self.may_be_answered and self._live is not None:
+            self._live_ids.add(call.id)
+
+    def _take_back(self, id: str) -> None:
+        """Withhold a call that waits, and whose result came; one that was shown ends the stream."""
+        if self._live is not None and id in self._live_ids and self.failed is None:
+            self._void = "a call must not be executed: its result came after it was shown"
+            self._shown.append(self.fail(CALLS_WITHHELD, self._void))
+            return
+        kept = [call for call in self._calls if call.id != id]
+        if len(kept) == len(self._calls):
+            return
+        self._calls = kept
+        self._answered.add(id)
+        self._loosen()
 
     @property
     def _n_known(self) -> int:

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from wholecall.dialects.decode import is_done, is_noise, payloads, plain
+from wholecall.dialects.envelope import opened
 from wholecall.encoders.base import json_bytes
 from wholecall.framing import Frame, SSEFraming
 from wholecall.limits import Limits
@@ -73,6 +74,19 @@ class Piece(NamedTuple):
         if self.payload is None or not names_twice(text):
             return self
         return self._replace(raw=self.with_payload(self.payload), plain=False)
+
+    def opened(self) -> Piece:
+        """Return the frame without its envelope; itself, where it has none."""
+        if self.payload is None:
+            return self
+        inner = opened(Frame(self.event or "", json_bytes(self.payload).decode()))
+        if is_done(inner.data):
+            return Piece(b"data: [DONE]\n\n", None, None, plain=False, is_done=True)
+        payload = plain(inner.data)
+        if not isinstance(payload, dict) or payload == self.payload:
+            return self
+        found = self._replace(event=inner.event or None, payload=payload, plain=False)
+        return found._replace(raw=found.with_payload(payload))
 
     def named(self) -> Piece:
         """Return the frame with its name for its `type`, which clients read."""

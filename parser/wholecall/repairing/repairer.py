@@ -63,7 +63,8 @@ class Repairer(Beginning, Uncopyable):
         text: calls that the model writes as text, as for `ToolCallParser`: they come out as structured ones, and the
             text without them.
         expected: the dialect that was asked for, where the endpoint says it. A stream that begins as another one, or as
-            none, is read as one of it from its first decisive frame on. None trusts the beginning alone.
+            none, is read as one of it from its first decisive frame on, and frames in envelopes (quirk 120) leave theirs. None
+            trusts the beginning alone, and such frames pass.
         legacy: whether the request lists `functions`, so that its client reads a `function_call` (Chat Completions); with
             `tools` it is False. Calls that came in the other form are written anew. None leaves them in theirs.
         policy: how calls are judged.
@@ -354,8 +355,9 @@ class Repairer(Beginning, Uncopyable):
     def _is_ours(self, block: bytes) -> bool:
         """Whether a block of a stream that is another dialect, so far, is of the one that was asked for."""
         parser = self._parser
-        if parser.dialect == self._expected and not parser.is_enveloped:
+        if parser.dialect == self._expected:
             self._expected = None  # what was asked for, from the beginning, as nearly all streams are
+            self._opens = parser.is_enveloped
             return False
         lookout = self._looking_out if parser.dialect is not None else None
         return lookout is not None and lookout.sees(block)
@@ -373,7 +375,7 @@ class Repairer(Beginning, Uncopyable):
         if mender is None:
             return self._find_mender(block, events)
         mender.mould = None
-        if not mender.is_plain(block, events) or may_name_twice(block):
+        if self._opens or not mender.is_plain(block, events) or may_name_twice(block):
             return self._mend(block, events)
         event = events[0]
         if len(events) == 1 and isinstance(event, (TextDelta, ReasoningDelta)):
@@ -385,10 +387,14 @@ class Repairer(Beginning, Uncopyable):
             self._pieces.skip(block)
             found = []
         else:
-            found = self._pieces.read(block)
+            found = self._opened(self._pieces.read(block))
         has_content = found or events
         out = self._taken(found, events) if has_content else silent(block, has_ids=self._has_ids)
         return self._given(out, block)
+
+    def _opened(self, found: list[Piece]) -> list[Piece]:
+        """Return frames without their envelopes, which no client of the dialect that was asked for looks into."""
+        return [piece.opened() for piece in found] if self._opens else found
 
     def _given(self, out: bytes, block: bytes = b"") -> bytes:
         """Return what goes out for a block, once both are in the books."""
@@ -423,7 +429,7 @@ class Repairer(Beginning, Uncopyable):
             return b""  # the turn has had its end
         early = b"".join(self._mend(block, []) for block in held)
         whole = ended(tail)
-        found = self._pieces.end(tail, whole)
+        found = self._opened(self._pieces.end(tail, whole))
         out = self._taken(found, events) + self._missing_end(events)
         out = early + self._given(out, whole if found else b"")
         if not found:

@@ -3,7 +3,9 @@
 Functions, free-text tools and the provider's tools that the client executes are calls; what the server executes
 passes. The finished response restates the items: its list loses what was withheld and carries what came out. Where
 a server leaves it empty it is filled, because some clients read nothing else. Where a cut call was all that
-there was, the response is incomplete. Events whose numbers were seen before are replays; clients that do not look
+there was, the response is incomplete. A call whose result follows (`function_call_output`) was executed elsewhere, and
+clients would execute it again: so a call waits for the frame after it, and goes nowhere, with its result, if that holds
+one. Events whose numbers were seen before are replays; clients that do not look
 at the numbers must not see them.
 """
 
@@ -52,6 +54,8 @@ _ITEM: Final = msgspec.json.Decoder(Item)
 class ResponsesMender(ItemMender[ResponsesEncoder]):
     """Mends one Responses stream."""
 
+    may_be_answered = True
+
     def __init__(self, limits: Limits, *, live: bool, withheld: Withheld = "auto") -> None:
         super().__init__(ResponsesEncoder(), limits, live=live, withheld=withheld)
         self._slots: set[Any] = set()  # the wire's numbers of items that are calls, and their ids
@@ -88,6 +92,20 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
             return out
         self.failed, self.mould = CALLS_WITHHELD, None
         return out + self._encoder.raised(void, CALLS_WITHHELD)
+
+    def _sort(self, piece: Piece, role: Role) -> bytes:
+        if self._is_answer((piece.payload or {}).get("item")):
+            self._is_shifted = True
+            return b""  # the call that it answers was withheld
+        return super()._sort(piece, role)
+
+    def _is_answer(self, item: object) -> bool:
+        """Return whether an item is the result of a call that was withheld, because somebody else executed it."""
+        return (
+            isinstance(item, dict)
+            and str(item.get("type")).endswith("_output")
+            and item.get("call_id") in self._answered
+        )
 
     def _is_named(self, piece: Piece) -> bool:
         return (piece.event or "").startswith("response.")
@@ -346,8 +364,10 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         if not isinstance(listed, list):
             return {}
         output = self._encoder.output
+        kept_back = [item for item in listed if self._is_answer(item)]
+        listed = [item for item in listed if item not in kept_back]
         given, ours = ([_label(item) for item in items if is_ours(item)] for items in (listed, output))
-        if given == ours:
+        if given == ours and not kept_back:
             return {}
         waiting = {str(_label(item)[1]): item for item in output if is_ours(item)}
         kept = [waiting.pop(str(_label(item)[1]), None) if is_ours(item) else item for item in listed]
@@ -406,7 +426,7 @@ def _bare_kind(name: str | None, payload: dict[str, Any]) -> str | None:
     """Return the type of the event that a frame amounts to which is a response itself; None if it is none."""
     if payload.get("object") != "response" or "type" in payload:
         return None
-    if name in _ENDS or name == "response.created":
+    if name in _ENDS or name in _RUNS or name == "response.created":
         return name
     if name in ResponsesTranslator.EVENTS:
         return None
