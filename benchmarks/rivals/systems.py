@@ -394,7 +394,7 @@ SYSTEMS: tuple[System, ...] = (
     System("langchain-openai", RESPONSES, *_LANGCHAIN, partial(_langchain, dialect=RESPONSES)),
     System("pydantic-ai", RESPONSES, *_PYDANTIC, _framework(_pydantic_ai, RESPONSES)),
     System("openai-agents", RESPONSES, *_AGENTS, _framework(_agents, RESPONSES)),
-    System("google-genai, own loop", GEMINI, ("google-genai",), ("google.genai",), _gemini_loop),
+    System("google-genai, own loop", GEMINI, ("google-genai",), ("google", "google.genai"), _gemini_loop),
     *(
         System("wholecall", dialect, (), (), _wholecall, mendable=False)
         for dialect in (CHAT, ANTHROPIC, RESPONSES)

@@ -1,4 +1,4 @@
-"""Law 116: calls leave the repairer one after the other, under ids of their own."""
+"""Law 116: calls leave the repairer one after the other, under ids of their own, and speech waits for none of them."""
 
 from __future__ import annotations
 
@@ -162,3 +162,81 @@ def test_what_is_serial_passes() -> None:
     streams = [responses((0, 1, 2, 3, 4), ("fc_0", "fc_1")), anthropic((0, 1, 2, 3))]
 
     assert streams == list(map(repaired, streams))
+
+
+def text_item(at: int) -> list[dict[str, Any]]:
+    """Return the events of an item with text."""
+    message = {"type": "message", "id": "msg_1", "role": "assistant", "content": []}
+    place = {"output_index": at, "item_id": "msg_1", "content_index": 0}
+    return [
+        {
+            "type": "response.output_item.added",
+            "output_index": at,
+            "item": {**message, "status": "in_progress"},
+        },
+        {"type": "response.output_text.delta", **place, "delta": "Hi "},
+        {"type": "response.output_text.delta", **place, "delta": "there."},
+        {"type": "response.output_item.done", "output_index": at, "item": {**message, "status": "completed"}},
+    ]
+
+
+def text_block(at: int) -> list[dict[str, Any]]:
+    """Return the events of a block with text."""
+    delta = {"type": "content_block_delta", "index": at}
+    return [
+        {"type": "content_block_start", "index": at, "content_block": {"type": "text", "text": ""}},
+        {**delta, "delta": {"type": "text_delta", "text": "Hi "}},
+        {**delta, "delta": {"type": "text_delta", "text": "there."}},
+        {"type": "content_block_stop", "index": at},
+    ]
+
+
+MARKS = {
+    "responses": ("response.output_item.added", "response.output_item.done", "output_index"),
+    "anthropic": ("content_block_start", "content_block_stop", "index"),
+}
+
+
+def beside_text(wire: str, order: tuple[int, ...]) -> list[bytes]:
+    """Return the frames of a stream of a call and a text, whose events stand at these places."""
+    number = 0 if 0 in order else 1  # of the text: what begins first has the lower one
+    spoken = (text_item if wire == "responses" else text_block)(number)
+    called = call(1 - number, "fc_0") if wire == "responses" else block(1 - number)
+    events = [(spoken if at in order else called).pop(0) for at in range(len(spoken) + len(called))]
+    response = {"id": "r1", "object": "response", "created_at": 1, "model": "m", "output": []}
+    start, *ends = {
+        "anthropic": [
+            {"type": "message_start", "message": {"id": "m", "content": [], "usage": {}}},
+            {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {}},
+            {"type": "message_stop"},
+        ],
+        "responses": [
+            {"type": "response.created", "response": {**response, "status": "in_progress"}},
+            {"type": "response.completed", "response": {**response, "status": "completed"}},
+        ],
+    }[wire]
+    data = numbered(start, *events, *ends)
+    return [block + b"\n\n" for block in data.split(b"\n\n") if block]
+
+
+def said(data: bytes) -> str:
+    """Return the text of a stream."""
+    deltas = [one.get("delta") for one in payloads(data)]
+    texts = [each.get("text", "") if isinstance(each, dict) else each or "" for each in deltas]
+    kinds = [one["type"] for one in payloads(data)]
+    return "".join(t for t, kind in zip(texts, kinds, strict=True) if "arguments" not in kind)
+
+
+@pytest.mark.parametrize("wire", MARKS)
+def test_speech_waits_for_no_call(wire: str) -> None:
+    """However a text is interleaved with a call: each piece leaves in its read, and no item begins within another."""
+    n = 9 if wire == "responses" else 8
+    for order in combinations(range(n), 4):
+        frames = beside_text(wire, order)
+        repairer = Repairer()
+        out = [*map(repairer.feed, frames), repairer.close()]
+        whole = b"".join(out)
+
+        assert list(map(said, frames)) == list(map(said, out[: len(frames)])), order
+        assert calls(b"".join(frames)) == calls(whole), order
+        assert is_serial(whole, *MARKS[wire]), order

@@ -17,7 +17,12 @@ from wholecall.limits import Limits
 from wholecall.proxy.app import ProxyApp
 from wholecall.repairing import Repairer
 
-PATHS = {"anthropic": "/v1/messages", "chat-completions": CHAT, "responses": "/v1/responses"}
+PATHS = {
+    "anthropic": "/v1/messages",
+    "chat-completions": CHAT,
+    "gemini": "/v1beta/models/m:streamGenerateContent",
+    "responses": "/v1/responses",
+}
 LONG = 3000  # bytes; a longer one takes seconds
 SHORT = 1  # streams of each dialect that are cut everywhere
 STREAMS = {
@@ -35,7 +40,7 @@ def path_of(name: str) -> str:
 @cache
 def repaired(name: str) -> tuple[bytes, str | None]:
     """Return what a repairer makes of a stream, and the error with which it ends."""
-    repairer = Repairer(limits=Limits.gateway())
+    repairer = Repairer(limits=Limits.gateway(), expected=name.partition("/")[0])
     out = repairer.feed(STREAMS[name]) + repairer.close()
     return out, repairer.report.error
 

@@ -87,13 +87,15 @@ def test_pings_and_comments_wait_for_nothing() -> None:
     assert [PING, b": hi\n\n"] == out[2:4]
 
 
-def test_what_stands_behind_a_call_waits() -> None:
-    """Text that begins before a call's verdict keeps its place after the call."""
+def test_text_between_the_pieces_of_a_call_overtakes_it() -> None:
+    """Text does not wait for a call that is open; the call comes when nothing is being said."""
     frames = [MESSAGE, block(0), block(1, "text"), said(1, "a"), piece(0, "{}"), stop(0), stop(1)]
     out = run(*frames, reason("tool_use"), STOP)
+    whole = b"".join(out)
 
-    assert [b"", b"", b"", b"", b""] == out[1:6]
-    assert b"".join([*frames[1:], reason("tool_use"), STOP]) == b"".join(out[6:])
+    assert [[], [("start", 0)], [("delta", 0)], [], []] == [indices([each]) for each in out[1:6]]
+    assert [("start", 0), ("delta", 0), ("stop", 0), ("start", 1), ("delta", 1), ("stop", 1)] == indices(out)
+    assert [("t0", "f0", "{}")] == read_calls("anthropic", whole)
 
 
 def test_dropped_blocks_are_withheld_and_the_rest_is_renumbered() -> None:
@@ -372,8 +374,8 @@ def test_live_blocks_that_break() -> None:
 
 def test_what_waits_behind_a_call_is_bounded() -> None:
     """A block that never ends lets no more wait after it than the limit says."""
-    frames = [MESSAGE, block(0), block(1, "text"), *[said(1, "x" * 100) for _ in range(50)]]
-    out = run(*frames, limits=Limits(max_event_bytes=2000))
+    other = event("content_block_delta", index=9, delta={"type": "of_no_known_type", "data": "x" * 100})
+    out = run(MESSAGE, block(0), *[other] * 50, limits=Limits(max_event_bytes=2000))
 
     assert (None, "too much waits for a tool call") == error_of(b"".join(out))
 
@@ -754,13 +756,13 @@ def test_failures_of_items(data: bytes) -> None:
     assert ("upstream_lost", True) == (repairer.report.error, repairer.ended)
 
 
-def test_text_that_waited_is_not_lost() -> None:
-    """Text after a call that never ended goes out when the connection is lost, under the next free number."""
+def test_text_beside_a_lost_call_is_not_lost() -> None:
+    """Text after a call that never ended is out before the connection is lost, under the number that the call would have."""
     repairer = Repairer()
-    repairer.feed(b"".join([MESSAGE, block(0), block(1, "text"), said(1, "a"), stop(1)]))
+    shown = repairer.feed(b"".join([MESSAGE, block(0), block(1, "text"), said(1, "a"), stop(1)]))
     out = repairer.fail("upstream_lost", "gone")
 
-    assert [("start", 0), ("delta", 0), ("stop", 0)] == indices([out])
+    assert [("start", 0), ("delta", 0), ("stop", 0)] == indices([shown])
     assert ([], [], "gone") == (read([out]), finish_reasons(out), (error_of(out) or ("", ""))[1])
 
 

@@ -30,6 +30,7 @@ __all__ = ["REASONS", "AnthropicMender"]
 
 _ENDS: Final = {"message_start": Role.BEGINS, "message_stop": Role.ENDS}
 _CALL: Final = "tool_use"
+_SPOKEN: Final = frozenset({"text", "thinking", "redacted_thinking"})
 REASONS: Final[dict[str, str]] = {"tool_calls": _CALL, "stop": "end_turn", "length": "max_tokens"}
 _PLACEHOLDERS: Final[tuple[Any, ...]] = ({}, None)
 # The start that was missing, for deltas without one.
@@ -76,6 +77,14 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
 
     def _is_named(self, piece: Piece) -> bool:
         return piece.event in self._edits
+
+    def _is_speech(self, piece: Piece) -> bool:
+        index = _hashable((piece.payload or {}).get("index"))
+        if not piece.kind.startswith("content_block_") or self._blocks.get(index) not in _SPOKEN:
+            return False
+        if not piece.kind.endswith("_delta"):
+            self._note_spoken(index, begins=piece.kind.endswith("_start"))
+        return True
 
     def _is_end(self, piece: Piece) -> bool:
         return piece.kind in {"message_delta", "message_stop"}

@@ -1,8 +1,9 @@
 """Streams of items, Anthropic's blocks and the items of Responses: what follows a call waits for its verdict.
 
 Theory of operation. Verdicts come early here: when the next block begins, when an item is done. From the first frame
-of a call on, everything waits in a queue, pings and comments aside, until each call that the queue has seen begin
-has its verdict, or the turn is over. Then the queue is replayed, if every naive reader gets our calls from it, or
+of a call on, everything waits in a queue, pings, comments and speech aside, until each call that the queue has seen
+begin has its verdict, or the turn is over. Speech that a server sends between the frames of a call overtakes it, and
+the call waits until nothing is being said: one item is over before the next begins. Then the queue is replayed, if every naive reader gets our calls from it, or
 else its calls are encoded again where the first of them was. Whatever still comes of a call that has its verdict
 already is withheld.
 
@@ -90,6 +91,7 @@ class ItemMender(Mender[ItemEncoderT]):
         self._is_loose = False  # the queue holds no calls: they are to be encoded again, before the rest
         self._n_open = 0  # calls that the queue saw begin
         self._n_judged = 0  # and those that have their verdict, or are shown
+        self._spoken: set[Any] = set()  # the wire's numbers of items of speech that are open
         self._live_ids: set[str] = set()  # of calls that were shown while they arrived
         self._answered: set[str] = set()  # ids of calls that were withheld because their results came
 
@@ -122,6 +124,10 @@ class ItemMender(Mender[ItemEncoderT]):
     @abstractmethod
     def _passing(self, piece: Piece) -> bytes:
         """Return a frame as it goes out now, with its numbers and its reason put right."""
+
+    @abstractmethod
+    def _is_speech(self, piece: Piece) -> bool:
+        """Whether a frame is about text or reasoning; takes note of which items of these are open."""
 
     @abstractmethod
     def _is_end(self, piece: Piece) -> bool:
@@ -162,6 +168,8 @@ class ItemMender(Mender[ItemEncoderT]):
         self._gather(self._queue or [])
         for piece in pieces:
             role = self._role(piece)
+            if self._is_end(piece):
+                self._spoken.clear()
             if self._queue is None and not self._is_shifted:
                 self._reach(piece)
             if role not in {Role.BELONGS, Role.WHOLE}:
@@ -202,6 +210,7 @@ class ItemMender(Mender[ItemEncoderT]):
         """Put a frame into the queue, or return what of it goes out now."""
         if role is Role.LIVES:
             return piece.raw
+        is_speech = role is Role.PASSES and self._is_speech(piece)
         if self._queue is None:
             if role is Role.BELONGS:  # to a call that has had its verdict
                 self._is_shifted = True
@@ -209,7 +218,14 @@ class ItemMender(Mender[ItemEncoderT]):
             if role not in {Role.OPENS, Role.WHOLE}:
                 return self._passing(piece)
             self._open_queue()
+        if is_speech:
+            self._loosen()  # the call comes after it now, under other numbers
+            return self._passing(piece)
         return self._wait(piece, role)
+
+    def _note_spoken(self, number: int | str | None, *, begins: bool) -> None:
+        """Take note that an item of speech begins, or ends."""
+        (self._spoken.add if begins else self._spoken.discard)(number)
 
     def _open_queue(self) -> None:
         self._queue = []
@@ -277,7 +293,8 @@ class ItemMender(Mender[ItemEncoderT]):
                 self._take_back(event.id)
         if waits and self._queue is not None and self.failed is None:
             return b""
-        if self._queue is not None and self._n_judged < self._n_open and not force and self.failed is None:
+        is_early = self._n_judged < self._n_open or (bool(self._spoken) and self._live is None)
+        if self._queue is not None and is_early and not force and self.failed is None:
             return b""
         return self._settle()
 

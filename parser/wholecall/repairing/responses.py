@@ -42,6 +42,13 @@ _ITEMS: Final = {"response.output_item.added": Role.OPENS, "response.output_item
 _ENDS: Final = frozenset(
     f"response.{word}" for word in ("completed", "incomplete", "failed", "cancelled", "done")
 )
+_SPOKEN: Final = (
+    "response.output_text.",
+    "response.refusal.",
+    "response.reasoning_",
+    "response.content_part.",
+)
+_SPOKEN_ITEMS: Final = frozenset({"message", "reasoning"})
 _RUNS: Final = frozenset({"response.in_progress", "response.queued"})
 _RUNNING: Final = ("queued", "in_progress")  # asked of whatever stands there
 _NUMBER: Final = re.compile(rb'"sequence_number":\s*(\d+)')  # inside a string its quotes would be escaped
@@ -118,6 +125,18 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
             return super()._typed(piece)
         whole = {"type": kind, "response": payload}
         return piece._replace(payload=whole, raw=piece.with_payload(whole), plain=False)
+
+    def _is_speech(self, piece: Piece) -> bool:
+        item = (piece.payload or {}).get("item")
+        if piece.kind not in _ITEMS:
+            return piece.kind.startswith(_SPOKEN)
+        if not isinstance(item, dict) or item.get("type") not in _SPOKEN_ITEMS:
+            return False
+        index = (piece.payload or {}).get("output_index")
+        self._note_spoken(
+            index if isinstance(index, (int, str)) else None, begins=piece.kind.endswith(".added")
+        )
+        return True
 
     def _is_end(self, piece: Piece) -> bool:
         return piece.kind in _ENDS
