@@ -52,6 +52,7 @@ def test_a_slip_is_a_drop_or_the_call_that_was_meant(name: str, tools: Any) -> N
     assert [] == wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(WRITERS))
 def test_no_cut_of_a_slip_gives_another_call(name: str) -> None:
     """Law 102: in pieces of any size it gives the same, and where it breaks off no call that the whole does not give."""

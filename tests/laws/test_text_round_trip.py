@@ -109,6 +109,7 @@ def test_calls_come_back_as_they_were_written(name: str, drawn: list[Call], rng:
         }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(WRITERS))
 @examples(1)
 @given(CALLS, st.sampled_from(("length", "open")), st.booleans(), RANDOM)

@@ -78,7 +78,7 @@ class Setting(NamedTuple):
 
 SETTINGS = {
     "one habit, a sample": Setting(1.0, 500),
-    "two habits, a sample": Setting(2.0, 500, few=True),
+    "two habits, a sample": Setting(2.0, 500, few=True, is_slow=True),
     # All streams of most dialects; `python -m tests.models` tries them all.
     "one habit": Setting(1.0, 16_000, is_slow=True),
     "two habits": Setting(2.0, 10_000, is_slow=True),
