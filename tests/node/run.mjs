@@ -8,12 +8,14 @@ import { createInterface } from "node:readline";
 
 import { ai } from "./clients/ai.mjs";
 import { anthropic } from "./clients/anthropic.mjs";
+import { gemini } from "./clients/gemini.mjs";
 import { chat } from "./clients/openai_chat.mjs";
 import { responses } from "./clients/openai_responses.mjs";
 
 const CLIENTS = {
   "chat-completions": { ...chat, ...ai.chat },
   anthropic: { ...anthropic, ...ai.anthropic },
+  gemini: { ...gemini, ...ai.gemini },
   responses: { ...responses, ...ai.responses },
 };
 

@@ -24,6 +24,7 @@ from wholecall.serving.answers import Ending
 pytestmark = pytest.mark.node
 
 CLIENTS = [row.client for row in ROWS]
+OF_RECORDINGS = [Client("@google/genai, own loop", "gemini"), Client("ai + @ai-sdk/google", "gemini")]
 # How streams are repaired: by the proxy, with its options, or without one, and a ping after each piece.
 PROXIES: dict[str, tuple[str, ...]] = {"the proxy": (), "the proxy, live": ("--live",)}
 PINGS: dict[str, Serve] = {
@@ -31,21 +32,19 @@ PINGS: dict[str, Serve] = {
     "live, with pings": partial(mended, live=True, pings=True),
 }
 WAYS = (*PROXIES, *PINGS)
-# What clients lose of repaired recordings, and say nothing.
-_OLDER_FORM = {"chat-completions/gigachat-object", "chat-completions/legacy-function-call"}  # of calls
-_CUT = {
+# What clients lose of repaired recordings, and say nothing:
+KNOWN = {
     "anthropic/cut-max-tokens",
     "anthropic/cut-max-tokens-parses",
     "chat-completions/cut-length",
+    "gemini/cut-at-length",
     "responses/incomplete",
 }  # what is whole beside a call that was cut at the token limit; the AI SDK runs none of them
-_NO_TYPES = {"anthropic/type-in-the-event-name"}  # which the AI SDK does not look for there
 # Calls that it takes from other choices than the first.
 OF_OTHER_CHOICES = [
     ("openai, own loop, chat-completions", f"chat-completions/{name}")
     for name in ("copilot-extras", "foundry-choices-by-chunk")
 ]
-KNOWN = _OLDER_FORM | _CUT | _NO_TYPES
 
 
 def named(client: Client) -> str:
@@ -163,7 +162,7 @@ def recordings() -> dict[str, list[Stream]]:
     """Return the recordings of the dialects, each with the calls that may run."""
     return {
         dialect: [one._replace(title=f"{dialect}/{one.title}") for one in recorded(dialect)]
-        for dialect in STREAMS
+        for dialect in (*STREAMS, "gemini")
     }
 
 
@@ -171,7 +170,7 @@ def test_repaired_recordings() -> None:
     """No client takes a call from a repaired recording that is not in it, or loses one in silence."""
     streams = recordings()
     with repairing("the proxy", streams) as url:
-        outcomes = run_node(CLIENTS, url, streams)
+        outcomes = run_node([*CLIENTS, *OF_RECORDINGS], url, streams)
     wrong = [
         (named(client), found.stream.title)
         for client, all_found in outcomes.items()

@@ -34,16 +34,16 @@ class Row(NamedTuple):
 
 
 ROWS: tuple[Row, ...] = (
-    Row(Client("openai `.stream()`", CHAT), 14, ("the name in pieces",), ("no index",)),
-    Row(Client("openai `.runTools()`", CHAT), 14, (), ("no index",)),
+    Row(Client("openai `.stream()`", CHAT), 14, ("the name in pieces",)),
+    Row(Client("openai `.runTools()`", CHAT), 14),
     Row(
         Client("openai, own loop", CHAT),
         13,
         ("the name in pieces", "the name after arguments began"),
         (_LATE,),
     ),
-    Row(Client("ai + @ai-sdk/openai", CHAT), 15, (_TWICE,), (_LATE,)),
-    Row(Client("ai + @ai-sdk/openai-compatible", CHAT), 17, (_TWICE,), (_LATE,)),
+    Row(Client("ai + @ai-sdk/openai", CHAT), 16, (_TWICE,), (_LATE,)),
+    Row(Client("ai + @ai-sdk/openai-compatible", CHAT), 18, (_TWICE,), (_LATE,)),
     Row(
         Client("@anthropic-ai/sdk `.stream()`", ANTHROPIC),
         10,
@@ -61,7 +61,7 @@ ROWS: tuple[Row, ...] = (
         ("a delta that is an object",),  # it runs the tool with {}, after the error
         ("no stop of the block",),
     ),
-    Row(Client("openai `responses.stream()`", RESPONSES), 16, (), ("the final response is empty",)),
+    Row(Client("openai `responses.stream()`", RESPONSES), 14, (), ("the final response is empty",)),
     Row(
         Client("openai responses, own loop", RESPONSES),
         11,

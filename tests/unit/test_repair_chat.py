@@ -778,14 +778,15 @@ def test_messages_without_calls_stay() -> None:
 @pytest.mark.parametrize("reason", ["", "null", "none", 0, False])
 @pytest.mark.parametrize("choice", [{"index": 0}, {}])
 def test_blanks_do_not_go_on(reason: object, choice: dict[str, int]) -> None:
-    """A blank role and a reason that is none are left out, and a choice has a number: strict clients refuse others."""
+    """The first blank role is told, others and a reason that is none are left out, and a choice has a number."""
     deltas = [{"role": "", "content": "a"}, {"role": "", "content": "b"}, {"content": "c"}]
     head = {"id": "r", "object": "chat.completion.chunk", "created": 1, "model": "m"}
     frames = [{**head, "choices": [{**choice, "delta": delta, "finish_reason": reason}]} for delta in deltas]
     out = run(*[b"data: " + json.dumps(one).encode() + b"\n\n" for one in frames], frame(finish="stop"), DONE)
     found = [one for piece in out for data in data_of(piece) for one in data["choices"]]
 
-    assert [{"content": "a"}, {"content": "b"}, {"content": "c"}, {}] == [one["delta"] for one in found]
+    first = {"role": "assistant", "content": "a"}
+    assert [first, {"content": "b"}, {"content": "c"}, {}] == [one["delta"] for one in found]
     assert [0] * 4 == [one["index"] for one in found]
     assert [None, None, None, "stop"] == [one["finish_reason"] for one in found]
 

@@ -176,8 +176,9 @@ class ChatMender(Mender[ChatEncoder]):
             return pieces
         if len(pieces) > 1:
             said = {}  # it is unknown which of them said it
-        found = [shaped(piece, said) for piece in pieces]
+        found = [shaped(piece, said, self._encoder.has_role) for piece in pieces]
         kept = [self._with_head(piece) for piece in found if piece is not None]
+        self._note_roles(kept)
         self._is_odd = self._is_odd or any(piece not in pieces for piece in kept)
         return kept
 

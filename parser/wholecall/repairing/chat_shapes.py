@@ -9,7 +9,7 @@ OpenAI API reference, "Chat streaming".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from wholecall.dialects.reasons import turn_reason
@@ -39,17 +39,26 @@ def said_in(events: Iterable[Event[Any]]) -> dict[int, dict[str, str]] | None:
     return said
 
 
-def shaped(piece: Piece, said: Mapping[int, Words]) -> Piece | None:
-    """Return a frame as clients can read it: itself, if they can; None if it has no content."""
+def shaped(piece: Piece, said: Mapping[int, Words], has_role: Callable[[int], bool]) -> Piece | None:
+    """Return a frame as clients can read it: itself, if they can; None if it has no content.
+
+    Args:
+        piece: the frame.
+        said: what the parser has read in it, by choice.
+        has_role: whether the role of a choice was told before.
+    """
     payload = piece.payload
     if payload is None:
         return None if piece.event == "ping" else piece
     if payload.get("error") or "error" in (payload.get("object"), payload.get("type")):
         return piece  # clients should not read on as if nothing had happened
+    if "error" in payload:  # a null one: some clients ask for the member alone
+        piece = _replaced(piece, {name: value for name, value in payload.items() if name != "error"})
+        payload = piece.payload or {}
     if not isinstance(payload.get("choices"), list):
         return _with_choices(piece, payload, said)
     known = choices_of(payload)
-    choices = [_choice(choice, said.get(number_of(choice), {})) for choice in known]
+    choices = [_choice(choice, said.get(number_of(choice), {}), has_role) for choice in known]
     head = {"object": CHUNK} if known else {}
     if (
         len(known) == len(payload["choices"])
@@ -69,7 +78,7 @@ def _with_choices(piece: Piece, payload: Mapping[str, Any], said: Mapping[int, W
     return _replaced(piece, {**payload, **head, "choices": choices})
 
 
-def _choice(choice: dict[str, Any], words: Words) -> dict[str, Any]:
+def _choice(choice: dict[str, Any], words: Words, has_role: Callable[[int], bool]) -> dict[str, Any]:
     """Return a choice with its number, and a delta of what the parser read; the choice itself, if it has both."""
     delta, message = choice.get("delta"), choice.get("message")
     if choice.get("index") != number_of(choice):
@@ -78,7 +87,8 @@ def _choice(choice: dict[str, Any], words: Words) -> dict[str, Any]:
     if reason is not None and turn_reason(reason) is None:
         choice = {**choice, "finish_reason": None}  # such as `""`
     if isinstance(delta, dict) and delta.get("role") == "":
-        delta = {field: value for field, value in delta.items() if field != "role"}
+        rest = {field: value for field, value in delta.items() if field != "role"}
+        delta = rest if has_role(number_of(choice)) else {"role": "assistant", **rest}
         choice = {**choice, "delta": delta}
     if not isinstance(delta, dict):
         role = message.get("role") if isinstance(message, dict) else None

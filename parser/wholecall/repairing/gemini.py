@@ -40,6 +40,7 @@ _NOTABLE: Final = re.compile(
 )
 _SPEECH: Final = frozenset({TextDelta, ReasoningDelta})
 _HEAD: Final = ("modelVersion", "responseId")
+_MOST_TOLD: Final = 64  # calls that are compared with ours at each frame; with more, calls are written anew
 
 
 class GeminiMender(Mender[GeminiEncoder]):
@@ -56,9 +57,8 @@ class GeminiMender(Mender[GeminiEncoder]):
         self._begin_ends()
 
     def _begin_ends(self) -> None:
-        self._ends: dict[
-            int, Piece
-        ] = {}  # frames that end candidates, and what came after them and shows nothing
+        # Frames that end candidates, and what came after them and shows nothing; by the order in which they came.
+        self._ends: dict[int, Piece] = {}
         self._ended: dict[int, int] = {}  # candidates that these end, each with the key of its frame
         self._n_ends = 0
         self._why = reading.Ends(self._losses, self._executed)
@@ -78,13 +78,10 @@ class GeminiMender(Mender[GeminiEncoder]):
         at = _next_turn(events)
         out = [self._end_of_turn(events[:at])] if at else []
         self._note(events[at:])
-        for piece in pieces:
-            out.append(self._sort(piece))
-            if self.failed is not None:
-                return b"".join(out)
-        out.append(self._release())
-        if ends_turn((), events[at:]):
-            out.append(self._settle())
+        out += [self._sort(piece) for piece in pieces if self.failed is None]
+        if self.failed is None:
+            out.append(self._release())
+            out.append(self._settle() if ends_turn((), events[at:]) else b"")
         return b"".join(out)
 
     def _note(self, events: Sequence[Event[Any]]) -> None:
@@ -108,6 +105,8 @@ class GeminiMender(Mender[GeminiEncoder]):
         response = None if piece.payload is None else reading.response_of(piece.payload)
         if response is None:
             return self._other(piece)
+        if not response:
+            return b""
         known = reading.shaped(response)
         if known != response:
             piece, response = _replaced(piece, known), known
@@ -116,7 +115,9 @@ class GeminiMender(Mender[GeminiEncoder]):
         ended = {number for number, _, _ in reading.endings_of(response)}
         out = self._unend(reading.numbers_with(response) | ended)
         if calls:
-            self._told += reading.told_in(response)
+            told = reading.told_in(response)
+            self._told += told
+            self._is_loose = self._is_loose or reading.ODD in told or len(self._told) > _MOST_TOLD
             self._queue.append(piece)
             return out + self._kept(piece)
         if ended or (self._ends and not reading.shows_content(response)):
@@ -185,8 +186,7 @@ class GeminiMender(Mender[GeminiEncoder]):
         if not self._is_loose and self._told == ours:
             return self._let_go()
         left = iter(self._told)
-        is_within = reading.ODD not in self._told and all(label in left for label in ours)
-        self._is_loose = self._is_loose or not is_within
+        self._is_loose = self._is_loose or not all(label in left for label in ours)
         if self._is_loose:
             return self._let_go(loose=True) + self._write()
         return self._part()
@@ -228,9 +228,7 @@ class GeminiMender(Mender[GeminiEncoder]):
         if self._queue:
             self._is_loose = True
         out = self._release()
-        executed = bool(self._executed)
-        reasons = [claimed for _, claimed in self._why.words.values()]
-        if reasons and all(self._losses.is_error(claimed, executed=executed) for claimed in reasons):
+        if self._why.is_error():
             return out + self._fail_empty_handed()
         out += b"".join(map(self._with_reasons, self._ends.values()))
         over = sorted(self._why.words.keys() - self._ended.keys())  # after whose reason more came

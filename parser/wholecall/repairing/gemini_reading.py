@@ -249,6 +249,13 @@ class Ends:
                 self.words[number] = word, reason
         return {number for number, _, _ in ended}
 
+    def is_error(self) -> bool:
+        """Whether the reasons that came promise what does not come out."""
+        executed = bool(self._executed)
+        return bool(self.words) and all(
+            self._losses.is_error(claimed, executed=executed) for _, claimed in self.words.values()
+        )
+
     def named(self, candidate: Payload) -> Payload:
         """Return a candidate with the reason that goes with what comes out of it."""
         number = number_of(candidate)

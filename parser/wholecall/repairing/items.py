@@ -167,6 +167,8 @@ class ItemMender(Mender[ItemEncoderT]):
         role = Role.PASSES
         self._gather(self._queue or [])
         for piece in pieces:
+            if piece.payload == {}:  # of a name that says nothing here
+                continue
             role = self._role(piece)
             if self._is_end(piece):
                 self._spoken.clear()

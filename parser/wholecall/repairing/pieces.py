@@ -101,7 +101,8 @@ def _pieces(block: bytes, frames: Sequence[Frame]) -> list[Piece]:
     """
     found: list[Piece] = []
     for frame in frames:
-        if frame.event != "ping" and is_noise(frame):
+        is_named = frame.event not in _UNNAMED and frame.data.strip() == "{}"  # `event: message_stop`
+        if frame.event != "ping" and is_noise(frame) and not is_named:
             continue
         event = None if frame.event in ("message", "") else frame.event
         texts = payloads(frame.data) if "\n" in frame.data else [frame.data]

@@ -1,7 +1,8 @@
-// The AI SDK over the three dialects. It runs the tools itself, so what counts is what it ran; it goes on after errors,
+// The AI SDK over four dialects. It runs the tools itself, so what counts is what it ran; it goes on after errors,
 // and so do programs that take them by `onError`.
 
 import { createAnthropic } from "@ai-sdk/anthropic";
+import { createGoogleGenerativeAI } from "@ai-sdk/google";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { jsonSchema, streamText, tool } from "ai";
@@ -41,5 +42,8 @@ export const ai = {
     "ai + @ai-sdk/openai-compatible": client((url) => createOpenAICompatible({ ...settings(url), name: "served" })("m")),
   },
   anthropic: { "ai + @ai-sdk/anthropic": client((url) => createAnthropic(settings(url))("m")) },
+  gemini: {
+    "ai + @ai-sdk/google": client((url) => createGoogleGenerativeAI({ apiKey: KEY, baseURL: `${url}/v1beta` })("m")),
+  },
   responses: { "ai + @ai-sdk/openai": client((url) => createOpenAI(settings(url)).responses("m")) },
 };

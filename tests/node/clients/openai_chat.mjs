@@ -6,8 +6,11 @@ import { KEY, MESSAGES, Refused, SCHEMA, called } from "./common.mjs";
 
 const clientOf = (url) => new OpenAI({ apiKey: KEY, baseURL: `${url}/v1`, maxRetries: 0 });
 
-async function helper(url, calls) {
-  const stream = clientOf(url).chat.completions.stream({ model: "m", messages: MESSAGES });
+const toolsOf = (names) => names.map((name) => ({ type: "function", function: { name, parameters: SCHEMA } }));
+
+async function helper(url, calls, names) {
+  const ask = { model: "m", messages: MESSAGES, tools: toolsOf(names) };
+  const stream = clientOf(url).chat.completions.stream(ask);
   const completion = await stream.finalChatCompletion();
   for (const { function: made } of completion.choices[0].message.tool_calls ?? []) {
     calls.push(called(made.name, made.arguments));
@@ -36,9 +39,10 @@ async function runTools(url, calls, names) {
 }
 
 // Keeps calls by their index and appends to their arguments.
-async function ownLoop(url, calls) {
+async function ownLoop(url, calls, names) {
   const found = {};
-  const stream = await clientOf(url).chat.completions.create({ model: "m", messages: MESSAGES, stream: true });
+  const ask = { model: "m", messages: MESSAGES, tools: toolsOf(names), stream: true };
+  const stream = await clientOf(url).chat.completions.create(ask);
   for await (const chunk of stream) {
     for (const call of chunk.choices[0]?.delta.tool_calls ?? []) {
       if (!found[call.index]) {
