@@ -123,7 +123,7 @@ def test_members_of_every_kind(dialect: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dialect", ["anthropic", "chat-completions", "responses"])
+@pytest.mark.parametrize("dialect", ["anthropic", "chat-completions", "gemini", "responses"])
 def test_members_in_streams_that_are_repaired(dialect: str) -> None:
     """Law 4: nor is it for the repair of streams."""
     found = []

@@ -103,7 +103,7 @@ def _choice(choice: dict[str, Any], words: Words, has_role: Callable[[int], bool
 def _is_speech(content: object) -> bool:
     """Whether content is a list of parts that are text and thoughts; what else parts may be has no other place."""
     return isinstance(content, list) and all(
-        isinstance(part, dict) and part.get("type") in _SPOKEN for part in content
+        isinstance(part, dict) and str(part.get("type")) in _SPOKEN for part in content
     )
 
 

@@ -111,7 +111,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         return (
             isinstance(item, dict)
             and str(item.get("type")).endswith("_output")
-            and item.get("call_id") in self._answered
+            and str(item.get("call_id")) in self._answered
         )
 
     def _is_named(self, piece: Piece) -> bool:
@@ -130,7 +130,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         item = (piece.payload or {}).get("item")
         if piece.kind not in _ITEMS:
             return piece.kind.startswith(_SPOKEN)
-        if not isinstance(item, dict) or item.get("type") not in _SPOKEN_ITEMS:
+        if not isinstance(item, dict) or str(item.get("type")) not in _SPOKEN_ITEMS:
             return False
         index = (piece.payload or {}).get("output_index")
         self._note_spoken(
