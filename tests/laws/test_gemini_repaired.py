@@ -172,6 +172,19 @@ def test_signatures_go_with_their_call() -> None:
     assert {"functionCall": {"name": "now", "args": {}}, "thoughtSignature": "c2ln"} == found
 
 
+def test_members_that_nobody_knows_stay() -> None:
+    """Only names that clients read are put into their spelling; what is free, or unknown, stays as it came."""
+    odd = frame({"text": "a", "part_metadata": {"my_key": 1}}, part("f", args={"a_b": 1})) | {
+        "my_own": {"of_mine": 2}
+    }
+    [found] = data_of(repaired(block(odd)).partition(b"\r\n\r\n")[0].partition(b"\n\n")[0] + b"\n\n")
+    parts = found["candidates"][0]["content"]["parts"]
+
+    assert {"of_mine": 2} == found["my_own"]
+    assert {"text": "a", "partMetadata": {"my_key": 1}} == parts[0]
+    assert {"a_b": 1} == parts[1]["functionCall"]["args"]
+
+
 def test_wrapped_responses_stay_wrapped() -> None:
     """Code Assist puts each response into a member; so does what is written anew."""
     frames = [FRAMES["silent call"], FRAMES["STOP"]]

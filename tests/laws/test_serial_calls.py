@@ -157,9 +157,41 @@ def test_calls_of_anthropic_leave_one_by_one() -> None:
         assert is_serial(out, "content_block_start", "content_block_stop", "index"), (order, out)
 
 
+def chat(order: tuple[int, ...]) -> bytes:
+    """Return the same in chunks, three a call."""
+    fragments: list[list[dict[str, Any]]] = [[], []]
+    for at in (0, 1):
+        head = {"index": at, "id": f"call_{at}", "type": "function"}
+        fragments[at] = [
+            {**head, "function": {"name": NAMES[at], "arguments": ""}},
+            *({"index": at, "function": {"arguments": text}} for text in (TEXTS[at][:4], TEXTS[at][4:])),
+        ]
+    called = [{"tool_calls": [fragments[0 if at in order else 1].pop(0)]} for at in range(6)]
+    head = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    choices: list[dict[str, Any]] = [
+        {"delta": {"role": "assistant"}},
+        *({"delta": delta} for delta in called),
+    ]
+    choices.append({"delta": {}, "finish_reason": "tool_calls"})
+    chunks = [{**head, "choices": [{"index": 0, "finish_reason": None, **one}]} for one in choices]
+    return b"".join(b"data: %b\n\n" % json.dumps(one).encode() for one in chunks) + b"data: [DONE]\n\n"
+
+
+def test_calls_of_chat_leave_one_by_one() -> None:
+    """The same for chunks: no piece of a call comes after the next one has begun."""
+    for order in combinations(range(6), 3):
+        data = chat(order)
+        out = repaired(data)
+        deltas = [one["choices"][0]["delta"] for one in payloads(out)]
+        indices = [call["index"] for delta in deltas for call in delta.get("tool_calls", ())]
+
+        assert calls(data) == calls(out), (order, out)
+        assert sorted(indices) == indices, (order, out)
+
+
 def test_what_is_serial_passes() -> None:
     """Calls that come one after the other, under ids of their own, go out byte for byte."""
-    streams = [responses((0, 1, 2, 3, 4), ("fc_0", "fc_1")), anthropic((0, 1, 2, 3))]
+    streams = [responses((0, 1, 2, 3, 4), ("fc_0", "fc_1")), anthropic((0, 1, 2, 3)), chat((0, 1, 2))]
 
     assert streams == list(map(repaired, streams))
 

@@ -3,8 +3,8 @@
 Client code iterates over `choices` and reads `delta` without a check; accumulators join `content`, and skip what does
 not call itself a chunk. A frame without these makes them raise, or lose its content. So it gets an empty list, an
 empty delta, and as text what the parser has read elsewhere in the frame: in a whole `message` (quirks 40, 90), in a
-list of parts, with its thoughts (quirk 95), in a frame of another shape (quirk 89). A frame without any content is left out. Source:
-OpenAI API reference, "Chat streaming".
+list of parts, with its thoughts (quirk 95), in a frame of another shape (quirk 89). A frame without any content is
+left out. Source: OpenAI API reference, "Chat streaming".
 """
 
 from __future__ import annotations

@@ -39,7 +39,6 @@ _NOTABLE: Final = re.compile(
     rb'"(?:functionCall"|finish_?Reason"|error"|candidates"\s*:\s*\{|parts"\s*:\s*\{|[a-z]+(?:_[a-z]+)+"\s*:)'
 )
 _SPEECH: Final = frozenset({TextDelta, ReasoningDelta})
-_HEAD: Final = ("modelVersion", "responseId")
 _MOST_TOLD: Final = 64  # calls that are compared with ours at each frame; with more, calls are written anew
 
 
@@ -131,8 +130,7 @@ class GeminiMender(Mender[GeminiEncoder]):
         return self._wait_for_end(piece) if self._ends else piece.raw
 
     def _take_head(self, response: dict[str, Any]) -> None:
-        head = {member: response[member] for member in _HEAD if response.get(member) is not None}
-        if head:
+        if head := reading.head_of(response):
             self._encoder.set_head(head)
 
     def _kept(self, piece: Piece) -> bytes:

@@ -25,6 +25,7 @@ __all__ = [
     "candidates_of",
     "endings_of",
     "has_calls",
+    "head_of",
     "label_of",
     "mapped",
     "number_of",
@@ -47,10 +48,35 @@ ODD: Final[Label] = (-1, None, None, None)  # a call that no client reads
 _CALL: Final = "functionCall"
 _SILENT: Final = {
     "text": ""
-}  # a part that shows nothing, as the API sends it: a list of none is invalid for some clients
+}  # shows nothing, as the API sends it: a list of no parts is invalid for some clients
 _REASONS: Final[dict[str, str]] = {"tool_calls": "STOP", "stop": "STOP", "length": "MAX_TOKENS"}
-_HUMP: Final = re.compile(r"(?<=[a-z0-9])_([a-z])")
-_FREE: Final = frozenset({"args", "response"})  # members that hold what tools take and give
+# Members that clients read, and those that hold such members; all others stay as they are spelt.
+_NAMES: Final = (
+    *("usageMetadata", "modelVersion", "responseId", "promptFeedback", "blockReason", "finishReason"),
+    *("finishMessage", "groundingMetadata", "citationMetadata", "safetyRatings", "functionCall"),
+    *(
+        "partialArgs",
+        "willContinue",
+        "thoughtSignature",
+        "partMetadata",
+        "executableCode",
+        "functionResponse",
+    ),
+    *("codeExecutionResult", "toolCall", "toolType", "toolResponse", "inlineData", "fileData", "mimeType"),
+    *("fileUri", "promptTokenCount", "candidatesTokenCount", "totalTokenCount", "thoughtsTokenCount"),
+    *("cachedContentTokenCount", "toolUsePromptTokenCount", "promptTokensDetails", "candidatesTokensDetails"),
+    *("cacheTokensDetails", "tokenCount"),
+)
+_SNAKE: Final[dict[str, str]] = {
+    re.sub("[A-Z]", lambda hump: f"_{hump[0].lower()}", name): name for name in _NAMES
+}
+_INNER: Final = frozenset(
+    {
+        *("candidates", "content", "parts", "usageMetadata", "promptFeedback", "functionCall", "toolCall"),
+        *("inlineData", "fileData", "promptTokensDetails", "candidatesTokensDetails", "cacheTokensDetails"),
+    }
+)
+_HEAD: Final = ("modelVersion", "responseId")
 _LABELS: Final = frozenset({"name", "args", "id"})
 
 
@@ -100,9 +126,9 @@ def _respelt(value: Any) -> Any:
         return value
     found: Payload = {}
     for member, each in value.items():
-        name = _HUMP.sub(lambda hump: hump[1].upper(), member)
+        name = _SNAKE.get(str(member), str(member))
         if found.get(name) is None:
-            found[name] = each if name in _FREE else _respelt(each)
+            found[name] = _respelt(each) if name in _INNER else each
     return found
 
 
@@ -116,6 +142,11 @@ def candidates_of(response: Mapping[str, Any]) -> list[Payload]:
 def number_of(candidate: Mapping[str, Any]) -> int:
     """Return the number of a candidate, as the parser counts it."""
     return choice_label(candidate.get("index"))
+
+
+def head_of(response: Mapping[str, Any]) -> Payload:
+    """Return what a response has beside its candidates, and each further one has, too."""
+    return {member: response[member] for member in _HEAD if response.get(member) is not None}
 
 
 def parts_of(candidate: Mapping[str, Any]) -> list[Any]:

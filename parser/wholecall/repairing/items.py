@@ -3,9 +3,9 @@
 Theory of operation. Verdicts come early here: when the next block begins, when an item is done. From the first frame
 of a call on, everything waits in a queue, pings, comments and speech aside, until each call that the queue has seen
 begin has its verdict, or the turn is over. Speech that a server sends between the frames of a call overtakes it, and
-the call waits until nothing is being said: one item is over before the next begins. Then the queue is replayed, if every naive reader gets our calls from it, or
-else its calls are encoded again where the first of them was. Whatever still comes of a call that has its verdict
-already is withheld.
+the call waits until nothing is being said: one item is over before the next begins. Then the queue is replayed, if
+every naive reader gets our calls from it, or else its calls are encoded again where the first of them was. Whatever
+still comes of a call that has its verdict already is withheld.
 
 Items are numbered, and so are events in Responses. As long as everything went out as it came, the wire's numbers
 are kept. Once something was withheld or encoded again, what follows is numbered consecutively.
@@ -77,9 +77,8 @@ _OF_CALLS = frozenset({Role.OPENS, Role.BELONGS, Role.WHOLE})
 class ItemMender(Mender[ItemEncoderT]):
     """The queue of a stream of items; a subclass knows the frames of its dialect, and how they are numbered."""
 
-    may_be_answered: ClassVar = (
-        False  # a result may follow a call in the stream: then somebody else executed it
-    )
+    # Whether a result may follow a call in the stream: then somebody else executed it.
+    may_be_answered: ClassVar = False
 
     def __init__(
         self, encoder: ItemEncoderT, limits: Limits, *, live: bool, withheld: Withheld = "auto"
@@ -170,7 +169,7 @@ class ItemMender(Mender[ItemEncoderT]):
             if piece.payload == {}:  # of a name that says nothing here
                 continue
             role = self._role(piece)
-            if self._is_end(piece):
+            if role is Role.BEGINS or self._is_end(piece):
                 self._spoken.clear()
             if self._queue is None and not self._is_shifted:
                 self._reach(piece)
@@ -221,7 +220,8 @@ class ItemMender(Mender[ItemEncoderT]):
                 return self._passing(piece)
             self._open_queue()
         if is_speech:
-            self._loosen()  # the call comes after it now, under other numbers
+            if not self._is_loose:
+                self._loosen()  # the call comes after it now, under other numbers
             return self._passing(piece)
         return self._wait(piece, role)
 

@@ -14,7 +14,6 @@ from wholecall.repairing.pieces import Piece
 
 __all__ = ["GeminiWire", "with_spoken"]
 
-_HEAD: Final = ("modelVersion", "responseId")
 _SAID: Final = frozenset({"text", "thought"})  # members of a part that says something and no more
 
 
@@ -27,9 +26,7 @@ class GeminiWire(Wire):
 
     def see(self, piece: Piece) -> bool:
         """Take note of the members that each response has."""
-        response = _response(piece)
-        head = {member: response[member] for member in _HEAD if response.get(member) is not None}
-        if head:
+        if head := reading.head_of(_response(piece)):
             self._encoder.set_head(head)
         return True
 

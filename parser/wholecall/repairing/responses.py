@@ -383,10 +383,10 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         if not isinstance(listed, list):
             return {}
         output = self._encoder.output
-        kept_back = [item for item in listed if self._is_answer(item)]
-        listed = [item for item in listed if item not in kept_back]
+        n_listed = len(listed)
+        listed = [item for item in listed if not self._is_answer(item)]
         given, ours = ([_label(item) for item in items if is_ours(item)] for items in (listed, output))
-        if given == ours and not kept_back:
+        if given == ours and len(listed) == n_listed:
             return {}
         waiting = {str(_label(item)[1]): item for item in output if is_ours(item)}
         kept = [waiting.pop(str(_label(item)[1]), None) if is_ours(item) else item for item in listed]
