@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import copy
 import json
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from tests.support.events import builtin, call, custom, drop, server
 from wholecall import ToolCallParser
-from wholecall.history import Transport, encode_arguments
+from wholecall.history import TRANSPORTS, Transport, encode_arguments
 from wholecall.output.events import ArgumentsDelta, ToolCall
 from wholecall.parse import parse_arguments
+from wholecall.types import DropReason
 
 CUT = '{"path": "/foo'
 STRINGS = ("chat-completions", "responses", "cohere-v2", "mistral", "mistral-conversations", "kimi")
@@ -226,14 +227,37 @@ def test_good_arguments_are_never_left_out(word: Any) -> None:
         assert value == encode_arguments(call(raw), "anthropic", on_malformed=word)
 
 
-def test_dropped_calls_are_never_read_again() -> None:
-    """A drop was judged by more than its text: a cut turn, a lost frame. Its text may well parse."""
-    dropped = drop('{"gate":2}', reason="unterminated")
+@pytest.mark.parametrize("reason", get_args(DropReason))
+@pytest.mark.parametrize("transport", [*TRANSPORTS, STRICT[-1]])
+@pytest.mark.parametrize("raw", ['{"gate":2}', ' { "gate" : 2.0 }\n', "{}"])
+def test_a_dropped_object_goes_back_as_what_it_is(reason: Any, transport: Any, raw: str) -> None:
+    """Whatever a call was dropped for: where its text is the JSON of an object, no transport gets it wrapped."""
+    encoded = encode_arguments(drop(raw, reason=reason), transport)
 
-    assert '{"gate":2}' == encode_arguments(dropped, "chat-completions")
-    assert {"INVALID_JSON": '{"gate":2}'} == encode_arguments(dropped, "anthropic")
-    assert '{"INVALID_JSON":"{\\"gate\\":2}"}' == encode_arguments(dropped, "stepfun")
-    assert "" == encode_arguments(drop(""), "chat-completions")
+    assert (raw if isinstance(encoded, str) else json.loads(raw)) == encoded
+
+
+@pytest.mark.parametrize("reason", get_args(DropReason))
+@pytest.mark.parametrize("raw", MALFORMED)
+def test_only_what_is_no_object_is_wrapped(reason: Any, raw: str) -> None:
+    """Text that is not the JSON of one object, or not without loss, is wrapped, whatever the call was dropped for."""
+    dropped = drop(raw, reason=reason)
+
+    assert {"INVALID_JSON": raw} == encode_arguments(dropped, "anthropic")
+    assert {"INVALID_JSON": raw} == json.loads(str(encode_arguments(dropped, "stepfun")))
+    assert raw == encode_arguments(dropped, "chat-completions")
+
+
+@pytest.mark.parametrize(("raw", "arguments"), [("", {}), ("{'gate': 2,}", {"gate": 2})])
+def test_what_was_held_against_a_tool_was_read(raw: str, arguments: Any) -> None:
+    """A drop by its tool goes back as it was read, mended or empty; in any other a mended text would be a guess."""
+    for reason in ("schema", "unknown_tool", "empty_arguments"):
+        dropped = drop(raw, reason=reason)
+        assert arguments == encode_arguments(dropped, "anthropic")
+        assert arguments == json.loads(str(encode_arguments(dropped, "stepfun")))
+        assert raw == encode_arguments(dropped, "chat-completions")
+    for reason in ("truncated", "unterminated", "incomplete_input", "nameless"):
+        assert {"INVALID_JSON": raw} == encode_arguments(drop(raw, reason=reason), "gemini")
 
 
 def test_the_wrapper_has_a_name() -> None:

@@ -2,9 +2,11 @@
 
 Theory of operation. Arguments that were exact go back byte for byte wherever text is carried: to dump them again
 would lose the spelling of numbers, and a prompt cache with it. Arguments that were executed after an edit go back as
-they were executed. Those of a dropped call are never read again: their text goes back as it came, or wrapped as
-`{"INVALID_JSON": text}` where only an object can go, which is what Anthropic advises. Nothing is encoded twice:
-the result is the value of the message's field, and the HTTP layer writes it.
+they were executed. Those of a dropped call are what the model said, whatever became of them: their text goes back as
+it came. Where only an object can go, text that is the JSON of one is that object; so is what was held against a tool,
+or had none, because it was read before. Any other is wrapped as `{"INVALID_JSON": text}`, which is what Anthropic
+advises: no bracket is closed, and no slip mended, in a text that was cut. Nothing is encoded twice: the result is the
+value of the message's field, and the HTTP layer writes it.
 
 ===================================  ==============================  ========================  ==========
 the call                             string                          strict string             object
@@ -12,13 +14,15 @@ the call                             string                          strict stri
 ``exact``                            its raw text                    its raw text              arguments
 ``normalised``, ``recovered``        arguments, dumped               arguments, dumped         arguments
 ``empty``                            ``{}``                          ``{}``                    ``{}``
-dropped                              its raw text                    `on_malformed`            `on_malformed`
+dropped, an object's JSON            its raw text                    its raw text              the object
+dropped by its tool, read otherwise  its raw text                    arguments, dumped         arguments
+dropped, anything else               its raw text                    `on_malformed`            `on_malformed`
 ===================================  ==============================  ========================  ==========
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 from wholecall.history.transports import Transport, transport_named
 from wholecall.history.values import copied, dumped
@@ -28,6 +32,9 @@ from wholecall.parse import parse_arguments
 __all__ = ["Malformed", "encode_arguments"]
 
 Malformed = Literal["wrap", "empty", "omit"]
+
+# Reasons that are found in arguments which could be read: `{"gate": "two"}` for a number, a tool that nobody has.
+_READ: Final = frozenset({"schema", "unknown_tool", "empty_arguments"})
 
 
 def encode_arguments(
@@ -62,9 +69,12 @@ def encode_arguments(
     if on_malformed not in get_args(Malformed):
         raise ValueError(f"on_malformed is one of {', '.join(get_args(Malformed))}, not {on_malformed!r}")
     as_text = target.carries == "string"
+    is_strict = strict_json_arguments or target.strict_json_arguments
+    if isinstance(arguments, ToolCallDropped) and as_text and not is_strict:
+        return arguments.raw_arguments
     raw, value = _reading(arguments)
     if value is None:
-        if raw is not None and as_text and not (strict_json_arguments or target.strict_json_arguments):
+        if raw is not None and as_text and not is_strict:
             return raw
         if on_malformed == "omit":
             return None
@@ -88,7 +98,7 @@ def _reading(arguments: object) -> _Reading:
         exact = arguments.status == "exact" and arguments.raw_arguments != ""
         return _Reading(arguments.raw_arguments if exact else None, arguments.arguments)
     if isinstance(arguments, ToolCallDropped):
-        return _Reading(arguments.raw_arguments, None)
+        return _dropped(arguments)
     if isinstance(arguments, str):
         verdict = parse_arguments(arguments)
         as_it_is = verdict.status in ("exact", "dropped")
@@ -97,3 +107,11 @@ def _reading(arguments: object) -> _Reading:
         return _Reading(None, arguments)
     kind = type(arguments).__name__
     raise TypeError(f"arguments are a ToolCall, a ToolCallDropped, JSON text or a dict, not {kind}")
+
+
+def _dropped(call: ToolCallDropped) -> _Reading:
+    text = call.raw_arguments
+    verdict = parse_arguments(text)
+    if verdict.status == "exact" or verdict.arguments is None:
+        return _Reading(text, verdict.arguments)
+    return _Reading(None, verdict.arguments) if call.reason in _READ else _Reading(text, None)
