@@ -12,6 +12,7 @@ from tests.unit.test_transport import (
     BEGUN,
     DONE,
     FINISH,
+    LIBRARIES,
     PATH,
     QUIRKY,
     TEXT,
@@ -20,6 +21,8 @@ from tests.unit.test_transport import (
     each_library,
     post,
 )
+from wholecall.output.events import StreamFault, ToolCallDropped
+from wholecall.repairing import Report
 from wholecall.transport import AsyncRepairTransport, Counters, Exchange, RepairTransport, client
 
 BROKEN = b'data: {"choices":[{\n\n'
@@ -81,6 +84,37 @@ def test_all_is_told_with_its_exchange(library: Any) -> None:
     assert TOLD == heard.words
     assert ("POST", server.url + PATH) == (exchange.method, exchange.url)
     assert response.headers["x-wholecall-id"] == exchange.id != ""
+
+
+_HEARERS: dict[str, Any] = {
+    "list.append": lambda heard: heard.append,
+    "any": lambda heard: lambda *events: heard.extend(events),
+    "an option": lambda heard: lambda event, _loud=False: heard.append(event),
+    "two": lambda heard: lambda event, where: heard.extend([event, where]),
+    "exchange": lambda heard: lambda event, exchange=None: heard.extend([event, exchange]),
+}
+
+
+@pytest.mark.parametrize("kind", _HEARERS)
+@pytest.mark.parametrize("name", ["on_dropped", "on_fault", "on_repaired"])
+def test_one_signature_holds_everywhere(kind: str, name: str) -> None:
+    """A function is called with what happened; one that must have two arguments, or names the exchange, gets that."""
+    heard: list[Any] = []
+    with serve(Answer([TEXT, BROKEN, BEGUN, FINISH, DONE])) as server:
+        post(LIBRARIES[0], server, withheld="end", **{name: _HEARERS[kind](heard)})
+    with_exchange = [Exchange] if kind in ("two", "exchange") else []
+    event = {"on_dropped": ToolCallDropped, "on_fault": StreamFault, "on_repaired": Report}[name]
+
+    assert [event, *with_exchange] == [type(one) for one in heard]
+
+
+@pytest.mark.parametrize("function", [lambda: None, lambda _a, _b, _c: None, lambda _a, *, key: key])
+def test_a_function_that_nobody_can_call_is_refused(function: Any) -> None:
+    """A function that takes neither one argument nor two is refused when the transport is made, not in a stream."""
+    with pytest.raises(TypeError, match="on_dropped is called with what happened"):
+        RepairTransport(on_dropped=function)
+
+    assert "<RepairTransport" == repr(RepairTransport(on_dropped=print)).partition(" ")[0]
 
 
 @each_library

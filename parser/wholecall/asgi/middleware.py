@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -13,7 +13,7 @@ from wholecall.asgi.answer import UNREAD, Answer, App, Receive, Scope, Send
 from wholecall.asgi.options import DEFAULTS, checked_paths, from_environment
 from wholecall.repairing import Repairer, Report, answers
 from wholecall.repairing.bodies import most_of_body
-from wholecall.repairing.news import Counters, Exchange, News
+from wholecall.repairing.news import Counters, Exchange, Hearer, News
 from wholecall.repairing.withholding import Withheld
 from wholecall.tools import AnyTools
 
@@ -32,10 +32,10 @@ class RepairMiddleware:
         withheld: how a turn ends all of whose calls were withheld, as for `Repairer`; `"auto"` by default.
         tools: the tools that the model was given, as for `Repairer`; only where all requests give the same ones.
         text: calls that the model writes as text, as for `Repairer`; None by default.
-        on_dropped: called with each call that was withheld, and its `Exchange`; it may be asynchronous, as the next two
-            may. What they raise goes to the application.
-        on_fault: called with each fault of the stream, and its exchange.
-        on_repaired: called with the `Report` of each answer that was changed, once it is over, and its exchange.
+        on_dropped: called with each call that was withheld, and with its `Exchange` if it must have a second argument, or
+            calls it `exchange`; it may be asynchronous, as the next two may. What they raise goes to the application.
+        on_fault: called so with each fault of the stream.
+        on_repaired: called so with the `Report` of each answer that was changed, once it is over.
         counters: adds up what becomes of all answers.
         policy: how calls are judged.
         limits: what a stream may hold, or a body; `Limits.gateway()` by default.
@@ -59,9 +59,9 @@ class RepairMiddleware:
         withheld: Withheld | None = None,
         tools: AnyTools | None = None,
         text: TextWanted = None,
-        on_dropped: Callable[[ToolCallDropped, Exchange], object] | None = None,
-        on_fault: Callable[[StreamFault, Exchange], object] | None = None,
-        on_repaired: Callable[[Report, Exchange], object] | None = None,
+        on_dropped: Hearer[ToolCallDropped] | None = None,
+        on_fault: Hearer[StreamFault] | None = None,
+        on_repaired: Hearer[Report] | None = None,
         counters: Counters | None = None,
         policy: Policy = Policy(),  # noqa: B008 - frozen
         limits: Limits | None = None,

@@ -3,6 +3,9 @@
 Theory of operation. A repairer reports while it is fed, in the middle of its work. What it reports is kept, and goes
 to the caller's functions when that is done: called, or awaited where they return something to await. So an exception
 of theirs goes to whoever reads the body, and leaves the repairer as it should be.
+
+A function is called with what happened, as everywhere: `list.append` and `print` will do. One that must have a second
+argument, or calls it `exchange`, gets the exchange.
 """
 
 from __future__ import annotations
@@ -10,8 +13,9 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Callable, Mapping
-from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from functools import partial
+from inspect import Parameter, isawaitable, signature
+from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeVar, Union
 from urllib.parse import urlsplit
 
 import msgspec
@@ -26,7 +30,7 @@ if TYPE_CHECKING:
     from wholecall.text.options import TextWanted
     from wholecall.tools import AnyTools
 
-__all__ = ["CALLBACKS", "Counters", "Exchange", "News", "Wanted"]
+__all__ = ["CALLBACKS", "Counters", "Exchange", "Hearer", "News", "Wanted"]
 
 CALLBACKS: Final = ("on_dropped", "on_fault", "on_repaired")
 _OURS: Final = frozenset({*CALLBACKS, "counters"})  # options that are none of a repairer's
@@ -50,6 +54,11 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
         """Return the exchange that a request of httpx or httpx2 begins."""
         url = request.url.copy_with(userinfo=b"", query=None, fragment=None)
         return cls(id=uuid.uuid4().hex, method=str(request.method), url=str(url))
+
+
+ToldT = TypeVar("ToldT")
+Hearer = Union[Callable[[ToldT], object], Callable[[ToldT, Exchange], object]]
+"""A function that hears what happened, and the exchange if it needs that."""
 
 
 class Counters:
@@ -91,17 +100,18 @@ class Counters:
 class Wanted(TypedDict, total=False):
     """What a caller wants of all exchanges.
 
-    `tools`, `live_arguments`, `withheld`, `text` and `policy` are those of `Repairer`. The functions get the exchange,
-    too: `on_dropped` each call that was withheld, `on_fault` each fault of the wire, and `on_repaired` the report of each
-    stream or body that was changed, once it is over. `counters` adds up all of them.
+    `tools`, `live_arguments`, `withheld`, `text` and `policy` are those of `Repairer`, and so are the functions:
+    `on_dropped` is called with each call that was withheld, `on_fault` with each fault of the wire, and `on_repaired` with
+    the report of each stream or body that was changed, once it is over. A function that must have a second argument, or
+    calls it `exchange`, gets the `Exchange`. `counters` adds up all exchanges.
     """
 
     tools: AnyTools | None
     live_arguments: bool
     withheld: Withheld
-    on_dropped: Callable[[ToolCallDropped, Exchange], object] | None
-    on_fault: Callable[[StreamFault, Exchange], object] | None
-    on_repaired: Callable[[Report, Exchange], object] | None
+    on_dropped: Hearer[ToolCallDropped] | None
+    on_fault: Hearer[StreamFault] | None
+    on_repaired: Hearer[Report] | None
     counters: Counters | None
     text: TextWanted
     policy: Policy
@@ -113,22 +123,26 @@ class News:
     Attributes:
         options: those of a repairer, or of `repair_body`, which then reports to this.
         expected: the dialect that was asked for, None where the endpoint does not say it.
+
+    Raises:
+        TypeError: a function cannot be called with what happened, nor with that and the exchange.
     """
 
     def __init__(self, options: Mapping[str, Any], exchange: Exchange) -> None:
         self.options: dict[str, Any] = {name: value for name, value in options.items() if name not in _OURS}
-        for name in ("on_dropped", "on_fault"):
-            if options.get(name) is not None:
-                self.options[name] = self._keeper(options.get(name))
+        hearers = {name: options[name] for name in CALLBACKS if options.get(name) is not None}
+        self._told_exchange = {name: _needs_exchange(name, function) for name, function in hearers.items()}
+        self._hearers = hearers
+        for name in hearers.keys() & {"on_dropped", "on_fault"}:
+            self.options[name] = partial(self._keep, name)
         self.expected = dialect_of(urlsplit(exchange.url).path)
         self._exchange = exchange
-        self._on_repaired = options.get("on_repaired")
         self._counters = options.get("counters")
-        self._waiting: list[tuple[Any, object]] = []  # a function, and what to call it with
+        self._waiting: list[tuple[str, object]] = []  # a function's name, and what to call it with
         self._is_over = False
 
-    def _keeper(self, function: Any) -> Callable[[object], None]:
-        return lambda event: self._waiting.append((function, event))
+    def _keep(self, name: str, event: object) -> None:
+        self._waiting.append((name, event))
 
     def end(self, report: Report) -> None:
         """Take the last report; another one changes nothing."""
@@ -137,19 +151,46 @@ class News:
         self._is_over = True
         if self._counters is not None:
             self._counters.add(report)
-        if self._on_repaired is not None and report.mended:
-            self._waiting.append((self._on_repaired, report))
+        if "on_repaired" in self._hearers and report.mended:
+            self._keep("on_repaired", report)
 
     def tell(self) -> None:
         """Call the functions with what was reported."""
         while self._waiting:
-            function, event = self._waiting.pop(0)
-            function(event, self._exchange)
+            self._call_next()
 
     async def atell(self) -> None:
         """Call the functions with what was reported, and await those that are asynchronous."""
         while self._waiting:
-            function, event = self._waiting.pop(0)
-            result = function(event, self._exchange)
+            result = self._call_next()
             if isawaitable(result):
                 await result
+
+    def _call_next(self) -> object:
+        name, event = self._waiting.pop(0)
+        more = (self._exchange,) if self._told_exchange[name] else ()
+        return self._hearers[name](event, *more)
+
+
+_BY_PLACE: Final = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def _needs_exchange(name: str, function: Any) -> bool:
+    """Return whether a function is to be called with the exchange as well.
+
+    Raises:
+        TypeError: it can be called neither with one argument nor with two.
+    """
+    try:
+        how = signature(function)
+    except ValueError:  # written in C, and does not say
+        return False
+    second = [one for one in how.parameters.values() if one.kind in _BY_PLACE][1:2]
+    needs = any(one.default is one.empty or one.name == "exchange" for one in second)
+    try:
+        how.bind(*(None,) * (1 + needs))
+    except TypeError as error:
+        raise TypeError(
+            f"{name} is called with what happened, and with the exchange if it takes two: {error}"
+        ) from None
+    return needs

@@ -41,10 +41,10 @@ class RepairTransport:
             connections as the SDKs' own clients have, 1,000.
         library: `"httpx"` or `"httpx2"`, where the class of `inner` does not show it; None takes what is installed,
             httpx2 before httpx.
-        options: `tools`, `live_arguments`, `withheld`, `policy` and `limits`, as for `Repairer`; `on_dropped(drop,
-            exchange)`, `on_fault(fault, exchange)` and `on_repaired(report, exchange)` are called with what happens in
-            an `Exchange`, and may be asynchronous under `AsyncRepairTransport`; what they raise goes to whoever reads
-            the body. `counters` adds up what becomes of all exchanges. `limits` may be the library's, where `inner`
+        options: `tools`, `live_arguments`, `withheld`, `policy` and `limits`, as for `Repairer`; `on_dropped(drop)`,
+            `on_fault(fault)` and `on_repaired(report)` are called with what happens (and with the `Exchange`, if they
+            must have a second argument, or call it `exchange`), and may be asynchronous under `AsyncRepairTransport`;
+            what they raise goes to whoever reads the body. `counters` adds up what becomes of all exchanges. `limits` may be the library's, where `inner`
             is None: then it bounds connections.
 
     Raises:
