@@ -15,10 +15,12 @@ No message and no repr holds argument text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import ClassVar, NoReturn, SupportsIndex
+from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
+from typing import ClassVar, Final, NoReturn, SupportsIndex
 
 __all__ = [
+    "ALIASES",
     "BadRecording",
     "BadSnapshot",
     "StreamClosed",
@@ -27,6 +29,7 @@ __all__ = [
     "UnknownDialect",
     "WholecallError",
     "choices",
+    "meant",
 ]
 _private = True
 
@@ -46,40 +49,64 @@ class UnknownDialect(WholecallError, ValueError):
     """The name of a dialect, framing or transport is not in its table; the message says what it may mean."""
 
 
-# What people call the dialects that they mean.
-_USUAL = {
-    "azure": "chat-completions",
-    "bedrock": "bedrock-converse",
-    "chat": "chat-completions",
-    "claude": "anthropic",
-    "cohere": "cohere-v2",
-    "converse": "bedrock-converse",
-    "deepseek": "chat-completions",
-    "google": "gemini",
-    "groq": "chat-completions",
-    "mistral": "chat-completions",
-    "openai": "chat-completions",
-    "openai-chat": "chat-completions",
-    "openai-responses": "responses",
-    "openrouter": "chat-completions",
-    "realtime": "openai-realtime",
-    "vercel": "vercel-ui",
-    "vertex": "gemini",
-    "vllm": "chat-completions",
-    "xai": "chat-completions",
-}
+# What people call the dialects that they mean. Each table has its own names first: `mistral` is a transport, too.
+ALIASES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "anthropic-messages": "anthropic",
+        "azure": "chat-completions",
+        "bedrock": "bedrock-converse",
+        "chat": "chat-completions",
+        "chat-completion": "chat-completions",
+        "claude": "anthropic",
+        "cohere": "cohere-v2",
+        "converse": "bedrock-converse",
+        "deepseek": "chat-completions",
+        "google": "gemini",
+        "groq": "chat-completions",
+        "mistral": "chat-completions",
+        "openai": "chat-completions",
+        "openai-chat": "chat-completions",
+        "openai-responses": "responses",
+        "openrouter": "chat-completions",
+        "realtime": "openai-realtime",
+        "vercel": "vercel-ui",
+        "vertex": "gemini",
+        "vllm": "chat-completions",
+        "xai": "chat-completions",
+    }
+)
 
 
-def choices(name: object, known: Iterable[str]) -> str:
-    """Return the end of a message about a name that is not known: what it may mean, and all that are known."""
+def meant(name: str, known: Collection[str]) -> str | None:
+    """Return the name of a table that a word stands for, None if it stands for none.
+
+    It is the name itself, also in capitals or with `_` for `-`, or one of its `ALIASES`.
+    """
+    if name in known:
+        return name
+    asked = _spelt(name)
+    return next((one for one in (asked, ALIASES.get(asked)) if one in known), None)
+
+
+def choices(name: object, known: Iterable[str], of_model: str | None = None) -> str:
+    """Return the end of a message about a name that is not known: what it may mean, and all that are known.
+
+    Args:
+        name: the name that was given.
+        known: the names of the table.
+        of_model: what is meant if no name is near, and the word names a model.
+    """
     from difflib import get_close_matches  # noqa: PLC0415 - for messages only
 
     names = sorted(known)
-    asked = str(name).lower().replace("_", "-")
-    near = get_close_matches(asked, [*names, *_USUAL], 1, 0.7)
-    meant = next((name if name in names else _USUAL.get(name) for name in near), None)
-    hint = f"did you mean {meant!r}? Use" if meant in names else "use"
+    near = get_close_matches(_spelt(str(name)), [*names, *ALIASES], 1, 0.7)
+    found = meant(near[0], names) if near else of_model
+    hint = "use" if found is None else f"did you mean {found!r}? Use"
     return f"{hint} one of: {', '.join(names)}"
+
+
+def _spelt(name: str) -> str:
+    return name.strip().lower().replace("_", "-")
 
 
 class StreamFailed(WholecallError):

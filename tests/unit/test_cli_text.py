@@ -49,10 +49,16 @@ def test_a_wrong_name(argv: list[str], capsys: pytest.CaptureFixture[str]) -> No
 
 
 @pytest.mark.parametrize(
-    ("asked", "meant"), [("mistrl", "mistral"), ("qwen-xml", "qwen_xml"), ("autom", "auto")]
+    ("asked", "meant"),
+    [
+        ("mistrl", "mistral"),
+        ("qwen-xml", "qwen_xml"),
+        ("autom", "auto"),
+        ("Qwen/Qwen2.5-7B-Instruct", "hermes"),
+    ],
 )
 def test_a_format_that_is_also_a_provider(asked: str, meant: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The nearest name of a format is meant, whatever else it is a name of."""
+    """The nearest name of a format is meant, whatever else it is a name of, or the format of the model that was named."""
     with pytest.raises(SystemExit):
         main(["replay", "--text", asked, "hermes.sse"])
 

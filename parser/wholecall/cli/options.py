@@ -96,7 +96,7 @@ def prepare(options: argparse.Namespace) -> None:
         for module in options.modules:
             import_module(module)
         if options.names_dialect and options.dialect != "auto":
-            named(options.dialect)
+            options.dialect = named(options.dialect).name
         text_calls(getattr(options, "text", None))
     except (ImportError, ValueError) as error:
         options.refuse(str(error))

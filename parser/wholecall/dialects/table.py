@@ -28,7 +28,7 @@ from wholecall.dialects import claims, detect
 from wholecall.dialects import detect_frameworks as frameworks
 from wholecall.dialects.detect import Detect, invoked
 from wholecall.dialects.translator import Translator
-from wholecall.errors import UnknownDialect, choices
+from wholecall.errors import UnknownDialect, choices, meant
 
 __all__ = [
     "DIALECTS",
@@ -244,7 +244,7 @@ def _all() -> Iterator[Dialect]:
 
 
 def named(name: str) -> Dialect:
-    """Return the dialect of this name.
+    """Return the dialect of this name, which may be an alias (`wholecall.errors.ALIASES`).
 
     Raises:
         UnknownDialect: there is none.
@@ -261,7 +261,8 @@ def named(name: str) -> Dialect:
 
 
 def _found(name: str) -> Dialect | None:
-    return next((dialect for dialect in _all() if dialect.name == name), None)
+    known = {dialect.name: dialect for dialect in [*_all()][::-1]}
+    return known.get(meant(name, known) or "")
 
 
 class Claims(NamedTuple):

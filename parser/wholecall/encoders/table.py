@@ -10,7 +10,7 @@ from wholecall.encoders.base import Encoder
 from wholecall.encoders.chat import ChatEncoder
 from wholecall.encoders.gemini import GeminiEncoder
 from wholecall.encoders.responses import ResponsesEncoder
-from wholecall.errors import UnknownDialect, choices
+from wholecall.errors import UnknownDialect, choices, meant
 
 __all__ = ["ENCODERS", "encoder"]
 
@@ -28,6 +28,7 @@ def encoder(dialect: str) -> Encoder:
     Raises:
         UnknownDialect: the dialect is none that can be written.
     """
-    if dialect not in ENCODERS:
+    name = meant(dialect, ENCODERS)
+    if name is None:
         raise UnknownDialect(f"cannot write {dialect!r}; {choices(dialect, ENCODERS)}")
-    return ENCODERS[dialect]()
+    return ENCODERS[name]()

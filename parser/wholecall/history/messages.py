@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from wholecall.errors import UnknownDialect, choices
+from wholecall.errors import UnknownDialect, choices, meant
 from wholecall.history.block_shapes import anthropic, converse, gemini
 from wholecall.history.content import Call, CallEvent, Capacity, Options, Piece, gather
 from wholecall.history.encode import Malformed
@@ -191,7 +191,7 @@ def encode_calls(
 
 
 def _shape(transport: Transport) -> _Shape:
-    shape = _SHAPES.get(transport.name)
+    shape = _SHAPES.get(meant(transport.name, _SHAPES) or "")
     if shape is None:
         raise UnknownDialect(
             f"{transport.name!r} has no message shape; use encode_arguments and build its messages, or:"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
-from wholecall.errors import UnknownDialect, choices
+from wholecall.errors import UnknownDialect, choices, meant
 from wholecall.history.content import CallEvent
 from wholecall.history.encode import Malformed
 from wholecall.history.framework_shapes import with_outputs
@@ -129,7 +129,7 @@ def encode_results(
         TypeError: a result is nothing that JSON has.
     """
     target = transport_named(transport)
-    carrier = _CARRIERS.get(target.name)
+    carrier = _CARRIERS.get(meant(target.name, _CARRIERS) or "")
     if carrier is None:
         raise UnknownDialect(
             f"{target.name!r} takes no results as messages of their own; use Conversation, or:"
@@ -238,7 +238,7 @@ class Conversation(msgspec.Struct):
             strict_json_arguments=self.strict_json_arguments,
             ids=self.ids,
         )
-        carrier = _CARRIERS.get(transport_named(self.transport).name)
+        carrier = _CARRIERS.get(meant(transport_named(self.transport).name, _CARRIERS) or "")
         answers = _answers(turn, results, encoded, kinds=carrier is not None and carrier.kinds)
         self.ids = encoded.ids
         if carrier is None:

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import msgspec
 
-from wholecall.errors import UnknownDialect, choices
+from wholecall.errors import UnknownDialect, choices, meant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -107,7 +107,7 @@ TRANSPORTS: Final = _table(
 
 
 def transport_named(transport: str | Transport) -> Transport:
-    """Return the transport of this name; a `Transport` is its own answer.
+    """Return the transport of this name, or of what people call it; a `Transport` is its own answer.
 
     Raises:
         UnknownDialect: no transport has this name.
@@ -126,5 +126,5 @@ def _known(transport: object) -> Transport | None:
     if isinstance(transport, Transport):
         return transport
     if isinstance(transport, str):
-        return TRANSPORTS.get(transport)
+        return TRANSPORTS.get(meant(transport, TRANSPORTS) or "")
     raise TypeError(f"a transport is a name or a Transport, not {type(transport).__name__}")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from wholecall.discreet import compact, discreet_repr
-from wholecall.errors import UnknownDialect, choices
+from wholecall.errors import UnknownDialect, choices, meant
 
 if TYPE_CHECKING:
     from wholecall.types import Kind
@@ -164,7 +164,8 @@ def tool_result(dialect: str, answer: Answer) -> dict[str, Any]:
         UnknownDialect: nothing is answered in this dialect.
         ValueError: the call has no id or name, and the dialect pairs by it.
     """
-    found = _RESULTS.get(dialect) or _RESULTS.get(dialect.removeprefix("bedrock-invoke-"))
+    name = meant(dialect, _RESULTS) or meant(dialect.removeprefix("bedrock-invoke-"), _RESULTS)
+    found = None if name is None else _RESULTS[name]
     if found is None:
         raise UnknownDialect(
             f"calls of {dialect!r} are not answered with a tool result; {choices(dialect, _RESULTS)}"

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from wholecall.dialects.table import named
 from wholecall.errors import StreamClosed, Uncopyable
 from wholecall.limits import Limits
 from wholecall.output.events import Event, ReasoningDelta, StreamFault, TextDelta, ToolCallDropped
@@ -104,7 +105,9 @@ class Repairer(Beginning, Uncopyable):
         super().__init__(new_parser(), limits, live=live_arguments, withheld=checked(withheld), legacy=legacy)
         self._blocks = Blocks()
         self._most = most_of(limits.max_event_bytes)
-        self._expected = expected  # while it is not known that the stream is that
+        self._expected = (
+            None if expected is None else named(expected).name
+        )  # while it is not known that the stream is that
         self._lookout: Lookout | None = None  # made when it turns out to be another one
         self._most_alike = min(self._most, most_of(limits.max_line_bytes))
         self._pieces = PieceReader(limits, self._most_alike)

@@ -69,8 +69,9 @@ class FrameReader:
         self._found = dialect == "auto"  # by its frames, or to be found so
         self._proven = dialect != "auto"  # the dialect of the translator stays, else it is on trial
         if self._proven:
-            assembler.dialect = dialect
-            self._translator = named(dialect).start()
+            known = named(dialect)
+            assembler.dialect = known.name  # of which `dialect` may be an alias
+            self._translator = known.start()
         self._opening = Opening(limits)
         self._life = "new"
         self._understood = False  # a frame, behind the one that decided, said something to the translator

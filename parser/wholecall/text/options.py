@@ -92,10 +92,8 @@ class TextCalls(_Named, frozen=True, kw_only=True, omit_defaults=True, forbid_un
             return AUTO
         found = FORMATS.get(self.format)
         if found is None:
-            names = text_formats()
-            raise UnknownDialect(
-                f"there is no format {self.format!r} of calls in text; {choices(self.format, names)}"
-            )
+            hint = choices(self.format, text_formats(), of_model=text_format_of(self.format))
+            raise UnknownDialect(f"there is no format {self.format!r} of calls in text; {hint}")
         return found
 
     def weak_shapes(self) -> frozenset[Weak]:

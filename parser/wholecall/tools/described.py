@@ -9,7 +9,7 @@ Sources: as in `definitions`.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, Union, get_origin
 
@@ -65,11 +65,11 @@ def _rooted(schema: JSON) -> JSON:
     return {**inner, **({"$defs": parts} if parts else {})}
 
 
-def _openai(name: str, about: JSON, schema: JSON) -> JSON:
+def _chat(name: str, about: JSON, schema: JSON) -> JSON:
     return {"type": "function", "function": {"name": name, **about, "parameters": schema}}
 
 
-def _responses(name: str, about: JSON, schema: JSON) -> JSON:
+def _typed(name: str, about: JSON, schema: JSON) -> JSON:
     return {"type": "function", "name": name, **about, "parameters": schema}
 
 
@@ -77,20 +77,65 @@ def _anthropic(name: str, about: JSON, schema: JSON) -> JSON:
     return {"name": name, **about, "input_schema": schema}
 
 
+def _converse(name: str, about: JSON, schema: JSON) -> JSON:
+    return {"toolSpec": {"name": name, **about, "inputSchema": {"json": schema}}}
+
+
 def _gemini(name: str, about: JSON, schema: JSON) -> JSON:
     return {"name": name, **about, "parametersJsonSchema": schema}
+
+
+def _ag_ui(name: str, about: JSON, schema: JSON) -> JSON:
+    return {"name": name, "description": "", **about, "parameters": schema}
 
 
 def _mcp(name: str, about: JSON, schema: JSON) -> JSON:
     return {"name": name, **about, "inputSchema": schema}
 
 
-SHAPES: Final[Mapping[str, Callable[[str, JSON, JSON], JSON]]] = MappingProxyType(
+def _each(write: Callable[[str, JSON, JSON], JSON]) -> Callable[[Iterable[Listed]], list[Any]]:
+    return lambda tools: [write(*tool) for tool in tools]
+
+
+def _together(tools: Iterable[Listed]) -> list[Any]:
+    return [{"functionDeclarations": [_gemini(*tool) for tool in tools]}]
+
+
+Listed = tuple[str, JSON, JSON]  # a tool's name, its description as a member if it has one, its JSON Schema
+
+SHAPES: Final[Mapping[str, Callable[[Iterable[Listed]], list[Any]]]] = MappingProxyType(
     {
-        "openai": _openai,
-        "responses": _responses,
-        "anthropic": _anthropic,
-        "gemini": _gemini,
-        "mcp": _mcp,
+        **dict.fromkeys(
+            (
+                *(
+                    "chat-completions",
+                    "bedrock-invoke-chat-completions",
+                    "dashscope",
+                    "kimi",
+                    "minimax",
+                    "mistral",
+                ),
+                *(
+                    "stepfun",
+                    "mistral-conversations",
+                    "cohere-v2",
+                    "bedrock-invoke-cohere-v2",
+                    "llama-api",
+                    "ollama",
+                ),
+                "langchain",
+            ),
+            _each(_chat),
+        ),
+        **dict.fromkeys(("responses", "openai-realtime", "gemini-interactions", "otel"), _each(_typed)),
+        **dict.fromkeys(("anthropic", "bedrock-invoke-anthropic"), _each(_anthropic)),
+        **dict.fromkeys(("bedrock-converse", "bedrock-invoke-nova"), _each(_converse)),
+        **dict.fromkeys(("gemini", "gemini-live"), _together),
+        "ag-ui": _each(_ag_ui),
+        "mcp": _each(_mcp),
     }
 )
+"""How the tools of a request are written, by the names of transports, and for MCP.
+
+Cohere's first version knows no JSON Schema, and a request to xAI in gRPC or from the Vercel AI SDK is no JSON.
+"""

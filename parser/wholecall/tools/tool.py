@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, Union, get_origin, overload
 
 from wholecall.arguments.verdict import ArgsT
-from wholecall.errors import UnknownDialect, choices
+from wholecall.errors import UnknownDialect, choices, meant
 from wholecall.tools.definitions import Defined, defined, definitions, is_definition, text_of
 from wholecall.tools.described import SHAPES, About, about_definition, about_form
 from wholecall.tools.schema import schema_check
@@ -201,8 +201,8 @@ class Tools(Generic[ArgsT]):
         """Return the `tools` of a request, so that what calls are held against is what the model was given.
 
         Args:
-            shape: `"openai"` (Chat Completions and all who speak it), `"responses"`, `"anthropic"`, `"gemini"` or
-                `"mcp"`.
+            shape: the name of the transport, as `Conversation` takes it (`"chat-completions"`, `"responses"`,
+                `"anthropic"`, `"gemini"` …), what people call it (`"openai"`), or `"mcp"`.
 
         Returns:
             One definition for each tool, a dict, in order; for Gemini one object that declares all functions. Descriptions
@@ -212,14 +212,14 @@ class Tools(Generic[ArgsT]):
             UnknownDialect: there is no such shape.
             TypeError: JSON Schema cannot say what a tool's type takes.
         """
-        write = SHAPES.get(shape)
-        if write is None:
+        name = meant(shape, SHAPES)
+        if name is None:
             raise UnknownDialect(f"there is no shape {shape!r} of tools; {choices(shape, SHAPES)}")
-        listed: list[dict[str, Any]] = []
-        for name, made in self._by_name.items():
+        listed: list[tuple[str, dict[str, Any], dict[str, Any]]] = []
+        for called, made in self._by_name.items():
             description, schema = made.about()
-            listed.append(write(name, {"description": description} if description else {}, schema))
-        return [{"functionDeclarations": listed}] if shape == "gemini" else listed
+            listed.append((called, {"description": description} if description else {}, schema))
+        return SHAPES[name](listed)
 
     def schema_of(self, name: str) -> dict[str, Any] | None:
         """Return the JSON Schema of a tool's arguments; None if there is no such tool, or no schema can say it."""
