@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 import msgspec
 
-__all__ = ["compact", "discreet_repr", "to_line"]
+__all__ = ["call_repr", "compact", "discreet_repr", "to_line"]
 _private = True
 
 # Fields whose text is argument text (or may hold it): a repr shows their length only.
@@ -80,3 +81,50 @@ def discreet_repr(self: msgspec.Struct) -> str:
     """Return a repr that shows of argument text how long it is."""
     fields = (_shown(name, getattr(self, name)) for name in self.__struct_fields__)
     return f"{type(self).__name__}({', '.join(fields)})"
+
+
+# What the repr of a call that is over says besides its name, in this order, where there is any.
+_SAID = ("id", "namespace", "status", "reason", "edits", "flags")
+_TEXTS = ("arguments", "input", "raw_arguments")  # the first that there is
+_MOST_MEMBERS = 8
+
+
+def call_repr(self: msgspec.Struct) -> str:
+    """Return what a call that is over is, for `print`: its name, its id, how it ended, and the sizes of its arguments.
+
+    Of arguments it says of which kinds their members are, and how large; neither a key nor a value. Where they stand in
+    the stream is left out, and what is usual.
+    """
+    fields = {name: getattr(self, name) for name in self.__struct_fields__}
+    said = [repr(fields.get("name", fields.get("kind")))]
+    for name in _SAID:
+        value = fields.get(name)
+        if value or name == "id":
+            shown = (
+                ",".join(getattr(one, "kind", one) for one in value)
+                if isinstance(value, tuple)
+                else repr(value)
+            )
+            said.append(f"{name}={shown}")
+    text = next(name for name in _TEXTS if name in fields)
+    said.append(f"{text}={_sizes(fields[text])}")
+    return f"<{type(self).__name__} {' '.join(said)}>"
+
+
+def _sizes(value: object) -> str:
+    if not isinstance(value, dict):
+        return f"{{{_size(value)}}}"
+    shown = [_size(member) for member in [*value.values()][:_MOST_MEMBERS]]
+    more = len(value) - len(shown)
+    return f"{{{', '.join([*shown, f'{more} more'] if more else shown)}}}"
+
+
+_UNITS = {str: "character", list: "item", dict: "member"}
+_WORDS = {bool: "boolean", type(None): "null", int: "number", float: "number"}
+
+
+def _size(value: Any) -> str:
+    unit = _UNITS.get(type(value))
+    if unit is None:
+        return _WORDS.get(type(value), "value")
+    return f"{len(value)} {unit}{'' if len(value) == 1 else 's'}"

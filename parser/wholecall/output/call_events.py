@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from wholecall.arguments.progress import PartialArguments, ProgressScanner
 from wholecall.arguments.verdict import ArgsT, Edit
-from wholecall.discreet import discreet_repr, to_line
+from wholecall.discreet import call_repr, discreet_repr, to_line
 from wholecall.output.describe import as_tool_result, describe_call, describe_dropped
 from wholecall.types import BuiltinKind, DropReason, Flag, Kind, Status
 
@@ -145,7 +145,7 @@ class ToolCall(msgspec.Struct, Generic[ArgsT], frozen=True, tag_field="type", ta
         label = f"{self.name} ({self.id})"
         return describe_call(label, self.status, self.edits, self.flags, self.raw_arguments, include_raw)
 
-    __repr__ = discreet_repr
+    __repr__ = call_repr
 
 
 class CustomToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="custom_tool_call"):
@@ -163,7 +163,7 @@ class CustomToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="custom_
     extra: dict[str, Any] | None = None
 
     to_json = to_line
-    __repr__ = discreet_repr
+    __repr__ = call_repr
 
 
 class BuiltinToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="builtin_tool_call"):
@@ -180,7 +180,7 @@ class BuiltinToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="builti
     extra: dict[str, Any] | None = None
 
     to_json = to_line
-    __repr__ = discreet_repr
+    __repr__ = call_repr
 
 
 class ServerToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="server_tool_call"):
@@ -201,7 +201,7 @@ class ServerToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="server_
     extra: dict[str, Any] | None = None
 
     to_json = to_line
-    __repr__ = discreet_repr
+    __repr__ = call_repr
 
 
 class ToolCallDropped(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="tool_call_dropped"):
@@ -257,7 +257,7 @@ class ToolCallDropped(msgspec.Struct, frozen=True, gc=False, tag_field="type", t
         return as_tool_result(self, dialect, include_raw)
 
     to_json = to_line
-    __repr__ = discreet_repr
+    __repr__ = call_repr
 
 
 class ToolCallCancelled(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="tool_call_cancelled"):
