@@ -180,3 +180,33 @@ def test_the_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
 
     assert all(word in out for word in ("examples:", "exit status:", "check", "repair", "shrink"))
+
+
+def test_check_for_a_provider_says_what_it_refuses(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`check --for` judges as `check_transcript`: 0 if nothing is refused, else 1 and the words of the refusal."""
+    sound, unsound = tmp_path / "a.json", tmp_path / "b.json"
+    sound.write_text(json.dumps(chat()))
+    unsound.write_text(json.dumps(chat(answered=False)))
+    codes = [
+        main(["history", "check", "--for", name, str(path)])
+        for name in ("chat-completions", "ollama", "mistral")
+        for path in (sound, unsound)
+    ]
+    said = capsys.readouterr().err
+    codes.append(main(["history", "check", "--for", "chat-completions", "--json", str(unsound)]))
+    told = json.loads(capsys.readouterr().out)
+
+    assert [0, 1, 1, 1, 1, 1, 1] == codes
+    assert (True, True) == ("did not have response messages" in said, "nothing that chat-completions" in said)
+    assert ["unanswered_tool_call"] == [finding["kind"] for finding in told["findings"]]
+
+
+@pytest.mark.parametrize("words", [["--for", "nobody"], ["--thinking"]])
+def test_check_for_nobody_is_a_wrong_command_line(words: list[str]) -> None:
+    """A provider without rules, or `--thinking` without one, exits with 2."""
+    with pytest.raises(SystemExit) as error:
+        main(["history", "check", *words, "-"])
+
+    assert 2 == error.value.code

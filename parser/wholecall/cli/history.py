@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import msgspec
@@ -23,6 +24,7 @@ from wholecall.cli.show import printable
 from wholecall.cli.target import STDIO, replacing
 from wholecall.cli.transcript_files import Found, found_files, targets_of
 from wholecall.history.book import Book
+from wholecall.history.checking import RULES, check_transcript
 from wholecall.history.judging import Rules
 from wholecall.history.mending import Report, mend
 from wholecall.history.shrink import shrink_arguments
@@ -44,6 +46,7 @@ those that hold no messages are left out), a glob, or - for standard input"""
 _EXAMPLES = """\
 examples:
   wholecall history check session.jsonl                      what would a provider refuse?
+  wholecall history check --for anthropic request.json       may I send this to Anthropic?
   wholecall history check --json ~/.claude/projects          of all sessions, one JSON object a file
   wholecall history repair session.jsonl -o mended.jsonl     aborted calls out, missing results in
   wholecall history repair sessions -o mended/               a folder of them
@@ -51,8 +54,9 @@ examples:
   wholecall history repair - < request.json | curl ...       in a pipe
 
 exit status:
-  0  every file was read; of check: and none needs a repair
-  1  of check, and of the others with --exit-code: something would be or was changed (named on standard error)
+  0  every file was read; of check: and none needs a repair, or has what the provider refuses
+  1  of check, and of the others with --exit-code: something would be or was changed, or refused (named on standard
+     error)
   2  the command line was wrong
   3  a file could not be read, or not be written (named on standard error; the others are done anyway)
 """
@@ -62,6 +66,11 @@ that exists or ends in a slash; the file that was read may be replaced"""
 _JSON = """\
 report on standard output what would be or was changed, one JSON object
 a file; the new files need -o OUT then"""
+_FOR = """\
+whose requests they are for: say what this provider refuses instead, and
+with which words. One of {}"""
+_THINKING = """\
+with --for: the request lets the model think (Anthropic's `thinking`, Gemini 3)"""
 # The fields of a report, each with the sign of a diff and the text of its line.
 _FACTS = (
     ("stripped_calls", "-", "call {} taken out"),
@@ -92,9 +101,13 @@ def add_command(commands: Any) -> None:
     shrink = add_action("shrink", help="cut long strings in the calls of old messages")
     for action, make in ((check, _mended), (repair, _mended), (shrink, _shrunk)):
         action.set_defaults(run=_run, make=make, refuse=action.error, writes=action is not check)
+        action.set_defaults(provider=None, thinking=False)
         action.add_argument("paths", nargs="+", metavar="PATH", help=_PATHS)
         action.add_argument("--json", action="store_true", help=_JSON)
-    check.set_defaults(output=None, exit_code=True)
+    check.set_defaults(output=None, exit_code=True, make=_checked)
+    known = "\n".join(wrap(", ".join(RULES), 72))
+    check.add_argument("--for", dest="provider", choices=RULES, metavar="PROVIDER", help=_FOR.format(known))
+    check.add_argument("--thinking", action="store_true", help=_THINKING)
     for action in (repair, shrink):
         action.add_argument("-o", "--output", metavar="OUT", help=_OUT)
         action.add_argument("--exit-code", action="store_true", help="exit with 1 if something was changed")
@@ -120,12 +133,14 @@ class Change(msgspec.Struct):
         facts: a line for each, for people.
         report: the same for programs.
         pages: the messages of the new file.
+        nothing: what is said where there are no facts.
     """
 
     changed: bool
     facts: list[str]
     report: dict[str, Any]
     pages: Iterable[Page]
+    nothing: str = "nothing to change"
 
 
 def _mended(transcript: Transcript, _options: argparse.Namespace) -> Change:
@@ -133,6 +148,17 @@ def _mended(transcript: Transcript, _options: argparse.Namespace) -> Change:
     output, report = mend(book, Rules())
     facts = [f"{sign} {said.format(one)}" for field, sign, said in _FACTS for one in getattr(report, field)]
     return Change(report.changed, facts, _members(report), pages(book, output))
+
+
+def _checked(transcript: Transcript, options: argparse.Namespace) -> Change:
+    """Return what a repair would change, or what a provider would refuse."""
+    if options.provider is None:
+        return _mended(transcript, options)
+    found = check_transcript(list(transcript.messages), options.provider, thinking=options.thinking)
+    facts = [f"! {one}" + (f" (as in: {one.refusal})" if one.refusal else "") for one in found]
+    findings = [msgspec.to_builtins(one) for one in found]
+    report = {"provider": options.provider, "findings": findings}
+    return Change(bool(found), facts, report, (), nothing=f"nothing that {options.provider} refuses")
 
 
 def _members(report: Report) -> dict[str, Any]:
@@ -154,6 +180,8 @@ def _shrunk(transcript: Transcript, options: argparse.Namespace) -> Change:
 
 
 def _run(options: argparse.Namespace) -> int:
+    if options.thinking and options.provider is None:
+        options.refuse("--thinking is said of a request to a provider, and needs --for PROVIDER")
     found = found_files(options.paths)
     targets: list[str | None] = [None] * len(found)
     if options.writes:
@@ -164,10 +192,16 @@ def _run(options: argparse.Namespace) -> int:
     for one, target in zip(found, targets, strict=True):
         _do(one, target, options, count)
     if len(found) > 1 and not options.json:
-        sys.stderr.write(count.summary(options.writes) + "\n")
+        sys.stderr.write(count.summary(_done_to(options)) + "\n")
     if count.unreadable:
         return UNREADABLE
     return FOUND if count.changed and options.exit_code else OK
+
+
+def _done_to(options: argparse.Namespace) -> str:
+    if options.writes:
+        return "changed"
+    return "would be changed" if options.provider is None else "would be refused"
 
 
 class Count(msgspec.Struct):
@@ -178,9 +212,9 @@ class Count(msgspec.Struct):
     unreadable: int = 0
     others: int = 0
 
-    def summary(self, writes: bool) -> str:
-        """Return a sentence."""
-        said = [f"{self.read} transcripts", f"{self.changed} {'changed' if writes else 'would be changed'}"]
+    def summary(self, done: str) -> str:
+        """Return a sentence that says what was done to those that were changed."""
+        said = [f"{self.read} transcripts", f"{self.changed} {done}"]
         said += [f"{self.unreadable} not read or not written"] * (self.unreadable > 0)
         said += [f"{self.others} other files left out"] * (self.others > 0)
         return ", ".join(said)
@@ -220,7 +254,7 @@ def _change(path: str, transcript: Transcript, options: argparse.Namespace) -> C
     except (TypeError, ValueError) as error:  # a block that is no object; what nests too deep to be written
         raise BadRecording(f"{path}: {str(error).partition(';')[0]}") from None
     if not options.json:
-        _list_changes(path, transcript, change.facts)
+        _list_changes(path, transcript, change)
     return change
 
 
@@ -244,12 +278,12 @@ def _write(target: str, transcript: Transcript, change: Change, *, makes_folders
         raise BadRecording(f"{target}: {error.strerror}") from None
 
 
-def _list_changes(path: str, transcript: Transcript, facts: list[str]) -> None:
+def _list_changes(path: str, transcript: Transcript, change: Change) -> None:
     """Write what was or would be changed, a fact a line, under the name of the file."""
     count = f"{len(transcript.messages)} messages"
-    if not facts:
-        sys.stderr.write(f"{printable(path)}: {count}, nothing to change\n")
+    if not change.facts:
+        sys.stderr.write(f"{printable(path)}: {count}, {change.nothing}\n")
         return
     sys.stderr.write(f"--- {printable(path)} ({count})\n")
-    for fact in facts:
+    for fact in change.facts:
         sys.stderr.write(printable(fact) + "\n")

@@ -1,5 +1,6 @@
 """Histories: turns and transcripts made fit to be sent again, and the reason why a provider refused one."""
 
+from wholecall.history.checking import Finding, check_transcript
 from wholecall.history.encode import encode_arguments
 from wholecall.history.errors import ErrorCategory, ErrorClass, ErrorKind, ErrorScope, classify_error
 from wholecall.history.ids import CallIds
@@ -21,11 +22,13 @@ __all__ = [
     "ErrorClass",
     "ErrorKind",
     "ErrorScope",
+    "Finding",
     "Repaired",
     "Report",
     "Shrunk",
     "ShrunkTranscript",
     "Transport",
+    "check_transcript",
     "classify_error",
     "encode_arguments",
     "encode_calls",

@@ -1,0 +1,517 @@
+"""Says whether a provider takes a transcript, and if not, where it will complain and in which words.
+
+Theory of operation. A table has a row for each rule of each provider: the kind of the error that the provider answers
+with (the words of `classify_error`, so that a finding and a refusal have one name), the look that finds where the rule is
+broken (`wholecall.history.flaws`), what that means for people, and the provider's own words where they are known.
+Providers that speak one protocol share its rows.
+
+Sources: the API references of the providers, and the errors with which they answer (docs/errors.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, Optional
+
+import msgspec
+
+from wholecall.errors import UnknownDialect, choices
+from wholecall.history import flaws
+from wholecall.history.converse import CONVERSE
+from wholecall.history.errors.words import ErrorKind
+from wholecall.history.flaws import Flaw, Look, Reading
+from wholecall.history.parts import MessagesT
+from wholecall.history.shapes.anthropic import ANTHROPIC
+from wholecall.history.shapes.base import View, expect_dict
+from wholecall.history.shapes.chat import CHAT
+from wholecall.history.shapes.gemini import GEMINI
+from wholecall.history.shapes.responses import RESPONSES
+from wholecall.history.shapes.table import SHAPES
+from wholecall.history.transports import Transport, transport_named
+
+__all__ = ["RULES", "Finding", "check_transcript"]
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """A rule of a provider that a transcript breaks.
+
+    Attributes:
+        kind: the rule, by the kind that `classify_error` gives the provider's refusal.
+        index: of the message in the input, None where the whole list is meant.
+        ids: of the calls; the name of a call that has no id.
+        about: what is wrong, for people.
+        refusal: the provider's words for it, of an example; None where they are not known.
+    """
+
+    kind: ErrorKind
+    index: Optional[int]
+    ids: tuple[str, ...]
+    about: str
+    refusal: Optional[str] = None
+
+    def __str__(self) -> str:
+        where = "the list" if self.index is None else f"message {self.index}"
+        which = f" ({', '.join(self.ids)})" if self.ids else ""
+        return f"{where}: {self.about}{which}"
+
+
+class Rule(NamedTuple):
+    """A row of the table.
+
+    Attributes:
+        kind: of the refusal.
+        look: finds where the rule is broken.
+        about: what is wrong, for people.
+        refusal: the provider's words, None where they are not known.
+        thinking: whether the rule holds only for requests that let the model think.
+    """
+
+    kind: ErrorKind
+    look: Look
+    about: str
+    refusal: str | None = None
+    thinking: bool = False
+
+
+class Manners(NamedTuple):
+    """What a provider takes.
+
+    Attributes:
+        view: of the shape of its messages.
+        rules: what it refuses.
+        gathers: it reads messages of the model in a row as one turn.
+    """
+
+    view: View
+    rules: tuple[Rule, ...]
+    gathers: bool = True
+
+
+_ARGUMENTS = "arguments are text where an object is due, or are missing"
+_ARGUMENT_TEXT = "arguments are an object where text is due, or are missing"
+_NO_RESULT = "a call has no result directly after it"
+_NO_CALL = "a result has no call directly before it"
+_NAME = "the name of a call is empty, too long, or has characters that the provider refuses"
+_ID = "the id of a call is missing, too long, or has characters that the provider refuses"
+_ROLE = "the provider does not know the role of the message"
+_AGAIN = "a call is answered more than once"
+_SAME_ID = "two calls have the same id"
+_NOTHING = "there is no message"
+_NO_CONTENT = "the message has no content"
+_FIRST = "the first message is the model's; it has to be the user's"
+
+_ANTHROPIC = (
+    Rule("empty_history", flaws.no_messages, _NOTHING, "messages: at least one message is required"),
+    Rule(
+        "bad_role",
+        flaws.roles_beside("user", "assistant"),
+        _ROLE,
+        'messages: Unexpected role "tool". Allowed roles are "user" or "assistant".',
+    ),
+    Rule("role_order", flaws.first_not_user, _FIRST, 'messages: first message must use the "user" role'),
+    Rule(
+        "empty_content",
+        flaws.blank_texts,
+        "a block of text is empty",
+        "messages: text content blocks must be non-empty",
+    ),
+    Rule(
+        "empty_content",
+        flaws.bodiless,
+        _NO_CONTENT,
+        "messages.1: all messages must have non-empty content except for the optional final assistant message",
+    ),
+    Rule(
+        "bad_tool_call_id",
+        flaws.bad_ids,
+        _ID,
+        "messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
+    ),
+    Rule(
+        "bad_tool_name",
+        flaws.bad_names(200),
+        _NAME,
+        "messages.1.content.0.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,200}$'",
+    ),
+    Rule(
+        "arguments_type",
+        flaws.arguments_type,
+        _ARGUMENTS,
+        "messages.1.content.0.tool_use.input: Input should be a valid dictionary",
+    ),
+    Rule(
+        "unanswered_tool_call",
+        flaws.unanswered("first"),
+        "a call has no result at the beginning of the next message",
+        "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1.",
+    ),
+    Rule(
+        "orphan_tool_result",
+        flaws.orphan_results("first"),
+        "a result has no call in the message before, or does not stand before everything else",
+        "messages.2.content.0: unexpected `tool_use_id` found in `tool_result` blocks: toolu_1.",
+    ),
+    Rule(
+        "duplicate_tool_call_id",
+        flaws.duplicate_calls(over_all=True),
+        _SAME_ID,
+        "messages: `tool_use` ids must be unique",
+    ),
+    Rule(
+        "duplicate_tool_result",
+        flaws.duplicate_results("first"),
+        _AGAIN,
+        "each tool_use must have a single result. Found multiple `tool_result` blocks with id: toolu_1",
+    ),
+    Rule(
+        "thinking_signature",
+        flaws.unsigned_thoughts,
+        "a block of thinking has no signature",
+        "messages.1.content.0.thinking.signature: Field required",
+    ),
+    Rule(
+        "missing_reasoning",
+        flaws.thoughtless_loop,
+        "a loop of tools is open, and its first turn does not begin with thinking",
+        "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.",
+        thinking=True,
+    ),
+)
+
+_GEMINI = (
+    Rule(
+        "empty_history",
+        flaws.no_messages,
+        _NOTHING,
+        "GenerateContentRequest.contents: contents is not specified",
+    ),
+    Rule(
+        "bad_role",
+        flaws.roles_beside("user", "model", "function"),
+        _ROLE,
+        "Please use a valid role: user, model.",
+    ),
+    Rule("role_order", flaws.first_not_user, _FIRST),
+    Rule(
+        "empty_content",
+        flaws.bodiless,
+        _NO_CONTENT,
+        "Unable to submit request because it must include at least one parts field",
+    ),
+    Rule("bad_tool_name", flaws.bad_names(128, r"[a-zA-Z0-9_.:-]"), _NAME),
+    Rule("arguments_type", flaws.arguments_type, _ARGUMENTS),
+    Rule(
+        "unanswered_tool_call",
+        flaws.unanswered("next"),
+        "a call has no response in the content directly after it",
+        "Please ensure that the number of function response parts is equal to the number of function call parts of"
+        " the function call turn.",
+    ),
+    Rule(
+        "orphan_tool_result",
+        flaws.orphan_results("next"),
+        "a response has no call in the content directly before it",
+        "Please ensure that function response turn comes immediately after a function call turn.",
+    ),
+    Rule("duplicate_tool_result", flaws.duplicate_results("next"), _AGAIN),
+    Rule(
+        "thinking_signature",
+        flaws.unsigned_calls,
+        "the first call of a turn of the open loop has no thought signature",
+        "Function call is missing a thought_signature in functionCall parts.",
+        thinking=True,
+    ),
+)
+
+_CONVERSE = (
+    Rule("empty_history", flaws.no_messages, _NOTHING),
+    Rule("bad_role", flaws.roles_beside("user", "assistant"), _ROLE),
+    Rule(
+        "role_order",
+        flaws.first_not_user,
+        _FIRST,
+        "A conversation must start with a user message. Try again with a conversation that starts with a user message.",
+    ),
+    Rule(
+        "role_order",
+        flaws.not_alternating,
+        "the message has the role of the one before; roles have to alternate",
+        "A conversation must alternate between user and assistant roles.",
+    ),
+    Rule(
+        "empty_content",
+        flaws.blank_texts,
+        "a block of text is empty",
+        "The text field in the ContentBlock object at messages.1.content.0 is blank.",
+    ),
+    Rule(
+        "empty_content",
+        flaws.bodiless,
+        _NO_CONTENT,
+        "The content field in the Message object at messages.1 is empty.",
+    ),
+    Rule(
+        "bad_tool_call_id",
+        flaws.bad_ids,
+        _ID,
+        "Value 'a.1' at 'messages.2.member.content.1.member.toolUse.toolUseId' failed to satisfy constraint: Member"
+        " must satisfy regular expression pattern: [a-zA-Z0-9_-]+",
+    ),
+    Rule("bad_tool_name", flaws.bad_names(64), _NAME),
+    Rule("arguments_type", flaws.arguments_type, _ARGUMENTS),
+    Rule(
+        "unanswered_tool_call",
+        flaws.unanswered("next"),
+        _NO_RESULT,
+        "Expected toolResult blocks at messages.2.content for the following Ids: tooluse_1",
+    ),
+    Rule(
+        "orphan_tool_result",
+        flaws.orphan_results("next"),
+        _NO_CALL,
+        "The number of toolResult blocks at messages.2.content exceeds the number of toolUse blocks of previous turn.",
+    ),
+    Rule("duplicate_tool_result", flaws.duplicate_results("next"), _AGAIN),
+)
+
+# What every server of Chat Completions refuses that reads the pairs at all.
+_CHAT_PAIRS = (
+    Rule(
+        "unanswered_tool_call",
+        flaws.unanswered("first"),
+        _NO_RESULT,
+        "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'."
+        " The following tool_call_ids did not have response messages: call_1",
+    ),
+    Rule(
+        "orphan_tool_result",
+        flaws.orphan_results("first"),
+        _NO_CALL,
+        "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+    ),
+    Rule("duplicate_tool_call_id", flaws.duplicate_calls(over_all=False), _SAME_ID),
+    Rule("duplicate_tool_result", flaws.duplicate_results("first"), _AGAIN),
+    Rule("arguments_type", flaws.arguments_type, _ARGUMENT_TEXT),
+)
+_CHAT = (
+    Rule(
+        "empty_history",
+        flaws.no_messages,
+        _NOTHING,
+        "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+    ),
+    Rule(
+        "bad_role", flaws.roles_beside("system", "developer", "user", "assistant", "tool", "function"), _ROLE
+    ),
+    Rule(
+        "empty_tool_calls",
+        flaws.empty_call_lists,
+        "`tool_calls` is an empty list; leave the member out",
+        "Invalid 'messages[1].tool_calls': empty array. Expected an array with minimum length 1",
+    ),
+    Rule(
+        "empty_content",
+        flaws.wordless,
+        "the message has neither content nor calls",
+        "Invalid value for 'content': expected a string, got null.",
+    ),
+    Rule(
+        "bad_tool_call_id",
+        flaws.bad_ids,
+        _ID,
+        "Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length 40.",
+    ),
+    Rule(
+        "bad_tool_name",
+        flaws.bad_names(64),
+        _NAME,
+        "Invalid 'messages[1].tool_calls[0].function.name': string does not match pattern.",
+    ),
+    *_CHAT_PAIRS,
+)
+_STRICT_CHAT = (
+    *_CHAT,
+    Rule(
+        "malformed_arguments",
+        flaws.argument_text,
+        "arguments are not the text of an object",
+        "invalid params, invalid function arguments json string, tool_call_id: call_1",
+    ),
+)
+_MISTRAL = (
+    Rule("empty_history", flaws.no_messages, _NOTHING),
+    Rule("bad_role", flaws.roles_beside("system", "user", "assistant", "tool"), _ROLE),
+    Rule(
+        "role_order",
+        flaws.user_after_tool,
+        "the user speaks directly after results; the model has to answer them first",
+        "Unexpected role 'user' after role 'tool'",
+    ),
+    Rule(
+        "role_order",
+        flaws.ends_with_model,
+        "the last message is the model's, and has no `prefix: true`",
+        "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
+    ),
+    Rule(
+        "empty_content",
+        flaws.wordless,
+        "the message has neither content nor calls",
+        "Assistant message must have either content or tool_calls, but not none.",
+    ),
+    Rule(
+        "bad_tool_call_id",
+        flaws.bad_ids,
+        "the id of a call is not 9 letters and digits",
+        "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.",
+    ),
+    Rule("bad_tool_name", flaws.bad_names(256), _NAME),
+    *(
+        rule._replace(refusal="Not the same number of function calls and responses")
+        if rule.kind == "unanswered_tool_call"
+        else rule._replace(refusal="Unexpected role 'tool' after role 'user'")
+        if rule.kind == "orphan_tool_result"
+        else rule
+        for rule in _CHAT_PAIRS
+    ),
+)
+_OLLAMA = (
+    Rule(
+        "arguments_type",
+        flaws.arguments_type,
+        _ARGUMENTS,
+        "json: cannot unmarshal string into Go struct field ChatRequest.messages.tool_calls.function.arguments of type"
+        " api.ToolCallFunctionArguments",
+    ),
+    Rule(
+        "content_form",
+        flaws.lists_of_blocks,
+        "the content is a list; only text is taken",
+        "json: cannot unmarshal array into Go struct field ChatRequest.messages.content of type string",
+    ),
+    Rule("bad_tool_name", flaws.bad_names(256, "."), "a call has no name"),
+)
+
+_RESPONSES = (
+    Rule("empty_history", flaws.no_messages, _NOTHING),
+    Rule("bad_role", flaws.roles_beside("system", "developer", "user", "assistant"), _ROLE),
+    Rule(
+        "bad_tool_call_id",
+        flaws.bad_ids,
+        _ID,
+        "Invalid 'input[1].call_id': string too long. Expected a string with maximum length 64.",
+    ),
+    Rule(
+        "bad_tool_name",
+        flaws.bad_names(128),
+        _NAME,
+        "Invalid 'input[1].name': string does not match pattern. Expected a string that matches the pattern"
+        " '^[a-zA-Z0-9_-]+$'.",
+    ),
+    Rule("arguments_type", flaws.arguments_type, _ARGUMENT_TEXT),
+    Rule(
+        "unanswered_tool_call",
+        flaws.unanswered("anywhere"),
+        "a call has no output",
+        "No tool output found for function call call_1.",
+    ),
+    Rule(
+        "orphan_tool_result",
+        flaws.orphan_results("anywhere"),
+        "an output has no call",
+        "No tool call found for function call output with call_id call_1.",
+    ),
+    Rule("duplicate_tool_call_id", flaws.duplicate_calls(over_all=True), _SAME_ID),
+    Rule("duplicate_tool_result", flaws.duplicate_results("anywhere"), _AGAIN),
+    Rule(
+        "orphan_reasoning",
+        flaws.unfollowed_reasoning,
+        "an item of reasoning is not followed by the item that it led to",
+        "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
+    ),
+)
+
+_CHATS = Manners(CHAT, _CHAT, gathers=False)
+_STRICT_CHATS = Manners(CHAT, _STRICT_CHAT, gathers=False)
+RULES: Final[Mapping[str, Manners]] = MappingProxyType(
+    {
+        "chat-completions": _CHATS,
+        "bedrock-invoke-chat-completions": _CHATS,
+        "dashscope": _CHATS,
+        "kimi": _CHATS,
+        "minimax": _STRICT_CHATS,
+        "stepfun": _STRICT_CHATS,
+        "mistral": Manners(CHAT, _MISTRAL, gathers=False),
+        "cohere-v2": _CHATS,
+        "bedrock-invoke-cohere-v2": _CHATS,
+        "llama-api": _CHATS,
+        "ollama": Manners(CHAT, _OLLAMA, gathers=False),
+        "responses": Manners(RESPONSES, _RESPONSES),
+        "openai-realtime": Manners(RESPONSES, _RESPONSES),
+        "anthropic": Manners(ANTHROPIC, _ANTHROPIC),
+        "bedrock-invoke-anthropic": Manners(ANTHROPIC, _ANTHROPIC),
+        "bedrock-converse": Manners(CONVERSE, _CONVERSE),
+        "gemini": Manners(GEMINI, _GEMINI),
+    }
+)
+"""What each provider refuses, by the name of its transport."""
+
+
+def check_transcript(
+    messages: MessagesT, provider: str | Transport, *, thinking: bool = False
+) -> list[Finding]:
+    """Say what a provider will refuse in a transcript: "may I send this to Anthropic?".
+
+    Nothing is sent and nothing is changed. `repair_transcript` mends most of what is found; ids are spelled for a
+    provider by `CallIds`, roles and words of another shape are translated by nobody.
+
+    Args:
+        messages: of the request, as the provider takes them: a list or tuple of dicts.
+        provider: the name of its transport, such as `"anthropic"` or `"mistral"`, or a `Transport` of such a name.
+        thinking: whether the request lets the model think, as Anthropic's `thinking` does, and Gemini 3 always:
+            then the turns of a loop of tools that is open have to bring their thoughts, or signatures.
+
+    Returns:
+        What is found, by message; nothing where the provider has no reason to refuse.
+
+    Raises:
+        TypeError: `messages` is not a list or tuple, or something in it is not a dict.
+        UnknownDialect: there is no such transport, or no rules are known for it.
+    """
+    transport = transport_named(provider)
+    manners = RULES.get(transport.name)
+    if manners is None:
+        raise UnknownDialect(f"no rules are known for {transport.name!r}: {choices(transport.name, RULES)}")
+    if not isinstance(messages, (list, tuple)):
+        raise TypeError(f"messages are of type {type(messages).__name__}, not a list")
+    given = [expect_dict(message, f"messages[{index}]") for index, message in enumerate(messages)]
+    found = list(_foreign(given, manners.view, transport.name))
+    if not found:
+        reading = Reading(given, manners.view, transport, gathers=manners.gathers)
+        found = list(_findings(reading, manners.rules, thinking))
+    return sorted(found, key=lambda finding: -1 if finding.index is None else finding.index)
+
+
+def _findings(reading: Reading, rules: Sequence[Rule], thinking: bool) -> Iterable[Finding]:
+    found: dict[tuple[str, Flaw], Finding] = {}
+    for rule in rules:
+        if rule.thinking and not thinking:
+            continue
+        for flaw in rule.look(reading):  # two rules of one kind may find the same
+            finding = Finding(rule.kind, flaw.at, flaw.ids, rule.about, rule.refusal)
+            found.setdefault((rule.kind, flaw), finding)
+    return found.values()
+
+
+_KNOWN: Final[tuple[View, ...]] = (CONVERSE, *SHAPES)
+
+
+def _foreign(messages: Sequence[dict[str, Any]], view: View, name: str) -> Iterator[Finding]:
+    """Yield the first message that only another shape has, which the provider would not understand."""
+    for index, message in enumerate(messages):
+        shape = next((shape for shape in _KNOWN if shape.is_own(message)), None)
+        if shape is not None and shape is not view and not view.is_own(message):
+            about = f"the message is written as for {shape.name}, which {name} does not take"
+            yield Finding("content_form", index, (), about)
+            return
