@@ -41,6 +41,7 @@ default_role = "code"  # docstrings write `code` as Markdown does
 
 myst_heading_anchors = 4
 autodoc_member_order = "groupwise"
+autodoc_preserve_defaults = True  # as the source writes them: `Policy()` and not each of its fields
 autodoc_typehints = "signature"
 python_maximum_signature_line_length = 88
 python_use_unqualified_type_names = True

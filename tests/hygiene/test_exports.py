@@ -91,6 +91,15 @@ def test_the_docs_list_every_name(name: str) -> None:
     assert sorted(exported(name) or (), key=reading_order) == documented()[name]
 
 
+def test_the_reference_says_what_each_module_is_for() -> None:
+    """The reference's index has a line for each public module, with the sentence that docs/api.md has for it."""
+    said = re.findall(r"^## `([\w.]+)`\n\n(.+)$", (DOCS / "api.md").read_text("utf-8"), re.MULTILINE)
+    index = (DOCS / "reference" / "index.md").read_text("utf-8")
+    rows = re.findall(r"^\| \[`([\w.]+)`\]\(\w+\.md\) \| (.+) \|$", index, re.MULTILINE)
+
+    assert {module: sentence.replace("](", "](../") for module, sentence in said} == dict(rows)
+
+
 def test_docs_import_what_is_public() -> None:
     """No document imports from a module that is not listed."""
     pages = [PROJECT / "README.md", *sorted(DOCS.rglob("*.md"))]

@@ -18,8 +18,9 @@ from typing import Any, Protocol
 from wholecall import BadRecording
 from wholecall.cli.colour import CHOICES, console, wants_colour
 from wholecall.cli.html import HtmlPage
+from wholecall.cli.nonsense import Beginning, Nonsense
 from wholecall.cli.options import add_command_parser, add_dialect, add_max_bytes, add_text
-from wholecall.cli.out import OK, UNREADABLE, complain, json_writer, write
+from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, json_writer, write
 from wholecall.cli.pages import is_page
 from wholecall.cli.tally import Tally
 from wholecall.cli.target import is_read
@@ -61,6 +62,7 @@ how to read a line:
 
 exit status:
   0  every recording was read
+  1  a file holds no answer of a model (named on standard error)
   2  the command line was wrong
   3  a recording could not be read (named on standard error; the others are read anyway),
      or the output could not be written
@@ -127,23 +129,34 @@ def _inspect(options: argparse.Namespace) -> int:
             output.begin(recording.name)
             try:
                 _show(recording, options, tally, output)
-            except BadRecording as error:
-                tally.unreadable += 1
+            except (BadRecording, Nonsense) as error:
+                tally.unreadable += isinstance(error, BadRecording)
+                tally.nonsense += isinstance(error, Nonsense)
                 sys.stdout.flush()  # the complaint comes after what was shown before it
                 complain(str(error))
         tally.skipped = recordings.skipped.total()
     output.end(tally.summary())
-    return UNREADABLE if tally.unreadable else OK
+    if tally.unreadable:
+        return UNREADABLE
+    return FOUND if tally.nonsense else OK
 
 
-def _show(recording: Recording, options: argparse.Namespace, tally: Tally, output: Output) -> None:
-    for step in _steps(recording, options):
-        for event in step.events:
-            tally.add(event)
-        output.step(step)
-        if options.follow:
-            sys.stdout.flush()
-    tally.recordings += 1
+def _show(recording: Recording, options: argparse.Namespace, total: Tally, output: Output) -> None:
+    """Show a recording's steps and count it; what comes before damage counts, nonsense does not."""
+    beginning, tally = Beginning(recording), Tally()
+    try:
+        for step in _steps(recording, options):
+            for event in step.events:
+                tally.add(event)
+            output.step(step)
+            if options.follow:
+                sys.stdout.flush()
+    except BadRecording:
+        total.merge(tally)
+        raise
+    beginning.refuse_nonsense(tally)
+    tally.recordings = 1
+    total.merge(tally)
 
 
 def _check(options: argparse.Namespace) -> None:

@@ -17,9 +17,11 @@ from typing import Any, get_args
 from wholecall import EventsWanted
 from wholecall.cli.batch import Batch
 from wholecall.cli.ledger import KINDS, LEAKS, Ledger
+from wholecall.cli.nonsense import Beginning
 from wholecall.cli.options import add_command_parser, add_dialect, add_max_bytes, add_text
 from wholecall.cli.out import FOUND, OK, UNREADABLE, json_writer, write
 from wholecall.cli.show import printable
+from wholecall.cli.tally import Tally
 from wholecall.recordings import Recording
 from wholecall.replay import replay
 from wholecall.shells.leaks import Leaks
@@ -45,7 +47,7 @@ examples:
 
 exit status:
   0  nothing was found
-  1  there are findings
+  1  there are findings, or files that hold no answer of a model (named on standard error)
   2  the command line was wrong
   3  a recording could not be read (named on standard error; the others are read anyway),
      or the output could not be written
@@ -85,16 +87,19 @@ def _lint(options: argparse.Namespace) -> int:
     _sum_up(groups, total, as_json=options.json)
     if batch.unreadable:
         return UNREADABLE
-    return OK if total.clean else FOUND
+    return OK if total.clean and not batch.nonsense else FOUND
 
 
 def _ledger(recording: Recording, options: argparse.Namespace) -> Ledger:
     ledger, leaks = Ledger(), Leaks()
+    beginning, tally = Beginning(recording), Tally()
     wanted: EventsWanted = "all" if options.text is None else "calls"
     for event in replay(recording, options.dialect, events=wanted, text=options.text):
         ledger.add(event)
+        tally.add(event)
         if options.text is None:
             leaks.add(event)
+    beginning.refuse_nonsense(tally)
     ledger.add_leaks(leaks.found)
     ledger.ignore(frozenset(options.ignore))
     ledger.end()

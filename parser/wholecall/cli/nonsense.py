@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from wholecall.cli.tally import Tally
 from wholecall.recordings import Chunk, Recording
+from wholecall.recordings.others import OTHERS
 
 __all__ = ["Beginning", "Nonsense"]
 
@@ -30,9 +31,14 @@ class Beginning:
 
     Args:
         recording: whose chunks are taken; none has been yet.
+
+    Raises:
+        Nonsense: its form is not that of an answer.
     """
 
     def __init__(self, recording: Recording) -> None:
+        if recording.form in OTHERS:
+            raise Nonsense(f"{recording.name}: no answer of a model: {recording.trouble}")
         self._name = recording.name
         self._head = bytearray()
         recording.chunks = self._through(recording.chunks)

@@ -22,7 +22,6 @@ from wholecall.cli.replay_output import Output, output_of
 from wholecall.cli.tally import Tally
 from wholecall.recordings import Recording
 from wholecall.recordings.finding import STDIN
-from wholecall.recordings.others import OTHERS
 from wholecall.replay import Chunking, replay
 
 __all__ = ["add_command"]
@@ -118,8 +117,6 @@ def _replay(options: argparse.Namespace) -> int:
 
 def _play(recording: Recording, options: argparse.Namespace, total: Tally, output: Output) -> None:
     """Show a recording and count it; what comes before damage counts, nonsense does not."""
-    if recording.form in OTHERS:
-        raise Nonsense(f"{recording.name}: no answer of a model: {recording.trouble}")
     beginning, tally = Beginning(recording), Tally()
     id = recording.meta.get("id")
     output.begin(recording.name, id if isinstance(id, str) else None)

@@ -11,6 +11,7 @@ from wholecall import (
     ReasoningDelta,
     StreamFault,
     TextDelta,
+    ToolCallCancelled,
     ToolCallDropped,
     TurnStarted,
 )
@@ -33,6 +34,7 @@ class Tally:
         dropped: by reason.
         faults: by kind.
         dialect: that of the first turn, None before one began.
+        is_answer: whether a model answered: a turn began, a call was taken back, or a provider reported an error.
     """
 
     def __init__(self) -> None:
@@ -40,6 +42,7 @@ class Tally:
         self.dropped: Counter[str] = Counter()
         self.faults: Counter[str] = Counter()
         self.dialect: str | None = None
+        self.is_answer = False
 
     def add(self, event: Event) -> None:
         """Count one event."""
@@ -49,10 +52,16 @@ class Tally:
             self.dropped[event.reason] += 1
         elif isinstance(event, StreamFault):
             self.faults[event.kind] += 1
+            self.is_answer |= event.kind == "provider_error"
         elif isinstance(event, TERMINAL):
             self.calls += 1
         elif isinstance(event, TurnStarted):
             self.dialect = self.dialect or event.dialect
+            self.is_answer = True
+        elif isinstance(
+            event, ToolCallCancelled
+        ):  # of an earlier turn: a live connection tells it between two
+            self.is_answer = True
 
     def merge(self, other: Tally) -> None:
         """Add what another one counted of recordings."""
@@ -60,11 +69,6 @@ class Tally:
         self.calls += other.calls
         self.dropped += other.dropped
         self.faults += other.faults
-
-    @property
-    def is_answer(self) -> bool:
-        """Whether a model answered: a turn began, or a provider reported an error."""
-        return self.dialect is not None or "provider_error" in self.faults
 
     @property
     def clean(self) -> bool:
