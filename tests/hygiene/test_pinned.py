@@ -45,6 +45,29 @@ def test_every_environment_is_pinned() -> None:
     assert {"dev", "test", "oldest", "fuzz", "sdk"} <= {path.stem for path in PINS}
 
 
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+def test_pages_name_the_extras_that_ci_has(page: str) -> None:
+    """What a page says to install has the extras of an environment of CI, no less and no more."""
+    script = (PROJECT / ".ci" / "pin").read_text("utf-8")
+    rows = re.findall(r"^\w+ +3\.\d+\S* +(?:anywhere|linux) +(.+)$", script, re.MULTILINE)
+    text = (PROJECT / page).read_text("utf-8")
+    named = re.findall(r"pip install (?:-e )?'(?:\.|wholecall)\[([\w,-]+)\]'", text)
+
+    assert len(named) > 2
+    assert [] == [extras for extras in named if set(extras.split(",")) not in map(set, map(str.split, rows))]
+
+
+def test_ci_installs_what_the_pages_name() -> None:
+    """A file of pins says in its first line for which extras it was written: those of its row in `.ci/pin`."""
+    script = (PROJECT / ".ci" / "pin").read_text("utf-8")
+    rows = re.findall(r"^(\w+) +3\.\d+\S* +(?:anywhere|linux) +(.+)$", script, re.MULTILINE)
+    heads = {path.stem: path.read_text("utf-8").partition("\n")[0] for path in PINS}
+
+    assert dict(rows) == {
+        name: head.partition("the extras ")[2].partition(",")[0] for name, head in heads.items()
+    }
+
+
 def test_the_oldest_are_the_lower_bounds() -> None:
     """What the oldest interpreter runs with are the first versions that pyproject.toml allows."""
     project = project_table()
