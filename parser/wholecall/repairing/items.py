@@ -91,7 +91,7 @@ class ItemMender(Mender[ItemEncoderT]):
         self._n_open = 0  # calls that the queue saw begin
         self._n_judged = 0  # and those that have their verdict, or are shown
         self._spoken: set[Any] = set()  # the wire's numbers of items of speech that are open
-        self._live_ids: set[str] = set()  # of calls that were shown while they arrived
+        self._revocable: set[str] = set()  # ids of calls that wait, or that were shown while they arrived
         self._answered: set[str] = set()  # ids of calls that were withheld because their results came
 
     # What a subclass defines.
@@ -128,6 +128,10 @@ class ItemMender(Mender[ItemEncoderT]):
     def _is_speech(self, piece: Piece) -> bool:
         """Whether a frame is about text or reasoning; takes note of which items of these are open."""
 
+    def _is_result(self, piece: Piece) -> bool:  # noqa: ARG002
+        """Whether a frame holds the result of a call."""
+        return False
+
     @abstractmethod
     def _is_end(self, piece: Piece) -> bool:
         """Whether a frame says that the turn is over, or why."""
@@ -163,6 +167,7 @@ class ItemMender(Mender[ItemEncoderT]):
         """Take frames; calls, and what follows them, are held until their verdicts."""
         out: list[bytes] = []
         ended = ends_turn(pieces, events)
+        waits = self.may_be_answered and not ended and self._live is None
         role = Role.PASSES
         self._gather(self._queue or [])
         for piece in pieces:
@@ -175,15 +180,24 @@ class ItemMender(Mender[ItemEncoderT]):
                 self._reach(piece)
             if role not in {Role.BELONGS, Role.WHOLE}:
                 said, events = (events, ()) if role is not Role.BEGINS else _parted(events)
-                out.append(self._judge(said, force=ended or role in {Role.BEGINS, Role.ENDS}))
+                is_over = ended or role in {Role.BEGINS, Role.ENDS}
+                out.append(self._judge(said, force=is_over, waits=waits and self._is_of_group(piece, role)))
             if self.failed is None:
                 out.append(self._sort(piece, role))
         if self.failed is None:
-            waits = self.may_be_answered and not ended and self._live is None
             out.append(self._judge(events, force=ended, waits=waits))
             if len(pieces) == 1 and role is Role.BELONGS:
                 self.mould = self._mould_of(pieces[0])
         return b"".join(out)
+
+    def _is_of_group(self, piece: Piece, role: Role) -> bool:
+        """Whether results of the calls that wait may still come behind a frame: it is none of another matter.
+
+        A group of calls that fills half of what may wait is not waited for any longer.
+        """
+        if role is Role.OPENS:
+            return self._n_waiting * 2 <= self._most
+        return role is Role.LIVES or self._is_result(piece)
 
     def go_on(self, block: bytes, text: str, events: Sequence[Event[Any]]) -> bytes:
         """Take a frame from the mould with a further piece of a call."""
@@ -302,21 +316,20 @@ class ItemMender(Mender[ItemEncoderT]):
 
     def _executes(self, call: Executable) -> None:
         super()._executes(call)
-        if self.may_be_answered and self._live is not None:
-            self._live_ids.add(call.id)
+        self._revocable.add(call.id)
 
     def _take_back(self, id: str) -> None:
         """Withhold a call that waits, and whose result came; one that was shown ends the stream."""
-        if self._live is not None and id in self._live_ids and self.failed is None:
+        if id not in self._revocable or self.failed is not None:
+            return
+        if self._may_be_shown:
             self._void = "a call must not be executed: its result came after it was shown"
             self._shown.append(self.fail(CALLS_WITHHELD, self._void))
             return
-        kept = [call for call in self._calls if call.id != id]
-        if len(kept) == len(self._calls):
-            return
-        self._calls = kept
+        self._revocable.discard(id)
         self._answered.add(id)
-        self._loosen()
+        if not self._is_loose:
+            self._loosen()
 
     @property
     def _n_known(self) -> int:
@@ -327,7 +340,7 @@ class ItemMender(Mender[ItemEncoderT]):
         """Return what waited, with its calls."""
         if self._queue is None and not (self._calls or self._shown):
             return b""
-        self._calls.sort(key=lambda call: call.index)
+        self._forget_answered()
         if (
             self._queue is not None
             and not self._is_loose
@@ -344,6 +357,18 @@ class ItemMender(Mender[ItemEncoderT]):
         self._calls.clear()
         self._is_shifted = self._is_shifted or bool(encoded)
         return encoded + self._all_passing(queue or ())
+
+    def _forget_answered(self) -> None:
+        """Leave only the calls that are to go out, in their order."""
+        kept = (call for call in self._calls if call.id in self._revocable)
+        self._calls = sorted(kept, key=lambda call: call.index)
+        if not self._may_be_shown:
+            self._revocable.clear()
+
+    @property
+    def _may_be_shown(self) -> bool:
+        """Whether a call may have been shown whose result comes yet."""
+        return self.may_be_answered and self._live is not None
 
     def _all_passing(self, queue: Sequence[Piece]) -> bytes:
         """Return frames as they go out now, up to one that ends the stream by an error."""

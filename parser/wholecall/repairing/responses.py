@@ -3,10 +3,12 @@
 Functions, free-text tools and the provider's tools that the client executes are calls; what the server executes
 passes. The finished response restates the items: its list loses what was withheld and carries what came out. Where
 a server leaves it empty it is filled, because some clients read nothing else. Where a cut call was all that
-there was, the response is incomplete. A call whose result follows (`function_call_output`) was executed elsewhere, and
-clients would execute it again: so a call waits for the frame after it, and goes nowhere, with its result, if that holds
-one. Events whose numbers were seen before are replays; clients that do not look
-at the numbers must not see them.
+there was, the response is incomplete. Events whose numbers were seen before are replays; clients that do not look at the
+numbers must not see them.
+
+A call whose result follows (`function_call_output`) was executed elsewhere, and clients would execute it again. Servers
+tell results after each call, or all of them after the last: so calls wait while frames of calls, results and signs of
+life come, and go nowhere, with their results, if these hold one; any other frame lets them go.
 """
 
 from __future__ import annotations
@@ -108,11 +110,10 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
 
     def _is_answer(self, item: object) -> bool:
         """Return whether an item is the result of a call that was withheld, because somebody else executed it."""
-        return (
-            isinstance(item, dict)
-            and str(item.get("type")).endswith("_output")
-            and str(item.get("call_id")) in self._answered
-        )
+        return _is_output(item) and str(item.get("call_id")) in self._answered  # type: ignore[attr-defined]
+
+    def _is_result(self, piece: Piece) -> bool:
+        return _is_output((piece.payload or {}).get("item"))
 
     def _is_named(self, piece: Piece) -> bool:
         return (piece.event or "").startswith("response.")
@@ -191,6 +192,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
     def _begin_tracks(self) -> None:
         self._tracks: dict[int, Track] = {}
         self._done: set[int] = set()
+        self._tracked_ids: set[str] = set()
 
     def _track(self, piece: Piece) -> bool:
         payload = piece.payload or {}
@@ -217,7 +219,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         kind = str(item["type"])
         if index in self._tracks or index != len(self._numbers) + len(self._tracks):
             return False
-        if self._done != self._tracks.keys():
+        if len(self._done) != len(self._tracks):
             return False  # the one before is not done: some clients read one item at a time
         track = self._tracks[index] = Track(kind, "text")
         track.item_id = self._item_id(item.get("id"))
@@ -229,8 +231,9 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
 
     def _item_id(self, id: object) -> str | None:
         """Return the id of an item that no other has, None where the wire tells none: some clients go by it alone."""
-        if type(id) is not str or not id or any(track.item_id == id for track in self._tracks.values()):
+        if type(id) is not str or not id or id in self._tracked_ids:
             return None
+        self._tracked_ids.add(id)
         return None if any(item.get("id") == id for item in self._encoder.output) else id
 
     def _track_done(self, index: int, track: Track, item: dict[str, Any]) -> bool:
@@ -462,6 +465,11 @@ def _response_label(payload: dict[str, Any]) -> str | None:
 def cut_response() -> dict[str, Any]:
     """Return the members of a response that was cut."""
     return {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+
+
+def _is_output(item: object) -> bool:
+    """Whether an item is the result of a call."""
+    return isinstance(item, dict) and str(item.get("type")).endswith("_output")
 
 
 def _is_raised(piece: Piece) -> bool:
