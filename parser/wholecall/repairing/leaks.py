@@ -80,6 +80,10 @@ class Leaks:
         """Take blocks, and return those that may go on, as they are or mended."""
         return [out for block in blocks for out in self._block(block)]
 
+    def forget(self) -> None:
+        """Forget the text and the reasoning that were read."""
+        self._parser.forget()
+
     def close(self) -> list[bytes]:
         """End the stream, and return what waits."""
         wire = self._wire

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Repairer"]
 
+_MOST_SAID = 65536  # bytes that come before what they said is forgotten
+
 Dropped = Callable[[ToolCallDropped], object]
 Faulty = Callable[[StreamFault], object]
 
@@ -115,6 +117,7 @@ class Repairer(Beginning, Uncopyable):
         self._on_fault = on_fault
         self._ledger = Ledger()
         self._has_ids = False
+        self._n_kept = 0  # bytes of which the parsers may hold the text
         self._closed = False
 
     def __repr__(self) -> str:
@@ -158,6 +161,9 @@ class Repairer(Beginning, Uncopyable):
         """
         if self._closed:
             raise StreamClosed("the stream is closed; use a new repairer for another stream")
+        self._n_kept += len(data)
+        if self._n_kept > _MOST_SAID:
+            self._forget_said()
         over = b""  # what is beyond the limit of the stream
         if self._room is not None:
             self._room -= len(data)
@@ -177,6 +183,13 @@ class Repairer(Beginning, Uncopyable):
             if self._passes:
                 return self._passed(data)
         return self._cut(data, over[:1])
+
+    def _forget_said(self) -> None:
+        """Let the parsers forget text and reasoning: they keep them for their turns, which nobody asks for here."""
+        self._n_kept = 0
+        self._parser.forget()
+        if self._leaks is not None:
+            self._leaks.forget()
 
     def _cut(self, data: bytes, over: bytes) -> bytes:
         """Cut bytes into blocks and return what of them may go out; a block that is too large is not waited for.
