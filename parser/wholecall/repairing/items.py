@@ -307,7 +307,7 @@ class ItemMender(Mender[ItemEncoderT]):
                     self._loosen()
             elif isinstance(event, ToolCallCancelled):
                 self._take_back(event.id)
-        if waits and self._queue is not None and self.failed is None:
+        if waits and self._calls and self._queue is not None and self.failed is None:
             return b""
         is_early = self._n_judged < self._n_open or (bool(self._spoken) and self._live is None)
         if self._queue is not None and is_early and not force and self.failed is None:
