@@ -13,13 +13,20 @@ from wholecall.dialects.decode import (
     NO_TEXT,
     decode,
     dumped,
+    first_choice,
     is_blank,
     is_done,
     is_noise,
+    listed,
+    member,
     payloads,
+    plain,
     provider_error,
     read,
+    spoken,
+    string_text,
     undecodable,
+    value_text,
     wire_text,
 )
 from wholecall.framing.frame import Frame
@@ -71,6 +78,8 @@ def test_typed_text_takes_the_fast_way() -> None:
         ('{"any":-Infinity}', float("-inf")),
         ('{"any":1' + "0" * 5000 + "}", float("inf")),
         ('{"type":5,"any":7}', 7),
+        ('{"type":5,"any":9223372036854775807}', 9223372036854775807),
+        ('{"type":5,"any":18446744073709551615}', 1.8446744073709552e19),
     ],
 )
 def test_one_oddity_loses_nothing(text: str, value: object) -> None:
@@ -113,7 +122,9 @@ def test_deep_nesting_is_named() -> None:
 
     assert decode(DECODER, text) is None
     fault = undecodable(text, Limits(max_raw_bytes=10))
-    assert ("nesting_too_deep", True, False, text[:10]) == (fault.kind, fault.hole, fault.fatal, fault.raw)
+    assert fault == WireFault(
+        "nesting_too_deep", "a frame is nested too deeply to be read", raw=text[:10], hole=True
+    )
 
 
 @pytest.mark.parametrize("text", ['{"cut', "[1]"])
@@ -130,6 +141,16 @@ def test_lines_that_decode_alone_are_payloads() -> None:
     assert ['{\n"any":1}'] == payloads('{\n"any":1}')
     assert ['{"any":1}\n{cut'] == payloads('{"any":1}\n{cut')
     assert ['{"any":1}', ": comment", "[DONE]"] == payloads('{"any":1}\n: comment\n[DONE]')
+    assert ['{"any":1}', '{"any":2}'] == payloads('{"any":1}\n \t\n{"any":2}')
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "cut", '{"any":1}', '{"any":1}\n', "\n \n", '{"any":1}\n{cut', '{"any":1}\nrest {of', "a\n1]"],
+)
+def test_one_payload_stays_as_it_came(text: str) -> None:
+    """Lines are taken apart only where there are several, and each can stand for itself (quirk 55)."""
+    assert [text] == payloads(text)
 
 
 def test_a_frame_reads_as_views_or_as_a_fault() -> None:
@@ -137,6 +158,8 @@ def test_a_frame_reads_as_views_or_as_a_fault() -> None:
     first, second = '{"any":1}', '{"any":2}'
     views = [View(any=1), View(any=2)]
     assert (views, [first, second], []) == read(DECODER, Frame("message", f"{first}\n{second}"))
+    assert ([View(any=1)], [first], []) == read(DECODER, Frame("message", f"{first}\n[DONE]"))
+    assert ([View(any=1)], [first], [undecodable("cut")]) == read(DECODER, Frame("error", f"{first}\ncut"))
     assert ([], [], []) == read(DECODER, Frame("ping", "soon"))
     assert ([], [], [undecodable("cut")]) == read(DECODER, Frame("message", "cut"))
     assert ([], [], [provider_error("Bad gateway")]) == read(DECODER, Frame("error", "Bad gateway"))
@@ -156,6 +179,15 @@ def test_a_frame_reads_as_views_or_as_a_fault() -> None:
 def test_pings_are_noise(frame: Frame, *, noise: bool) -> None:
     """Pings and blank data can hold nothing (quirk 53)."""
     assert noise == is_noise(frame)
+
+
+def test_noise_in_a_row_is_left_out() -> None:
+    """Of frames in a row those that are noise are left out, where no event names them (quirk 53)."""
+    texts = ["", "{}", "null", "ping", "pong", "[]", '{"any":1}']
+
+    assert ["pong", "[]", '{"any":1}'] == spoken(texts, Frame("message", ""))
+    assert texts == spoken(texts, Frame("delta", ""))
+    assert texts == spoken(texts, [Frame("message", text) for text in texts])
 
 
 @pytest.mark.parametrize(("text", "done"), [("[DONE]", True), (" [DONE] ", True), ('["DONE"]', False)])
@@ -189,12 +221,90 @@ def test_a_providers_error_is_fatal(error: object, detail: str) -> None:
         (b'{"a": 1}', '{"a": 1}'),
         (b"12", "12"),
         (b'"\\ud83d"', "\ud83d"),
+        (b'"a\nb"', "a\nb"),
+        ('"a\ud83d"'.encode("utf-8", "surrogatepass"), "a\ud83d"),
         ('{"a":"\ud83d"}'.encode("utf-8", "surrogatepass"), '{"a":"\ud83d"}'),
     ],
 )
 def test_text_is_a_strings_value_or_the_wires_own_text(raw: bytes, text: str) -> None:
     """A string gives what it holds, an object its text, null nothing (quirks 21 and 22)."""
-    assert text == wire_text(msgspec.Raw(raw))
+    value = msgspec.Raw(raw)
+
+    assert [text, text] == [wire_text(value), string_text(value)]
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        (b"", ("", False)),
+        (b"null", ("", False)),
+        (b'""', ("", False)),
+        (b'"{}"', ("{}", False)),
+        (b"{}", ("{}", True)),
+        (b"12", ("12", True)),
+    ],
+)
+def test_a_value_that_is_no_string_is_whole(raw: bytes, expected: tuple[str, bool]) -> None:
+    """An object in place of argument text is all of it, a string may be a piece (quirk 21)."""
+    assert expected == value_text(msgspec.Raw(raw))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a":[1]}', {"a": [1]}),
+        ('\ufeff{"a":1}', {"a": 1}),
+        ('{"a":"x\n\\ud83d"}', {"a": "x\n\ud83d"}),
+        ("Bad gateway", None),
+        ('{"a":1}{"a":2}', None),
+        ("[" * 100_000, None),
+    ],
+)
+def test_text_without_a_view_is_read_as_tolerantly(text: str, value: object) -> None:
+    """The builtins of a text survive what a view survives; what is no JSON is None."""
+    assert value == plain(text)
+
+
+@pytest.mark.parametrize(
+    ("payload", "first"),
+    [
+        ({"choices": [{"a": 1}, {"b": 2}]}, {"a": 1}),
+        ({"choices": []}, {}),
+        ({"choices": [1]}, {}),
+        ({"choices": {"a": 1}}, {}),
+        ({"choices": None}, {}),
+        ({}, {}),
+    ],
+)
+def test_the_first_choice_is_an_object(payload: dict[str, Any], first: dict[str, Any]) -> None:
+    """Whatever stands in place of the choices, there is an object to look into."""
+    assert first == first_choice(payload)
+
+
+@pytest.mark.parametrize(
+    ("value", "path", "found"),
+    [
+        ({"a": [{"b": 1}, {"b": 2}]}, ("a", 1, "b"), 2),
+        ({"a": [{"b": 1}, {"b": 2}]}, ("a", 2, "b"), None),
+        ({"a": {"b": 1}}, ("a", 0, "b"), 1),
+        ({"a": {"b": 1}}, ("a", 1), None),
+        ({"a": {"b": 1}}, ("c", "b"), None),
+        ({"a": 5}, ("a", 0), None),
+        ({"a": "text"}, ("a", 0), None),
+        ([{"a": 1}], ("a",), None),
+        (5, (), 5),
+    ],
+)
+def test_a_path_leads_to_a_value_or_to_none(
+    value: object, path: tuple[str | int, ...], found: object
+) -> None:
+    """What is missing on the way is None, never an error; one object may stand for a list of one (quirk 39)."""
+    assert found == member(value, *path)
+
+
+def test_a_list_of_the_wire_is_a_list() -> None:
+    """Anything else in its place is an empty one."""
+    assert [[1, None], [], [], []] == [listed(value) for value in ([1, None], {"a": 1}, "text", None)]
 
 
 def test_a_value_in_place_of_a_string_becomes_text() -> None:
@@ -203,6 +313,7 @@ def test_a_value_in_place_of_a_string_becomes_text() -> None:
 
     assert '{"a":["é",null]}' == dumped(value)
     assert "{ x" == dumped("{ x")
+    assert '{"a":NaN}' == dumped({"a": float("nan")})
     assert value == json.loads(dumped(value))
 
 
@@ -222,6 +333,7 @@ def test_empty_values_are_blank(text: str, *, blank: bool) -> None:
         ("12", False, True),
         (":", False, True),
         (': {"a":1', False, True),
+        (': rest {"a":1', False, True),
         ("a}", False, True),
         ('tail"', False, True),
     ],

@@ -1,9 +1,9 @@
 """Change the core a little, again and again, and see whether its tests notice: `python -m tests.mutation`.
 
-For each module the tests are its own: the test files named for it in `tests/unit`. The table tells how many
-changes (mutants) they noticed; below it stand those that they did not. A mutant that changes no behaviour at
-all is named in `equivalent.txt`, with the reason. The exit code is 1 if a module has another survivor, or if
-the list names a mutant that is found or no longer exists.
+For each module the tests are its own: the test files named for it in `tests/unit`, for dialects in `tests/dialects`.
+The table tells how many changes (mutants) they noticed; below it stand those that they did not. A mutant that changes
+no behaviour at all is named in `equivalent.txt`, with the reason. The exit code is 1 if a module has another survivor,
+or if the list names a mutant that is found or no longer exists.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ MODULES = {
     "recovery": "wholecall.arguments.recovery",
     "sse": "wholecall.framing.sse",
     "forms": "wholecall.framing.forms",
+    "decode": "wholecall.dialects.decode",
 }
 _TESTS = {"ladder": "arguments", "parse": "arguments", "turns": "assembler"}  # where they go by another name
 _HERE = Path(__file__).parent
@@ -82,7 +83,7 @@ def main() -> int:
 def try_module(name: str, place: str) -> Outcome:
     """Run the tests of a module on each of its mutants."""
     module = MODULES[name]
-    tests = sorted((_HERE.parent / "unit").glob(f"test_{_TESTS.get(name, name)}*.py"))
+    tests = tests_of(name)
     began = time.perf_counter()
     found = [one for one in mutants(source_of(module).read_text("utf-8")) if one.place.startswith(place)]
     survivors = []
@@ -92,6 +93,12 @@ def try_module(name: str, place: str) -> Outcome:
             print(f"{name}:{mutant.line} {mutant.name}", file=sys.stderr, flush=True)
     survivors.sort(key=lambda mutant: mutant.line)
     return Outcome(name, len(found), survivors, equivalents(name), time.perf_counter() - began)
+
+
+def tests_of(name: str) -> list[Path]:
+    """Return the test files of a module."""
+    folder = "dialects" if ".dialects." in MODULES[name] else "unit"
+    return sorted((_HERE.parent / folder).glob(f"test_{_TESTS.get(name, name)}*.py"))
 
 
 def equivalents(name: str) -> set[str]:

@@ -179,7 +179,7 @@ def wire_text(raw: msgspec.Raw) -> str:
     """
     data = bytes(raw)
     if not data.startswith(b'"'):
-        return "" if data in (b"", b"null") else data.decode("utf-8", "surrogatepass")
+        return "" if data == b"null" else data.decode("utf-8", "surrogatepass")
     try:
         return _STRING.decode(data)
     except UNREADABLE:
