@@ -30,6 +30,7 @@ MODULES = {
     "sse": "wholecall.framing.sse",
     "forms": "wholecall.framing.forms",
     "decode": "wholecall.dialects.decode",
+    "verdicts": "wholecall.machine.verdicts",
 }
 _TESTS = {"ladder": "arguments", "parse": "arguments", "turns": "assembler"}  # where they go by another name
 _HERE = Path(__file__).parent

@@ -150,7 +150,7 @@ def _against_silence(choice: Choice, call: Call) -> tuple[DropReason, str] | Non
         return "ambiguous", "its text may have come in another choice"
     if choice.lost and (call.empty or not call.slotted):
         return "incomplete_input", "text was lost in its turn, and no text came for it"
-    if call.slotted and choice.strays and call.rank < HYDRATION:
+    if choice.strays and call.rank < HYDRATION:
         return "incomplete_input", "text that could be its own has no owner"
     if call.left and choice.reason != "tool_calls":
         return "incomplete_input", "who speaks was said again after it began, and no reason promised calls"
@@ -193,7 +193,7 @@ def _second_reading(choice: Choice, call: Call, ended: Ending, verdict: Verdict)
 
     Fragments that seem to be one whole value were meant so, unless they are not JSON and the other reading is.
     """
-    if ended == "clean" and call.other_reading and (call.unfinished or verdict.reason in _GARBLED):
+    if ended == "clean" and call.other_reading:
         other = read_arguments(call.other_reading, ended, choice.policy, choice.limits)
         if other.status == "exact" or (call.unfinished and other.reason is None):
             call.flags.add("snapshots")
@@ -271,10 +271,9 @@ def _custom(choice: Choice, call: Call) -> list[Event]:
 
 def _refused(choice: Choice, event: Any) -> str:
     """Return why the policy refuses a call because of its flags; server calls are never refused."""
-    flags = choice.policy.refused_flags
-    if not flags or isinstance(event, ServerToolCall):
-        return ""
-    found = flags.intersection(event.flags)
+    found = choice.policy.refused_flags.intersection(event.flags)
+    if isinstance(event, ServerToolCall):
+        found = frozenset()
     return f"flagged {', '.join(sorted(found))}, which the policy refuses" if found else ""
 
 
@@ -308,11 +307,11 @@ def _public_id(choice: Choice, call: Call) -> str:
     """Return the call's id, or a minted one if it has none or an earlier call has it."""
     if call.id is None:
         call.flags.add("id_generated")
-        return _free_id(choice, f"call_{choice.turn}_{choice.number}_{call.number}", 1)
+        return _free_id(choice, f"call_{choice.turn}_{choice.number}_{call.number}")
     if call.source is not None:  # nothing is found by such an id
         if call.id in choice.taken_ids or call.id in choice.by_id:
             call.flags.add("duplicate_id")
-            return _free_id(choice, call.id, 2)
+            return _free_id(choice, call.id)
         choice.taken_ids.add(call.id)
         return call.id
     for other in choice.by_id.get(call.id, ()):
@@ -320,14 +319,13 @@ def _public_id(choice: Choice, call: Call) -> str:
             if other is call:
                 break
             call.flags.add("duplicate_id")
-            return _free_id(choice, call.id, 2)
+            return _free_id(choice, call.id)
     return call.id
 
 
-def _free_id(choice: Choice, stem: str, first: int) -> str:
+def _free_id(choice: Choice, stem: str) -> str:
     """Return the stem, or the stem with the first free number; every replay gives the same."""
-    n = first
-    id = stem if n == 1 else f"{stem}#{n}"
+    n, id = 1, stem
     while id in choice.taken_ids or id in choice.by_id:
         n += 1
         id = f"{stem}#{n}"
