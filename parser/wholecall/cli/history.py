@@ -106,7 +106,9 @@ def add_command(commands: Any) -> None:
         action.add_argument("--json", action="store_true", help=_JSON)
     check.set_defaults(output=None, exit_code=True, make=_checked)
     known = "\n".join(wrap(", ".join(RULES), 72))
-    check.add_argument("--for", dest="provider", choices=RULES, metavar="PROVIDER", help=_FOR.format(known))
+    check.add_argument(
+        "--for", dest="provider", choices=[*RULES], metavar="PROVIDER", help=_FOR.format(known)
+    )
     check.add_argument("--thinking", action="store_true", help=_THINKING)
     for action in (repair, shrink):
         action.add_argument("-o", "--output", metavar="OUT", help=_OUT)
