@@ -100,15 +100,15 @@ def call_repr(self: msgspec.Struct) -> str:
     for name in _SAID:
         value = fields.get(name)
         if value or name == "id":
-            shown = (
-                ",".join(getattr(one, "kind", one) for one in value)
-                if isinstance(value, tuple)
-                else repr(value)
-            )
-            said.append(f"{name}={shown}")
+            said.append(f"{name}={_listed(value) if isinstance(value, tuple) else repr(value)}")
     text = next(name for name in _TEXTS if name in fields)
     said.append(f"{text}={_sizes(fields[text])}")
     return f"<{type(self).__name__} {' '.join(said)}>"
+
+
+def _listed(odd: tuple[Any, ...]) -> str:
+    """Return flags, or the kinds of edits."""
+    return ",".join(str(getattr(one, "kind", one)) for one in odd)
 
 
 def _sizes(value: object) -> str:
@@ -119,8 +119,8 @@ def _sizes(value: object) -> str:
     return f"{{{', '.join([*shown, f'{more} more'] if more else shown)}}}"
 
 
-_UNITS = {str: "character", list: "item", dict: "member"}
-_WORDS = {bool: "boolean", type(None): "null", int: "number", float: "number"}
+_UNITS: dict[type, str] = {str: "character", list: "item", dict: "member"}
+_WORDS: dict[type, str] = {bool: "boolean", type(None): "null", int: "number", float: "number"}
 
 
 def _size(value: Any) -> str:
