@@ -173,12 +173,11 @@ def test_names_in_drops() -> None:
     """A drop names the tool as its call would: as the tools are called, without white space; what began no call is as the wire had it."""
     normalised = Policy(tool_names="normalised")
     cut: list[Delta] = [Labelled(0, 0, "c", "functions.F", '{"a"'), *END]
+    stopped: list[Delta] = [CallSeen(0, 0, "i", "c", " f ")]
+    nameless: list[Delta] = [Labelled(0, 0, "c", None, A), *END]
     never_began: list[Delta] = [CallSeen(0, 0, "i", "c", " f "), TurnEnded()]
 
-    assert ["f", "f", None] == [
-        only(deltas, normalised).name
-        for deltas in (cut, [CallSeen(0, 0, "i", "c", " f ")], [Labelled(0, 0, "c", None, A), *END])
-    ]
+    assert ["f", "f", None] == [only(deltas, normalised).name for deltas in (cut, stopped, nameless)]
     assert "f" == only(never_began, Policy(require_reason=True)).name
 
 
