@@ -258,6 +258,16 @@ def session(size: int, contents: int) -> Iterator[bytes]:
             yield line
 
 
+def peak_of(argv: list[str]) -> int:
+    """Return how many bytes a command takes at most."""
+    tracemalloc.start()
+    try:
+        main(argv)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
 @pytest.mark.parametrize("action", ["check", "repair", "shrink"])
 def test_memory_holds_no_contents(action: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What memory a session takes does not depend on the size of what was said in it."""
@@ -266,12 +276,9 @@ def test_memory_holds_no_contents(action: str, monkeypatch: pytest.MonkeyPatch) 
         file.writelines(session(8_000_000, 40_000))
     argv = ["history", action, "s.jsonl", *([] if action == "check" else ["-o", "out"])]
     main(argv)  # what is imported and compiled once
-    tracemalloc.start()
-    main(argv)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
 
-    assert peak < 2_000_000
+    # What a thread of another test takes in the meantime is in the peak, too.
+    assert min(peak_of(argv) for _ in range(3)) < 2_000_000
     assert action == "check" or Path("out").stat().st_size > 0
 
 
