@@ -22,14 +22,21 @@ def answer(client: Anthropic, messages: list[MessageParam], model: str = "claude
     conversation = Conversation.after(messages, "anthropic")
     ask = client.messages.create
     while True:
-        request = ask(model=model, max_tokens=4096, messages=messages, tools=DEFINITIONS, stream=True)
+        request = ask(
+            model=model,
+            max_tokens=4096,
+            messages=messages,
+            tools=DEFINITIONS,
+            stream=True,
+            **conversation.carries_on,
+        )
         stream = wrap(request, tools=TOOLS)
         for event in stream:
             if event.type == "content_block_delta" and event.delta.type == "text_delta":
                 print(event.delta.text, end="", flush=True)
         turn = stream.turn.raise_for_fault()
         messages += conversation.add(turn, {call.id: run(call) for call in turn.calls})
-        if not (turn.calls or turn.dropped):
+        if not turn.continues:
             return turn.text
 
 

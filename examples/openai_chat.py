@@ -31,7 +31,7 @@ def answer(client: OpenAI, messages: list[ChatCompletionMessageParam], model: st
                 print(choice.delta.content or "", end="", flush=True)
         turn = stream.turn.raise_for_fault()
         messages += conversation.add(turn, {call.id: run(call) for call in turn.calls})
-        if not (turn.calls or turn.dropped):
+        if not turn.continues:
             return turn.text
 
 

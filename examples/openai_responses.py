@@ -28,7 +28,7 @@ def answer(client: OpenAI, items: ResponseInputParam, model: str = "gpt-5") -> s
                 print(event.delta, end="", flush=True)
         turn = stream.turn.raise_for_fault()
         items += conversation.add(turn, {call.id: run(call) for call in turn.calls})
-        if not (turn.calls or turn.dropped):
+        if not turn.continues:
             return turn.text
 
 

@@ -32,7 +32,7 @@ from wholecall.output.events import (
     TurnFinished,
     TurnStarted,
 )
-from wholecall.output.turns import Reasoning, ReasoningBlock, Turn
+from wholecall.output.turns import OtherBlock, Reasoning, ReasoningBlock, Turn
 from wholecall.parse import parse_arguments
 from wholecall.policy import Policy
 from wholecall.shells.detection import detect
@@ -63,6 +63,7 @@ __all__ = [
     "Event",
     "EventsWanted",
     "Limits",
+    "OtherBlock",
     "PartialArguments",
     "Policy",
     "Reasoning",

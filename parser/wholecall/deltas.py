@@ -26,14 +26,17 @@ __all__ = [
     "INVALID_INDEX",
     "ITEM_DONE",
     "OBJECT",
+    "BlockKept",
     "CallAnswered",
     "CallCancelled",
     "CallClosed",
+    "CallPlaced",
     "CallRefused",
     "CallSeen",
     "CallUnread",
     "CallWhole",
     "CallWritten",
+    "CarriesOn",
     "Delta",
     "Finish",
     "Fragment",
@@ -49,6 +52,7 @@ __all__ = [
     "SaidAgain",
     "Slot",
     "StepBegan",
+    "TextBegan",
     "TextFragment",
     "TurnEnded",
     "TurnOpened",
@@ -359,6 +363,44 @@ class TextFragment(msgspec.Struct, frozen=True, gc=False):
     __repr__ = discreet_repr
 
 
+class TextBegan(msgspec.Struct, frozen=True, gc=False):
+    """A block or an item of text begins: what it says stands apart from the text before it."""
+
+    choice: int
+
+
+class BlockKept(msgspec.Struct, frozen=True, gc=False):
+    """A part of the answer that text, reasoning and calls do not tell, as the wire has it: it goes back as it came.
+
+    `of_text` means that it is the text since the last `TextBegan`, with what else the wire says of it. `said` is that
+    text where the wire tells it again; of a text that was told otherwise nothing is kept. `grows` names the member
+    that comes in pieces, each in a block with the same labels.
+    """
+
+    choice: int
+    value: dict[str, Any]
+    of_text: bool = False
+    said: str | None = None
+    grows: str | None = None
+
+    __repr__ = discreet_repr
+
+
+class CallPlaced(msgspec.Struct, frozen=True, gc=False):
+    """The call of an id stands here among the parts of the answer, though its frame comes later."""
+
+    choice: int
+    id: str
+
+
+class CarriesOn(msgspec.Struct, frozen=True, gc=False):
+    """Members that the next request has to have beside the messages, such as Anthropic's `container`."""
+
+    members: dict[str, Any]
+
+    __repr__ = discreet_repr
+
+
 class ReasoningFragment(msgspec.Struct, frozen=True, gc=False):
     """Reasoning text, or what belongs to it.
 
@@ -428,7 +470,8 @@ class WireFault(msgspec.Struct, frozen=True, gc=False):
 
 Delta = Union[
     Fragment, Labelled, Slot, Run, CallSeen, CallWhole, CallClosed, Restated, Reread, CallRefused, CallCancelled,
-    CallUnread, CallAnswered, CallWritten, SaidAgain, StepBegan, TurnOpened, Finish, TurnEnded, TextFragment, ReasoningFragment, UsageSeen,
+    CallUnread, CallAnswered, CallWritten, SaidAgain, StepBegan, TurnOpened, Finish, TurnEnded, TextBegan, TextFragment, ReasoningFragment,
+    BlockKept, CallPlaced, CarriesOn, UsageSeen,
     Noted, WireFault,
 ]  # fmt: skip
 

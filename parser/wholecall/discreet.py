@@ -36,6 +36,7 @@ _SECRET = frozenset(
         "data",
         "texts",
         "source",
+        "said",
     }
 )
 

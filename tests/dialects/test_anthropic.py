@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.parts import without_parts
 from wholecall.deltas import (
     OBJECT,
     CallClosed,
@@ -39,7 +40,7 @@ def translate(*payloads: dict[str, Any] | str | Frame) -> list[Delta]:
             payload if isinstance(payload, str) else json.dumps(payload) if isinstance(payload, dict) else ""
         )
         deltas += translator.translate(payload if isinstance(payload, Frame) else Frame("message", data))
-    return deltas + translator.close()
+    return without_parts(deltas + translator.close())
 
 
 def message_start(**message: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.parts import without_parts
 from tests.support.told import in_pieces
 from wholecall import ToolCall, ToolCallParser
 from wholecall.deltas import (
@@ -52,7 +53,7 @@ def translate(*payloads: Payload) -> list[Delta]:
     """Translate all frames of a stream; runs are told in pieces."""
     translator = ChatTranslator()
     deltas = [delta for payload in payloads for delta in translator.translate(framed(payload))]
-    return in_pieces(deltas + translator.close())
+    return without_parts(in_pieces(deltas + translator.close()))
 
 
 def said(*payloads: Payload) -> list[Delta]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.parts import without_parts
 from wholecall import ToolCall, ToolCallParser
 from wholecall.deltas import (
     CallSeen,
@@ -59,7 +60,8 @@ def chunk(payload: dict[str, Any] | bytes) -> Frame:
 def translate(*frames: Frame) -> list[Delta]:
     """Translate chunks of Anthropic Messages one by one."""
     translator = InvokeTranslator(AnthropicTranslator)
-    return [delta for frame in frames for delta in translator.translate(frame)] + translator.close()
+    deltas = [delta for frame in frames for delta in translator.translate(frame)]
+    return without_parts(deltas + translator.close())
 
 
 def test_chunks_hold_events_of_the_inner_dialect() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from tests.support.parts import without_parts
 from wholecall.deltas import (
     DONE,
     HYDRATION,
@@ -47,7 +48,7 @@ def translate(*payloads: dict[str, Any] | str | Frame, guest: bool = False) -> l
             payload if isinstance(payload, str) else json.dumps(payload) if isinstance(payload, dict) else ""
         )
         deltas += translator.translate(payload if isinstance(payload, Frame) else Frame("message", data))
-    return deltas + translator.close()
+    return without_parts(deltas + translator.close())
 
 
 def call(**fields: Any) -> dict[str, Any]:

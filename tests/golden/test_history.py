@@ -96,6 +96,8 @@ def _complaints(turn: Turn, transport: str) -> list[str]:
         return complaints + (["nothing was sent"] if encoded.by_index or turn.text.strip() else [])
     read = _read(transport, encoded)
     found = {event.id: event for event in _events(read).values()}
+    bare = [event for event in _events(read).values() if "id_generated" in getattr(event, "flags", ())]
+    found |= dict(zip([encoded.by_index[index] for index in sorted(encoded.without_id)], bare, strict=False))
     sent = _events(turn)
     for index, id in encoded.by_index.items():
         if id not in found or not _agrees(sent[index], found[id], transport):

@@ -34,7 +34,7 @@ __all__ = [
     "frame_of",
 ]
 
-Events = Mapping[Any, Callable[[Any, Any], list[Delta]]]  # methods of a translator, by the kind of event
+Events = Mapping[Any, Callable[..., list[Delta]]]  # methods of a translator, by the kind of event
 
 MOST_SLOTS = 128  # that a translator keeps of calls with alternating pieces
 

@@ -32,6 +32,7 @@ from wholecall.deltas import (
     Restated,
     Run,
     Slot,
+    TextBegan,
     TextFragment,
 )
 from wholecall.dialects.decode import is_blank, payloads, plain
@@ -95,8 +96,8 @@ def is_read(deltas: list[Delta], text: str) -> bool:
 
 def _says_call(deltas: list[Delta]) -> bool:
     """Return whether something of a call came of a frame, or only a piece of text."""
-    if len(deltas) == 1:
-        return type(deltas[0]) in _PIECES
+    if len(deltas) == 1 or (deltas and type(deltas[0]) is TextBegan):
+        return type(deltas[-1]) in _PIECES
     return not _CALLS.isdisjoint(map(type, deltas))
 
 

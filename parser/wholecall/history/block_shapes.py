@@ -2,17 +2,21 @@
 
     Anthropic   {role: "assistant", content: [{type: "thinking", thinking, signature}
                                               {type: "redacted_thinking", data}
-                                              {type: "text", text}
-                                              {type: "tool_use", id, name, input: OBJECT}]}
+                                              {type: "text", text, citations?}
+                                              {type: "tool_use", id, name, input: OBJECT}
+                                              {type: "server_tool_use", id, name, input: OBJECT}
+                                              {type: "web_search_tool_result", tool_use_id, …}, and others]}
     Gemini      {role: "model", parts: [{text, thought?, thoughtSignature?}
-                                        {functionCall: {id, name, args: OBJECT}, thoughtSignature?}]}
+                                        {functionCall: {id?, name, args: OBJECT}, thoughtSignature?}
+                                        {executableCode}, {codeExecutionResult}, and others]}
     Converse    {role: "assistant", content: [{reasoningContent: {reasoningText: {text, signature}}}
                                               {reasoningContent: {redactedContent}}
                                               {text}
                                               {toolUse: {toolUseId, name, input: OBJECT}}]}
 
 Thinking without a signature is refused, so it is left out; blank text too. `redactedContent` is the base64 text
-of the wire; boto3 wants it decoded. A signature of Gemini is sent on the same part that it came with.
+of the wire; boto3 wants it decoded. A signature of Gemini is sent on the same part that it came with. Calls of Gemini have an id only if
+the wire had one: Vertex refuses the member.
 
 Sources: the API references of Anthropic, Google and AWS.
 """
@@ -23,7 +27,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from wholecall.history.content import Call, Piece
-from wholecall.output.turns import ReasoningBlock
+from wholecall.history.values import copied
+from wholecall.output.turns import OtherBlock, ReasoningBlock
 
 __all__ = ["anthropic", "converse", "gemini"]
 
@@ -36,6 +41,8 @@ def anthropic(pieces: Sequence[Piece]) -> list[JSON]:
     for piece in pieces:
         if isinstance(piece, ReasoningBlock):
             blocks += _anthropic_thought(piece)
+        elif isinstance(piece, OtherBlock):
+            blocks += _anthropic_block(piece)
         elif isinstance(piece, Call):
             blocks.append(_tool_use(piece))
         elif piece.strip():
@@ -51,8 +58,18 @@ def _anthropic_thought(block: ReasoningBlock) -> list[JSON]:
     return [{"type": "thinking", "thinking": block.text, "signature": block.signature}]
 
 
+def _anthropic_block(block: OtherBlock) -> list[JSON]:
+    value: JSON = copied(block.value)
+    if block.type != "text":
+        return [value]
+    return [{"type": "text", "text": block.text, **value}] if block.text.strip() else []
+
+
 def _tool_use(call: Call) -> JSON:
-    use = {**call.extra, "type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
+    kind = "tool_use"
+    if call.kind == "server":
+        kind = "mcp_tool_use" if "server_name" in call.extra else "server_tool_use"
+    use = {**call.extra, "type": kind, "id": call.id, "name": call.name, "input": call.arguments}
     return use | ({} if call.namespace is None else {"toolset_name": call.namespace})
 
 
@@ -65,6 +82,8 @@ def converse(pieces: Sequence[Piece]) -> list[JSON]:
         elif isinstance(piece, Call):
             use = {"toolUseId": piece.id, "name": piece.name, "input": piece.arguments}
             blocks.append({"toolUse": use})
+        elif isinstance(piece, OtherBlock):
+            blocks.append(copied(piece.value))
         elif piece.strip():
             blocks.append({"text": piece})
     return [{"role": "assistant", "content": blocks}]
@@ -84,8 +103,11 @@ def gemini(pieces: Sequence[Piece]) -> list[JSON]:
     for piece in pieces:
         if isinstance(piece, ReasoningBlock):
             _add_thought(parts, piece)
+        elif isinstance(piece, OtherBlock):
+            parts.append(copied(piece.value))
         elif isinstance(piece, Call):
-            call = {"id": piece.id, "name": piece.name, "args": piece.arguments}
+            labels = {} if piece.has_made_id else {"id": piece.id}
+            call = {**labels, "name": piece.name, "args": piece.arguments}
             parts.append({**piece.extra, "functionCall": call})
         elif piece:
             parts.append({"text": piece})

@@ -5,8 +5,8 @@ it again (signatures and encrypted blocks mean nothing to another one), and is l
 `Call`s with the transport's id and encoded arguments. What cannot go back is left out and listed:
 
 * calls without a name, and those that an abort or a fault cut off: there is nothing to answer;
-* calls that the provider executed, where the transport does not take them without the results, which a turn
-  does not hold; and calls of provider-defined tools whose text could not be read;
+* calls that the provider executed, except with their results, or as the blocks that they came in (see `executed`);
+  and calls of provider-defined tools whose text could not be read;
 * under `on_malformed="omit"`, calls whose text is not a JSON object.
 
 A turn that loses all calls that wait for an answer loses its reasoning with them; so does an aborted turn that
@@ -22,11 +22,12 @@ import msgspec
 from msgspec.structs import replace
 
 from wholecall.history.encode import Malformed, encode_arguments
+from wholecall.history.executed import Executed
 from wholecall.history.ids import CallIds
 from wholecall.history.transports import Transport
 from wholecall.history.values import copied
 from wholecall.output.events import BuiltinToolCall, CustomToolCall, ServerToolCall, ToolCall, ToolCallDropped
-from wholecall.output.turns import ReasoningBlock, Turn
+from wholecall.output.turns import OtherBlock, ReasoningBlock, Turn
 from wholecall.types import Kind
 
 __all__ = ["Call", "CallEvent", "Capacity", "Gathered", "Options", "Piece", "gather"]
@@ -45,6 +46,7 @@ class Call(msgspec.Struct, frozen=True):
             `server` calls an object.
         event: what it was in the turn.
         namespace, extra: the provider's fields, where they go back to where they came from.
+        has_made_id: whether the wire had no id for it.
     """
 
     id: str
@@ -54,12 +56,13 @@ class Call(msgspec.Struct, frozen=True):
     event: CallEvent
     namespace: str | None
     extra: dict[str, Any]
+    has_made_id: bool = False
 
     def __repr__(self) -> str:
         return f"<Call {self.kind} {self.id!r} {self.name!r}>"
 
 
-Piece = Union[str, ReasoningBlock, Call]
+Piece = Union[str, ReasoningBlock, OtherBlock, Call]
 
 
 def _none(_call: ServerToolCall) -> bool:
@@ -73,6 +76,9 @@ class Capacity(msgspec.Struct, frozen=True):
         origins: the dialects whose reasoning and extra fields are the transport's own.
         free_text: whether custom calls go back as such; elsewhere they are calls with one member, `input`.
         builtins: whether calls of provider-defined tools go back as such; elsewhere they are plain calls.
+        blocks: whether its own blocks go back to the provider as they came, and with them the calls that it ran.
+        pauses: whether calls that the provider has not run yet go back, when it waits for the client.
+        made_ids: whether it takes ids that no wire had.
         server_calls: which of its own calls the provider takes back without their results.
         follows: whether reasoning has to be followed by what it led to, and calls that are known by their
             own items (`item_id`) preceded by it.
@@ -84,6 +90,9 @@ class Capacity(msgspec.Struct, frozen=True):
     origins: frozenset[str] = frozenset()
     free_text: bool = False
     builtins: bool = False
+    blocks: bool = False
+    pauses: bool = False
+    made_ids: bool = True
     server_calls: Callable[[ServerToolCall], bool] = _none
     follows: bool = False
     raw_text: bool = False
@@ -106,36 +115,49 @@ class Options(NamedTuple):
 
 
 class Gathered(NamedTuple):
-    """The pieces of one message; the ids with those of its calls; the ids for results; what is missing."""
+    """The pieces of one message; the ids with those of its calls; the ids for results, and who has none; what is missing."""
 
     pieces: list[Piece]
     ids: CallIds
     by_index: dict[int, str]
+    without_id: frozenset[int]
     left_out: tuple[CallEvent, ...]
 
 
 def gather(turn: Turn[Any], capacity: Capacity, options: Options, ids: CallIds) -> Gathered:
     """Return what of the turn goes back, in the order in which it began."""
     native = capacity.record or turn.dialect in capacity.origins
+    keeps = native and capacity.blocks
+    executed = Executed.of(turn, pauses=capacity.pauses) if keeps else Executed()
     content = _ordered(turn)
-    events = [piece for piece in content if not isinstance(piece, (str, ReasoningBlock))]
-    drafts = [draft for event in events if (draft := _draft(event, capacity, options, native=native))]
+    events = [piece for piece in content if not isinstance(piece, (str, ReasoningBlock, OtherBlock))]
+    told = {event.index for event in events if isinstance(event, ServerToolCall) and executed.is_told(event)}
+    drafts = [
+        draft
+        for event in events
+        if event.index not in told and (draft := _draft(event, capacity, options, executed, native=native))
+    ]
     ids, given = ids.assign((call.id, call.name) for call in drafts if call.kind != "server")
     names = iter(given)
     calls = [call if call.kind == "server" else replace(call, id=next(names)) for call in drafts]
     kept = {call.event.index: call for call in calls}
     thinks = capacity.record or (native and (bool(given) or _lost_nothing(turn, events)))
+    going = executed.going(content, {call.event.id for call in calls}) if keeps else frozenset()
     pieces: list[Piece | None] = []
     for piece in content:
         if isinstance(piece, ReasoningBlock):
             pieces.append(_with_ids(piece, ids) if thinks else None)
+        elif isinstance(piece, OtherBlock):
+            whole = id(piece) in going and (thinks or not piece.is_reasoning)
+            pieces.append(piece if whole else piece.text or None)
         else:
             pieces.append(piece if isinstance(piece, str) else kept.get(piece.index))
     return Gathered(
         _paired(content, pieces) if capacity.follows else [piece for piece in pieces if piece is not None],
         ids,
         {index: call.id for index, call in kept.items() if call.kind != "server"},
-        tuple(event for event in events if event.index not in kept),
+        frozenset(index for index, call in kept.items() if call.has_made_id and not capacity.made_ids),
+        tuple(event for event in events if event.index not in kept and event.index not in told),
     )
 
 
@@ -153,17 +175,21 @@ def _waits(event: CallEvent) -> bool:
     )
 
 
-def _ordered(turn: Turn[Any]) -> list[str | ReasoningBlock | CallEvent]:
+def _ordered(turn: Turn[Any]) -> list[str | ReasoningBlock | OtherBlock | CallEvent]:
     """Return all of the turn in order; reasoning, text, calls where the turn was made without an order."""
     groups = (turn.calls, turn.custom_calls, turn.builtin_calls, turn.server_calls, turn.dropped)
     events: dict[int, CallEvent] = {event.index: event for group in groups for event in group}
     content = turn.content
-    text = "".join(piece for piece in content if isinstance(piece, str))
+    text = "".join(
+        piece if isinstance(piece, str) else piece.text
+        for piece in content
+        if isinstance(piece, (str, OtherBlock))
+    )
     blocks = tuple(piece for piece in content if isinstance(piece, ReasoningBlock))
     if text != turn.text or blocks != turn.reasoning.blocks:
         content = (*turn.reasoning.blocks, turn.text)
     placed = [piece for piece in content if isinstance(piece, int)]
-    ordered: list[str | ReasoningBlock | CallEvent] = []
+    ordered: list[str | ReasoningBlock | OtherBlock | CallEvent] = []
     for piece in (*content, *sorted(events.keys() - set(placed))):
         if not isinstance(piece, int):
             ordered.append(piece)
@@ -172,12 +198,16 @@ def _ordered(turn: Turn[Any]) -> list[str | ReasoningBlock | CallEvent]:
     return ordered
 
 
-_NO_CALL = frozenset({"nameless", "aborted", "too_many_calls", "told_twice"})
-
-
-def _draft(event: CallEvent, capacity: Capacity, options: Options, *, native: bool) -> Call | None:
+def _draft(
+    event: CallEvent, capacity: Capacity, options: Options, executed: Executed, *, native: bool
+) -> Call | None:
     """Return the call under the id of the wire, None if it is to be left out."""
-    kind, arguments = _encoded(event, capacity, options, native=native)
+    kind: Kind = "server"
+    if not isinstance(event, ServerToolCall):
+        kind, arguments = _encoded(event, capacity, options)
+    else:
+        taken = native and (executed.goes_back(event) or capacity.server_calls(event))
+        arguments = copied(event.arguments) if taken else None
     if arguments is None:
         return None
     name = event.kind if isinstance(event, BuiltinToolCall) else event.name
@@ -186,10 +216,13 @@ def _draft(event: CallEvent, capacity: Capacity, options: Options, *, native: bo
     namespace: str | None = getattr(event, "namespace", None) if native else None
     is_of_wire = native and "from_text" not in getattr(event, "flags", ())  # else no provider knows the extra
     extra: dict[str, Any] = copied(getattr(event, "extra", None) or {}) if is_of_wire else {}
-    return Call(id, name, kind, arguments, event, namespace, extra)
+    made = event.id is None or "id_generated" in getattr(event, "flags", ())
+    return Call(id, name, kind, arguments, event, namespace, extra, made)
 
 
-def _encoded(event: CallEvent, capacity: Capacity, options: Options, *, native: bool) -> tuple[Kind, Any]:
+def _encoded(
+    event: ToolCall | CustomToolCall | BuiltinToolCall | ToolCallDropped, capacity: Capacity, options: Options
+) -> tuple[Kind, Any]:
     """Return what the call is to the transport, and its arguments; None for those of a call to leave out."""
     if isinstance(event, ToolCall):
         return "function", options.encoded(event)
@@ -197,12 +230,9 @@ def _encoded(event: CallEvent, capacity: Capacity, options: Options, *, native: 
         if capacity.builtins:
             return "builtin", copied(event.arguments)
         return "function", options.encoded(event.arguments)
-    if isinstance(event, ServerToolCall):
-        taken = native and capacity.server_calls(event)
-        return "server", copied(event.arguments) if taken else None
     if isinstance(event, CustomToolCall):
         return _free_text(event.input, capacity, options)
-    if not event.name or event.reason in _NO_CALL or event.kind in ("builtin", "server"):
+    if not event.is_answerable:
         return event.kind, None
     if event.kind == "custom":
         return _free_text(event.raw_arguments, capacity, options)

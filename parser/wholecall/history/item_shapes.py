@@ -10,8 +10,9 @@
                 {type: "function.call", tool_call_id, name, arguments: TEXT}
 
 The own id of an item (`id`) and its reasoning go back together or not at all: the API refuses a call that it
-knows by its item without the reasoning before it, and reasoning without the item after it. Calls that OpenAI
-executed go back where the item is whole without a result: searches, and requests for approval.
+knows by its item without the reasoning before it, and reasoning without the item after it. What OpenAI executed goes
+back as the items that came. Where a turn has none of them, its calls do whose item is whole without a result: searches,
+and requests for approval.
 
 Sources: the API references of OpenAI and Mistral, and the types of their SDKs.
 """
@@ -24,13 +25,14 @@ from typing import Any
 from wholecall.history.content import Call, Piece
 from wholecall.history.values import copied
 from wholecall.output.events import ServerToolCall
-from wholecall.output.turns import ReasoningBlock
+from wholecall.output.turns import OtherBlock, ReasoningBlock
 
 __all__ = ["conversation", "goes_back", "responses"]
 
 JSON = dict[str, Any]
 
 _SEARCHES = frozenset({"web_search", "file_search"})
+_HOSTED = _SEARCHES | {"code_interpreter", "image_generation", "program", "shell", "tool_search"}
 
 
 def goes_back(call: ServerToolCall) -> bool:
@@ -45,6 +47,8 @@ def responses(pieces: Sequence[Piece]) -> list[JSON]:
     for piece in pieces:
         if isinstance(piece, ReasoningBlock):
             items += _reasoning(piece)
+        elif isinstance(piece, OtherBlock):
+            items.append(copied(piece.value))
         elif isinstance(piece, Call):
             items.append(_ITEMS[piece.kind](piece))
         elif piece.strip():
@@ -94,6 +98,8 @@ def _server(call: Call) -> JSON:
     if isinstance(event, ServerToolCall) and "needs_approval" in event.flags:
         request = {"type": "mcp_approval_request", "id": call.id, "name": call.name}
         return call.extra | request | {"arguments": event.raw_arguments}
+    if isinstance(event, ServerToolCall) and (call.name not in _HOSTED or "item_id" in call.extra):
+        return _head("function_call", call) | _tool(call) | {"arguments": event.raw_arguments}
     item: JSON = {"type": f"{call.name}_call", "id": call.id, "status": "completed"}
     return {**item, **call.arguments}
 

@@ -18,7 +18,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from wholecall.history.content import Call, Piece
-from wholecall.output.turns import ReasoningBlock
+from wholecall.history.values import copied
+from wholecall.output.turns import OtherBlock, ReasoningBlock
 
 __all__ = ["chat", "cohere", "ollama"]
 
@@ -31,8 +32,11 @@ def chat(pieces: Sequence[Piece]) -> list[JSON]:
     calls = [_chat_call(piece) for piece in pieces if isinstance(piece, Call)]
     if calls:
         message |= _chat_thoughts([piece for piece in pieces if isinstance(piece, ReasoningBlock)])
-        message["tool_calls"] = calls
-    return [message]
+    if details := [copied(piece.value) for piece in pieces if isinstance(piece, OtherBlock)]:
+        message["reasoning_details"] = (
+            details  # as they came: with all their members, and those without a seal
+        )
+    return [message | ({"tool_calls": calls} if calls else {})]
 
 
 def _text(pieces: Sequence[Piece]) -> str | None:

@@ -1,8 +1,9 @@
 """A turn as the messages that send it back: text, reasoning and calls in the shape of one transport.
 
 Theory of operation. `content` decides what of a turn goes back, and under which ids; a *shape* writes it.
-The table gives each transport its shape and what it can hold. Reasoning and extra fields (signatures, encrypted
-blocks, Gemini's `extra_content`) go back where they came from and nowhere else (quirk 96). The results of the
+The table gives each transport its shape and what it can hold. A turn is kept, not rebuilt: reasoning, extra fields
+(signatures, Gemini's `extra_content`) and blocks that only the provider understands go back in their places, where
+they came from and nowhere else (quirk 96). The results of the
 calls are the caller's: they take the ids that `Encoded` gives.
 """
 
@@ -23,8 +24,9 @@ from wholecall.history.ids import CallIds
 from wholecall.history.item_shapes import conversation, goes_back, responses
 from wholecall.history.message_shapes import chat, cohere, ollama
 from wholecall.history.transports import Transport, transport_named
+from wholecall.history.values import copied
 from wholecall.output.events import ServerToolCall
-from wholecall.output.turns import ReasoningBlock, Turn
+from wholecall.output.turns import OtherBlock, ReasoningBlock, Turn
 
 __all__ = ["Encoded", "encode_calls"]
 
@@ -44,15 +46,22 @@ class Encoded(msgspec.Struct, frozen=True):
             result. Give it to the next `encode_calls` of the same conversation.
         by_index: the same by the `index` of each call that waits for a result: a drop may have no id.
         left_out: the calls and drops that are not in the messages; they take no result.
+        without_id: the `index` of each call that stands there without an id, as its result has to: Gemini numbers
+            nothing that the wire did not.
+        carries_on: what the next request has to have beside the messages, by the names of its members, such as
+            Anthropic's `container`; empty for most.
     """
 
     messages: list[Any]
     ids: CallIds
     by_index: dict[int, str]
     left_out: tuple[CallEvent, ...]
+    without_id: frozenset[int] = frozenset()
+    carries_on: dict[str, Any] = {}
 
     def __repr__(self) -> str:
-        return f"<Encoded messages={len(self.messages)} calls={len(self.by_index)} left_out={len(self.left_out)}>"
+        head = f"messages={len(self.messages)} calls={len(self.by_index)} left_out={len(self.left_out)}"
+        return f"<Encoded {head} carries_on={self.carries_on}>" if self.carries_on else f"<Encoded {head}>"
 
 
 def _nothing(_turn: Turn[Any]) -> JSON:
@@ -82,13 +91,17 @@ def _says(piece: Piece, capacity: Capacity) -> bool:
     """Whether a message can be about this alone; thoughts alone are none, but they were said."""
     if isinstance(piece, ReasoningBlock):
         return capacity.record and bool(piece.text.strip())
+    if isinstance(piece, OtherBlock):
+        return not piece.is_reasoning
     return isinstance(piece, Call) or bool(piece.strip())
 
 
-_CHAT = _Shape(chat, Capacity(frozenset({"chat-completions"})))
-_ANTHROPIC = _Shape(anthropic, Capacity(frozenset({"anthropic", "bedrock-invoke-anthropic"})))
+_CHAT = _Shape(chat, Capacity(frozenset({"chat-completions"}), blocks=True))
+_ANTHROPIC = _Shape(
+    anthropic, Capacity(frozenset({"anthropic", "bedrock-invoke-anthropic"}), blocks=True, pauses=True)
+)
 _CONVERSE = _Shape(converse, Capacity(frozenset({"bedrock-converse", "bedrock-invoke-nova"})))
-_GEMINI = _Shape(gemini, Capacity(frozenset({"gemini", "gemini-live"})))
+_GEMINI = _Shape(gemini, Capacity(frozenset({"gemini", "gemini-live"}), blocks=True, made_ids=False))
 _COHERE = _Shape(cohere, Capacity(frozenset({"cohere-v2", "bedrock-invoke-cohere-v2"})))
 
 # LangChain keeps thinking as Anthropic wrote it, and its integration sends such blocks as they are.
@@ -98,9 +111,11 @@ _LANGCHAIN = frozenset(
 
 _SHAPES: Final = MappingProxyType(
     {
-        "chat-completions": _Shape(chat, Capacity(frozenset({"chat-completions"}), free_text=True)),
+        "chat-completions": _Shape(
+            chat, Capacity(frozenset({"chat-completions"}), free_text=True, blocks=True)
+        ),
         "bedrock-invoke-chat-completions": _Shape(
-            chat, Capacity(frozenset({"bedrock-invoke-chat-completions"}))
+            chat, Capacity(frozenset({"bedrock-invoke-chat-completions"}), blocks=True)
         ),
         "dashscope": _Shape(chat, Capacity(frozenset({"dashscope"}))),
         "kimi": _CHAT,
@@ -113,6 +128,7 @@ _SHAPES: Final = MappingProxyType(
                 frozenset({"responses"}),
                 free_text=True,
                 builtins=True,
+                blocks=True,
                 server_calls=goes_back,
                 follows=True,
             ),
@@ -187,7 +203,10 @@ def encode_calls(
     options = Options(target, on_malformed, strict_json_arguments)
     gathered = gather(turn, shape.capacity, options, before)
     messages = shape.messages(gathered.pieces, turn)
-    return Encoded(messages, gathered.ids, gathered.by_index, gathered.left_out)
+    carries_on = copied(turn.carries_on) if turn.dialect in shape.capacity.origins else {}
+    return Encoded(
+        messages, gathered.ids, gathered.by_index, gathered.left_out, gathered.without_id, carries_on
+    )
 
 
 def _shape(transport: Transport) -> _Shape:

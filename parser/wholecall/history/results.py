@@ -164,7 +164,12 @@ def _answers(turn: Turn[Any], results: Results, encoded: Encoded, *, kinds: bool
             " turn by its id, and none for what was left out"
         )
     return [
-        _answer(call, encoded.by_index[call.index], _NONE if key is None else results[key], kinds=kinds)
+        _answer(
+            call,
+            None if call.index in encoded.without_id else encoded.by_index[call.index],
+            _NONE if key is None else results[key],
+            kinds=kinds,
+        )
         for call, key in zip(calls, keys, strict=True)
     ]
 
@@ -172,7 +177,7 @@ def _answers(turn: Turn[Any], results: Results, encoded: Encoded, *, kinds: bool
 _NONE: Final = object()  # no result of the caller's
 
 
-def _answer(call: CallEvent, id: str, output: object, *, kinds: bool) -> Answer:
+def _answer(call: CallEvent, id: str | None, output: object, *, kinds: bool) -> Answer:
     name = call.kind if isinstance(call, BuiltinToolCall) else call.name
     kind: Kind = _KINDS.get(type(call), "function") if kinds else "function"
     if isinstance(call, ToolCallDropped):
@@ -192,20 +197,23 @@ class Conversation(msgspec.Struct):
 
     ::
 
-        conversation = Conversation.after(messages, "chat-completions")
-        while (turn := ask(messages)).calls or turn.dropped:
+        conversation = Conversation.after(messages, "anthropic")
+        while (turn := ask(messages, **conversation.carries_on)).continues:
             messages += conversation.add(turn, {call.id: run(call) for call in turn.calls})
 
     Attributes:
         transport: the name of a known transport, or a `Transport`.
         on_malformed, strict_json_arguments: see `encode_calls`.
         ids: the ids of the conversation so far.
+        carries_on: what the next request has to have beside the messages, by the names of its members, such as
+            Anthropic's `container`; empty for most.
     """
 
     transport: str | Transport
     on_malformed: Malformed = "wrap"
     strict_json_arguments: bool = False
     ids: CallIds | None = None
+    carries_on: dict[str, Any] = {}
 
     @classmethod
     def after(cls, messages: Iterable[object], transport: str | Transport, **options: Any) -> Self:
@@ -241,6 +249,7 @@ class Conversation(msgspec.Struct):
         carrier = _CARRIERS.get(meant(transport_named(self.transport).name, _CARRIERS) or "")
         answers = _answers(turn, results, encoded, kinds=carrier is not None and carrier.kinds)
         self.ids = encoded.ids
+        self.carries_on = self.carries_on | encoded.carries_on
         if carrier is None:
             return with_outputs(encoded.messages, answers)
         return [*encoded.messages, *_messages(carrier, answers)]

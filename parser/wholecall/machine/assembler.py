@@ -25,9 +25,12 @@ from msgspec.structs import replace
 from wholecall.arguments.placeholders import PLACEHOLDER_SIZE
 from wholecall.arguments.tokens import holds_half
 from wholecall.deltas import (
+    BlockKept,
     CallAnswered,
     CallCancelled,
     CallClosed,
+    CallPlaced,
+    CarriesOn,
     Finish,
     Fragment,
     Labelled,
@@ -37,6 +40,7 @@ from wholecall.deltas import (
     SaidAgain,
     Slot,
     StepBegan,
+    TextBegan,
     TextFragment,
     UsageSeen,
     WireFault,
@@ -65,13 +69,8 @@ _MOST_COUNTS = 256  # members of a turn's usage; further ones are ignored
 _OVERRUN = WireFault(
     "stream_too_large", "a call goes on for more than max_total_arguments_bytes beyond its limit", fatal=True
 )
-_AFTERTHOUGHTS = (
-    Finish,
-    CallClosed,
-    Noted,
-    SaidAgain,
-    StepBegan,
-)  # deltas that mean nothing once a turn is over
+# Deltas that mean nothing once a turn is over.
+_AFTERTHOUGHTS = (Finish, CallClosed, CallPlaced, Noted, SaidAgain, StepBegan, TextBegan, BlockKept)
 
 
 class Assembler(Turns):
@@ -215,6 +214,10 @@ class Assembler(Turns):
         if len(usage) <= _MOST_COUNTS or delta.usage.keys() <= usage.keys():
             usage.update(delta.usage)
 
+    def _carries_on(self, delta: CarriesOn) -> None:
+        if self._turn is not None:
+            self._turn.carries_on.update(delta.members)
+
     def _cancelled(self, delta: CallCancelled) -> None:
         choice = self._having(delta.id)
         turn, number = (self._turn.number if self._turn is not None else 0), 0
@@ -254,6 +257,7 @@ class Assembler(Turns):
     ACTIONS: ClassVar[dict[type, Any]] = {
         **Turns.ACTIONS,
         UsageSeen: _usage,
+        CarriesOn: _carries_on,
         CallCancelled: _cancelled,
         CallAnswered: _answered,
         WireFault: _fault,

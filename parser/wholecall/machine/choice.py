@@ -6,7 +6,8 @@ and ids of its own. A `Choice` is the state that the functions of this package s
 
 `hot` maps an index to the one call to which text at this index is simply appended, so that most fragments need no
 binder; `hot_slots` does the same for slots. `heat` adds an entry, `cool` removes those of a call whose phase changes.
-Text, blocks of reasoning and calls are kept in the order in which they began (`places`), for the view of the turn.
+Text, blocks of reasoning, calls and other parts are kept in the order in which they began (`places`), for the view of
+the turn (see `content`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from wholecall.deltas import Index, ReasoningFragment
 from wholecall.limits import Limits
 from wholecall.machine.budget import Budget
 from wholecall.machine.call import Call
+from wholecall.machine.kept import Kept
 from wholecall.machine.record import Record
 from wholecall.machine.sameness import Place, Told
 from wholecall.output.events import TERMINAL, Event
@@ -81,7 +83,8 @@ class Choice:
         cancelled: the ids by which calls were taken back, by the calls' numbers.
         replaced: the frame at hand held bytes that are not UTF-8.
         holed: text was lost, and no delta has come since.
-        places: where each block of reasoning and each call began, in pieces of `text` before it.
+        places: where each part began, in pieces of `text` before it: its number in `calls`, `reasoning`, `kept` (blocks
+            that go back as they came) or `listed` (ids of calls that a list of parts told in their place).
         reason: why the choice ended, None while no reason is known.
     """
 
@@ -107,7 +110,9 @@ class Choice:
     anomalies: set[Anomaly]
     text: list[str]
     reasoning: list[list[ReasoningFragment]]  # a list of fragments per block
-    places: list[tuple[int, tuple[Literal["call", "reasoning"], int]]]
+    places: list[tuple[int, tuple[Literal["call", "reasoning", "text", "block", "listed"], int]]]
+    kept: list[Kept]
+    listed: list[str]
     emitted: list[Event]
     cancelled: dict[int, str]
     waiting: list[tuple[Call, list[Event]]]
@@ -165,6 +170,8 @@ class Choice:
         self.text = []
         self.reasoning = []
         self.places = []
+        self.kept = []
+        self.listed = []
         self.emitted = []
         self.cancelled = {}
         self.waiting = []
@@ -214,10 +221,11 @@ class Choice:
                 raise ValueError("a call is hot that did not begin")
         if any(not call.indices <= self.by_index.keys() for call in self.calls):
             raise ValueError("a call has an index that nothing knows")
+        sizes = {"reasoning": len(self.reasoning), "block": len(self.kept), "listed": len(self.listed)}
         if not all(self.reasoning) or any(
-            what == "reasoning" and not 0 <= number < len(self.reasoning) for _, (what, number) in self.places
+            what in sizes and not 0 <= number < sizes[what] for _, (what, number) in self.places
         ):
-            raise ValueError("a block of reasoning is not there")
+            raise ValueError("a part of the answer is not there")
         last = [*self.emitted, *(events[-1] if events else None for _, events in self.waiting)]
         if not all(isinstance(event, TERMINAL) for event in last):
             raise ValueError("a call ends with an event that is not terminal")
@@ -362,9 +370,9 @@ class Choice:
         blocks[-1].append(delta)
 
     def forget(self) -> None:
-        """Clear text and reasoning, and the places of calls in them."""
-        self.text.clear()
-        self.places.clear()
+        """Clear text, reasoning and other parts, and the places of calls in them."""
+        for held in (self.text, self.places, self.kept, self.listed):
+            held.clear()
         del self.reasoning[:-1]
         for block in self.reasoning:  # the last one may continue
             block[:] = [replace(block[-1], text="")]

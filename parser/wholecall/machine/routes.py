@@ -20,7 +20,9 @@ from wholecall.arguments.placeholders import is_placeholder
 from wholecall.deltas import (
     DONE,
     HYDRATION,
+    BlockKept,
     CallClosed,
+    CallPlaced,
     CallRefused,
     CallSeen,
     CallWhole,
@@ -35,11 +37,13 @@ from wholecall.deltas import (
     SaidAgain,
     Slot,
     StepBegan,
+    TextBegan,
     TextFragment,
     in_telling_order,
 )
 from wholecall.machine import slots
 from wholecall.machine.claims import adopt, learn_labels
+from wholecall.machine.content import begin_text, keep, place_call
 from wholecall.machine.echoes import may_be_echo
 from wholecall.machine.endings import allows_calls
 from wholecall.machine.holding import release
@@ -376,6 +380,18 @@ def _call_written(choice: Choice, delta: CallWritten) -> None:
 # Text, reasons and ends.
 
 
+def _text_began(choice: Choice, _delta: TextBegan) -> None:
+    begin_text(choice)
+
+
+def _kept(choice: Choice, delta: BlockKept) -> None:
+    keep(choice, delta)
+
+
+def _placed(choice: Choice, delta: CallPlaced) -> None:
+    place_call(choice, delta.id)
+
+
 def _text(choice: Choice, delta: TextFragment) -> None:
     choice.text.append(delta.text)
     choice.out.add_piece(TextDelta, choice.turn, choice.number, delta.text)
@@ -456,7 +472,10 @@ _ACTIONS: dict[type, Callable[[Choice, Any], None]] = {
     CallClosed: _call_closed,
     CallRefused: _call_refused,
     CallWritten: _call_written,
+    TextBegan: _text_began,
     TextFragment: _text,
+    BlockKept: _kept,
+    CallPlaced: _placed,
     ReasoningFragment: _reasoning,
     Finish: _finish,
     Noted: _noted,

@@ -14,6 +14,7 @@ from wholecall.limits import Limits
 from wholecall.machine.budget import Budget
 from wholecall.machine.choice import Choice
 from wholecall.machine.claims import begin_again
+from wholecall.machine.content import content
 from wholecall.machine.endings import turn_finished
 from wholecall.machine.verdicts import type_anew
 from wholecall.output.events import (
@@ -49,6 +50,7 @@ class TurnState:
         unclaimed: argument text without a name came for a choice beyond the limit.
         lost: a part of it was lost.
         unread: calls that it seems to hold, and of which its dialect says nothing as long as no other frame tells them.
+        carries_on: members that the next request has to have.
         ended: every call of it has its verdict.
         finished: the last event of each choice; empty until the turn is over.
     """
@@ -65,6 +67,7 @@ class TurnState:
     unclaimed: bool
     lost: bool
     unread: list[CallUnread]
+    carries_on: dict[str, Any]
     ended: bool
     finished: dict[int, TurnFinished]
 
@@ -80,6 +83,7 @@ class TurnState:
         self.faults = []
         self.unclaimed = self.lost = self.ended = False
         self.unread = []
+        self.carries_on = {}
         self.finished = {}
 
     def remade(self) -> None:
@@ -128,6 +132,7 @@ class TurnState:
             "usage": self._usage(),
             "faults": tuple(self.faults),
             "others": others,
+            "carries_on": dict(self.carries_on),
         }
         if choice is None:
             return Turn(**shared)
@@ -135,7 +140,7 @@ class TurnState:
         return Turn(
             text="".join(choice.text),
             reasoning=Reasoning(blocks),
-            content=_content(choice, blocks),
+            content=content(choice, blocks),
             reason=last.reason if last is not None else None,
             provider_reason=choice.provider_reason,
             anomalies=last.anomalies if last is not None else tuple(sorted(choice.anomalies)),
@@ -161,16 +166,3 @@ def _block(fragments: list[ReasoningFragment]) -> ReasoningBlock:
     text, block = "".join(piece.text for piece in fragments), fragments[0].block
     name = block if isinstance(block, str) else None
     return ReasoningBlock(text, last("id"), last("signature"), last("data"), name)
-
-
-def _content(choice: Choice, blocks: tuple[ReasoningBlock, ...]) -> tuple[str | ReasoningBlock | int, ...]:
-    """Return text, reasoning and the numbers of calls in the order in which they began."""
-    content: list[str | ReasoningBlock | int] = []
-    done = 0
-    for place, begun in [*choice.places, (len(choice.text), None)]:
-        if place > done:
-            content.append("".join(choice.text[done:place]))
-            done = place
-        if begun is not None:
-            content.append(blocks[begun[1]] if begun[0] == "reasoning" else begun[1])
-    return tuple(content)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Generic, Literal, Union, cast
+from typing import Any, ClassVar, Final, Generic, Literal, Union, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -204,6 +204,10 @@ class ServerToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="server_
     __repr__ = call_repr
 
 
+# Reasons of drops that nobody waits for: what was cut off by its client, or told again, is not in the history.
+_UNANSWERED: Final[frozenset[DropReason]] = frozenset({"nameless", "aborted", "too_many_calls", "told_twice"})
+
+
 class ToolCallDropped(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="tool_call_dropped"):
     """A call that must not be executed, with the reason and all of its text.
 
@@ -224,6 +228,11 @@ class ToolCallDropped(msgspec.Struct, frozen=True, gc=False, tag_field="type", t
     raw_arguments: str
     reason: DropReason
     detail: str = ""
+
+    @property
+    def is_answerable(self) -> bool:
+        """Whether the call can go back with an answer: the client was to execute it, and it came with a name."""
+        return bool(self.name) and self.reason not in _UNANSWERED and self.kind not in ("builtin", "server")
 
     def describe(self, *, include_raw: bool = False) -> str:
         """Return what to tell the model: that the call was not executed, why, and what to do about it.

@@ -22,7 +22,7 @@ from wholecall.types import Anomaly, TurnReason
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["Reasoning", "ReasoningBlock", "Turn"]
+__all__ = ["OtherBlock", "Reasoning", "ReasoningBlock", "Turn"]
 
 
 class ReasoningBlock(msgspec.Struct, frozen=True):
@@ -59,6 +59,35 @@ class Reasoning(msgspec.Struct, frozen=True):
         return bool(self.blocks)
 
 
+class OtherBlock(msgspec.Struct, frozen=True):
+    """A part of an answer that only its provider understands, as it came: it goes back so, and nowhere else.
+
+    Such parts are results of tools that the provider ran, a text with its citations, details of reasoning, items and
+    blocks of types that nobody else knows.
+
+    Attributes:
+        value: the block, item or part, as the wire had it; of a block of Anthropic's text all but the text.
+        text: what it says of the visible answer, `""` for most.
+    """
+
+    value: dict[str, Any]
+    text: str = ""
+
+    @property
+    def type(self) -> str | None:
+        """What the provider calls it, None where it has no name for it."""
+        named = self.value.get("type")
+        return named if isinstance(named, str) else None
+
+    @property
+    def is_reasoning(self) -> bool:
+        """Whether it belongs to the reasoning, such as OpenRouter's details."""
+        return (self.type or "").startswith("reasoning")
+
+    def __repr__(self) -> str:
+        return f"<OtherBlock {self.type} text={len(self.text)} chars>"
+
+
 class Turn(msgspec.Struct, Generic[ArgsT], frozen=True):
     """One message of a stream, whole or so far; its fields speak of one choice.
 
@@ -82,8 +111,10 @@ class Turn(msgspec.Struct, Generic[ArgsT], frozen=True):
         faults: faults of the wire during the turn.
         anomalies: what was odd about the turn.
         others: the other choices by number: alternatives to this one, never a batch with it.
-        content: all of it in the order in which it began: texts, blocks of reasoning, and the `index` of
-            each call, whatever became of it.
+        content: all of it in the order in which it began: texts, blocks of reasoning, the `index` of each call,
+            whatever became of it, and an `OtherBlock` for what else the provider wants back.
+        carries_on: what the next request has to have beside its messages, by the names of its members, such as
+            Anthropic's `container`: `create(messages=messages, **turn.carries_on)`.
     """
 
     dialect: str | None
@@ -103,13 +134,23 @@ class Turn(msgspec.Struct, Generic[ArgsT], frozen=True):
     faults: tuple[StreamFault, ...] = ()
     anomalies: tuple[Anomaly, ...] = ()
     others: dict[int, Turn[ArgsT]] = {}
-    content: tuple[str | ReasoningBlock | int, ...] = ()
+    content: tuple[str | ReasoningBlock | OtherBlock | int, ...] = ()
+    carries_on: dict[str, Any] = {}
 
     def __repr__(self) -> str:
         return (
             f"<Turn {self.dialect} reason={self.reason} calls={len(self.calls)} dropped={len(self.dropped)}"
             f" text={len(self.text)} chars>"
         )
+
+    @property
+    def continues(self) -> bool:
+        """Whether the conversation goes on without its user: calls wait for results, or the provider made a pause.
+
+        Send the turn back, with the results of its calls, and ask again. A dropped call counts if it can be answered.
+        """
+        waiting = self.calls or self.custom_calls or self.builtin_calls or self.reason == "pause"
+        return bool(waiting) or any(call.is_answerable for call in self.dropped)
 
     def choice(self, number: int) -> Turn[ArgsT]:
         """Return the turn as seen from the given choice; `choice(0)` is the first.

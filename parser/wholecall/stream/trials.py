@@ -11,12 +11,15 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from wholecall.deltas import (
+    BlockKept,
     CallClosed,
+    CallPlaced,
     CallRefused,
     CallSeen,
     CallUnread,
     CallWhole,
     CallWritten,
+    CarriesOn,
     Delta,
     Fragment,
     Labelled,
@@ -26,6 +29,7 @@ from wholecall.deltas import (
     Restated,
     Run,
     Slot,
+    TextBegan,
     TextFragment,
     TurnEnded,
     UsageSeen,
@@ -46,6 +50,7 @@ _TEXT: Final = 2
 _CALL: Final = 3
 _READ: Final[dict[type, int]] = {
     **dict.fromkeys((Noted, UsageSeen, TurnEnded, CallUnread), _NOTHING),  # which any frame may give
+    **dict.fromkeys((TextBegan, BlockKept, CallPlaced, CarriesOn), _NOTHING),  # which add to what proves it
     **dict.fromkeys((TextFragment, ReasoningFragment), _TEXT),
     **dict.fromkeys((CallSeen, CallWhole, CallClosed, CallRefused, CallWritten), _CALL),
     **dict.fromkeys((Fragment, Labelled, Slot, Restated, Reread), _CALL),

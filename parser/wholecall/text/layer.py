@@ -17,6 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from wholecall.deltas import (
+    BlockKept,
     CallSeen,
     CallWhole,
     CallWritten,
@@ -29,6 +30,7 @@ from wholecall.deltas import (
     Restated,
     Run,
     Slot,
+    TextBegan,
     TextFragment,
     TurnEnded,
     TurnOpened,
@@ -158,6 +160,8 @@ class TextLayer:
             elif isinstance(delta, WireFault) and delta.fatal:
                 yield from self.abort()
                 yield delta
+            elif isinstance(delta, TextBegan) or (isinstance(delta, BlockKept) and delta.of_text):
+                pass  # what is shown of a text in which calls are read is no block of the wire any more
             else:
                 self.holed = self.holed or (isinstance(delta, WireFault) and delta.hole)
                 yield delta

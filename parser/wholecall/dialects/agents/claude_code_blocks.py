@@ -14,6 +14,7 @@ from wholecall.deltas import (
     CallWhole,
     Delta,
     Index,
+    TextBegan,
 )
 from wholecall.dialects import report
 from wholecall.dialects.agents.claude_code_views import Writing
@@ -65,7 +66,7 @@ def _start(message: Writing, index: Index | None, block: Block) -> list[Delta]:
             if said.id is not None:
                 message.calls[said.id] = index
             deltas.append(replace(said, kind="server"))
-        elif not isinstance(said, CallCancelled):
+        elif not isinstance(said, (CallCancelled, TextBegan)):
             deltas.append(said)
     return deltas
 

@@ -1,16 +1,19 @@
 """The content blocks of one Anthropic message: which of them are calls, and what a block says.
 
-Text, thinking and calls share the numbers of blocks; blocks of an unknown type are skipped with their deltas.
+Text, thinking and calls share the numbers of blocks. Any other block is kept as it came, and goes back so: results of
+the provider's tools, compactions, blocks of types that nobody knows. What its deltas bring is joined to it, member by
+member. A text with citations is kept with them.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from wholecall.deltas import (
     OBJECT,
+    BlockKept,
     CallCancelled,
     CallSeen,
     CallWhole,
@@ -19,10 +22,11 @@ from wholecall.deltas import (
     Noted,
     ReasoningFragment,
     Slot,
+    TextBegan,
     TextFragment,
 )
 from wholecall.dialects.anthropic.views import Block
-from wholecall.dialects.decode import dumped, is_blank, wire_text
+from wholecall.dialects.decode import dumped, is_blank, listed, member, plain, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.other_blocks import OtherBlocks
 from wholecall.types import Kind
@@ -37,7 +41,35 @@ _CALL_BLOCKS: Final[dict[str, Kind]] = {
 }
 
 
-_QUIET_BLOCKS = frozenset({"text", "thinking", "redacted_thinking", "container_upload", "compaction"})
+_THOUGHTS = frozenset({"thinking", "redacted_thinking"})
+_QUIET_BLOCKS = frozenset({"container_upload", "compaction"})  # of those that are kept
+
+
+class Growing(msgspec.Struct):
+    """A block that is kept, with what came of it: members that come in pieces, and those that came whole."""
+
+    value: dict[str, Any]
+    pieces: dict[str, list[str]] = {}
+
+    def take(self, delta: dict[str, Any]) -> None:
+        """Take what a delta brings: texts are joined, citations listed, anything else replaces what was there."""
+        for name, said in delta.items():
+            if name == "citation":
+                if type(self.value.get("citations")) is not list:
+                    self.value["citations"] = []
+                self.value["citations"].append(said)
+            elif type(said) is str and name != "type":
+                self.pieces.setdefault(name, []).append(said)
+            elif name != "type":
+                self.value[name] = said
+
+    def whole(self) -> dict[str, Any]:
+        """Return the block."""
+        grown = {
+            name: f"{text_label(self.value.get(name)) or ''}{''.join(pieces)}"
+            for name, pieces in self.pieces.items()
+        }
+        return self.value | grown
 
 
 class Blocks:
@@ -45,32 +77,65 @@ class Blocks:
 
     _others: OtherBlocks
     _skipped: set[Index | None]
+    _growing: dict[Index | None, Growing]
+    _text: list[Index | None]
 
     def __init__(self) -> None:
         self._others = OtherBlocks()
-        self._skipped = set()  # of an unknown type
+        self._skipped = set()  # those whose pieces are no call's, and which go back as they came
+        self._growing = {}  # blocks that are kept, until they end
+        self._text = []  # the block of text that began last, if no other has begun
 
     def clear(self) -> None:
         """Forget all blocks, as the message is over."""
         self._others.indices.clear()
         self._skipped.clear()
+        self._growing.clear()
+        self._text.clear()
 
-    def start(self, index: Index | None, block: Block) -> list[Delta]:
-        """Return the deltas of the start of a block, or of a whole one."""
+    def start(self, index: Index | None, block: Block, wire: str | dict[str, Any] = "") -> list[Delta]:
+        """Return the deltas of the start of a block, or of a whole one.
+
+        `wire` is the block as the wire has it, or the text of the event that starts it; without it nothing is kept.
+        """
+        self._text.clear()
         kind = _CALL_BLOCKS.get(block.type or "")
         if kind is not None:
             return self._start_call(index, block, kind)
-        deltas: list[Delta] = []
         self._others.indices.add(index)
-        if block.type not in _QUIET_BLOCKS:
-            self._skipped.add(index)
-            if not (block.type or "").endswith("tool_result"):
-                deltas.append(Noted(0, "unknown_events"))
-            elif (answered := id_label(block.tool_use_id)) is not None:
-                deltas.append(CallCancelled(answered, answered=True))
-        if (text := text_label(block.text)) and block.type == "text":
-            deltas.append(TextFragment(0, text))
-        return deltas + reasoning_deltas(index, block.thinking, block.signature, block.data)
+        if block.type == "text":
+            return self._start_text(index, block)
+        if block.type not in _THOUGHTS:
+            return self._start_other(index, block, wire)
+        return reasoning_deltas(index, block.thinking, block.signature, block.data)
+
+    def _start_text(self, index: Index | None, block: Block) -> list[Delta]:
+        self._text.append(index)
+        if block.citations:
+            self._growing[index] = Growing({"type": "text", "citations": listed(block.citations)})
+        text = text_label(block.text)
+        return [TextBegan(0)] if not text else [TextBegan(0), TextFragment(0, text)]
+
+    def _start_other(self, index: Index | None, block: Block, wire: str | dict[str, Any]) -> list[Delta]:
+        self._skipped.add(index)
+        told = member(plain(wire), "content_block") if isinstance(wire, str) else wire
+        if isinstance(told, dict) and told:
+            self._growing[index] = Growing(told)
+        if block.type in _QUIET_BLOCKS:
+            return []
+        if not (block.type or "").endswith("tool_result"):
+            return [Noted(0, "unknown_events")]
+        answered = id_label(block.tool_use_id)
+        return [] if answered is None else [CallCancelled(answered, answered=True)]
+
+    def grow(self, index: Index | None, delta: object) -> None:
+        """Add to a block what a delta brings that is no text, thinking or call: it goes back with it."""
+        if not isinstance(delta, dict):
+            return
+        if index not in self._growing and index in self._text:
+            self._growing[index] = Growing({"type": "text"})
+        if (growing := self._growing.get(index)) is not None:
+            growing.take(delta)
 
     def _start_call(self, index: Index | None, block: Block, kind: Kind) -> list[Delta]:
         self._skipped.discard(index)
@@ -95,13 +160,18 @@ class Blocks:
     def stop(self, index: Index | None) -> list[Delta]:
         """Report that the block in a slot ended."""
         self._skipped.discard(index)
-        return self._others.stop(index)
+        growing = self._growing.pop(index, None)
+        if growing is None:
+            return self._others.stop(index)
+        kept = BlockKept(0, growing.whole(), of_text=growing.value.get("type") == "text")
+        return [*self._others.stop(index), *([kept] if not kept.of_text or index in self._text else [])]
 
-    def whole(self, blocks: list[Block] | None) -> list[Delta]:
-        """Return the deltas of whole blocks, one after the other."""
+    def whole(self, blocks: list[Block], wire: object) -> list[Delta]:
+        """Return the deltas of whole blocks, one after the other; `wire` are these as the wire has them."""
         deltas: list[Delta] = []
-        for index, block in enumerate(blocks or ()):
-            deltas += self.start(index, block)
+        for index, block in enumerate(blocks):
+            told = member(wire, index)
+            deltas += self.start(index, block, told if isinstance(told, dict) else {})
             deltas += self.stop(index)
         self._skipped.clear()
         return deltas

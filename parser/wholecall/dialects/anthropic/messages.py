@@ -40,10 +40,11 @@ from wholecall.dialects.anthropic.views import (
     Message,
     TextPiece,
     ThinkingPiece,
+    container_deltas,
     finish_deltas,
     usage_deltas,
 )
-from wholecall.dialects.decode import UNREADABLE, decode, is_noise
+from wholecall.dialects.decode import UNREADABLE, decode, is_noise, member, plain
 from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.runs import Runs
@@ -54,12 +55,13 @@ from wholecall.framing.frame import Frame, Like
 __all__ = ["AnthropicTranslator"]
 
 
-_QUIET_DELTAS = frozenset({"citations_delta", "compaction_delta"})
+_QUIET_DELTAS = frozenset(
+    {"citations_delta", "compaction_delta"}
+)  # pieces of blocks that go back as they came
 
 
 _Piece = Union[InputPiece, TextPiece, ThinkingPiece]
 
-_NO_EVENT = Event()
 _NO_DELTA = DeltaView()
 _common = COMMON.decode
 
@@ -103,7 +105,7 @@ class AnthropicTranslator(TextTranslator, ViewTranslator):
             if delta is None:
                 kind, index = runs.stop()
                 self._slots.clear()
-                said = self._block(event)
+                said = self._block(event, text)
                 deltas += said if is_read(said, text) else with_unread(said, frame_of(texts, left, like))
                 continue
             piece = delta.text
@@ -138,32 +140,33 @@ class AnthropicTranslator(TextTranslator, ViewTranslator):
             return TextFragment(0, "")
         return ReasoningFragment(0, "", index_label(index))
 
-    def _block(self, event: BlockStart | BlockStop) -> list[Delta]:
+    def _block(self, event: BlockStart | BlockStop, text: str) -> list[Delta]:
         if type(event) is BlockStart:
-            return self._blocks.start(index_label(event.index), event.content_block)
+            return self._blocks.start(index_label(event.index), event.content_block, text)
         return self._blocks.stop(index_label(event.index))
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
         known = self.EVENTS.get(event.type)
-        return self._unknown(event, frame) if known is None else known(self, event)
+        return self._unknown(event, frame) if known is None else known(self, event, frame)
 
     def _unknown(self, event: Event, frame: Frame) -> list[Delta]:
         if event.error is not None:
             return report.error(event.error)
         if event.type == "message":
-            return self._body(decode(BODY_DECODER, frame.data) or Message())
+            return self._body(decode(BODY_DECODER, frame.data) or Message(), frame)
         if is_noise(frame):
             return []
         known = self.EVENTS.get(frame.event) if event.type is None else None
-        return report.unknown() if known is None else known(self, event)
+        return report.unknown() if known is None else known(self, event, frame)
 
     # Blocks
 
-    def _delta(self, event: Event) -> list[Delta]:
+    def _delta(self, event: Event, frame: Frame) -> list[Delta]:
         delta = event.delta or _NO_DELTA
         known = self.DELTAS.get(delta.type)
         if known is not None:
             return known(self, index_label(event.index), delta)
+        self._blocks.grow(index_label(event.index), member(plain(frame.data), "delta"))
         return [] if delta.type in _QUIET_DELTAS else report.unknown()
 
     def _input(self, index: Index | None, delta: DeltaView) -> list[Delta]:
@@ -182,20 +185,22 @@ class AnthropicTranslator(TextTranslator, ViewTranslator):
             self._blocks.spoken(index)
         return deltas
 
-    def _block_start(self, event: Event) -> list[Delta]:
-        return self._blocks.start(index_label(event.index), event.content_block or Block())
+    def _block_start(self, event: Event, frame: Frame) -> list[Delta]:
+        return self._blocks.start(index_label(event.index), event.content_block or Block(), frame.data)
 
-    def _block_stop(self, event: Event) -> list[Delta]:
+    def _block_stop(self, event: Event, _frame: Frame) -> list[Delta]:
         return self._blocks.stop(index_label(event.index))
 
     # Messages
 
-    def _message_start(self, event: Event) -> list[Delta]:
-        return self._message(event.message or Message())
+    def _message_start(self, event: Event, frame: Frame) -> list[Delta]:
+        return self._message(event.message or Message(), frame, "message", "content")
 
-    def _message(self, message: Message) -> list[Delta]:
+    def _message(self, message: Message, frame: Frame, *path: str) -> list[Delta]:
         deltas = self._begin(id_label(message.id), name_label(message.model))
-        deltas += self._blocks.whole(message.content) + usage_deltas(message.usage)
+        if message.content:
+            deltas += self._blocks.whole(message.content, member(plain(frame.data), *path))
+        deltas += container_deltas(message.container) + usage_deltas(message.usage)
         return deltas + finish_deltas(message.stop_reason)
 
     def _begin(self, key: str | None, model: str | None) -> list[Delta]:
@@ -203,27 +208,30 @@ class AnthropicTranslator(TextTranslator, ViewTranslator):
         self._blocks.clear()
         return [TurnOpened(key, key, model, restart=True)]
 
-    def _message_delta(self, event: Event) -> list[Delta]:
-        return usage_deltas(event.usage) + finish_deltas((event.delta or _NO_DELTA).stop_reason)
+    def _message_delta(self, event: Event, _frame: Frame) -> list[Delta]:
+        change = event.delta or _NO_DELTA
+        return (
+            usage_deltas(event.usage) + container_deltas(change.container) + finish_deltas(change.stop_reason)
+        )
 
-    def _message_stop(self, _event: Event) -> list[Delta]:
+    def _message_stop(self, *_: object) -> list[Delta]:
         self._blocks.clear()
         return [TurnEnded(self._key)]
 
-    def _body(self, message: Message) -> list[Delta]:
+    def _body(self, message: Message, frame: Frame) -> list[Delta]:
         if message.content is None:
             return report.unknown()
-        return ended_together(self._message(message) + self._message_stop(_NO_EVENT))
+        return ended_together(self._message(message, frame, "content") + self._message_stop())
 
-    EVENTS: ClassVar[Events] = {
+    EVENTS: ClassVar[Events] = {  # each takes the event and its frame
         "content_block_delta": _delta,
         "content_block_start": _block_start,
         "content_block_stop": _block_stop,
         "message_start": _message_start,
         "message_delta": _message_delta,
         "message_stop": _message_stop,
-        "error": lambda _self, event: report.error(event.error),
-        "ping": lambda _self, _event: [],
+        "error": lambda _self, event, _frame: report.error(event.error),
+        "ping": lambda _self, _event, _frame: [],
     }
     DELTAS: ClassVar[Mapping[Any, Callable[[Any, Index | None, DeltaView], list[Delta]]]] = {
         "input_json_delta": _input,

@@ -10,8 +10,9 @@ from typing import Any, Union
 
 import msgspec
 
-from wholecall.deltas import Delta, Finish, UsageSeen
-from wholecall.dialects.decode import NO_TEXT
+from wholecall.deltas import CarriesOn, Delta, Finish, UsageSeen
+from wholecall.dialects.decode import NO_TEXT, member
+from wholecall.dialects.labels import id_label
 from wholecall.dialects.reasons import turn_reason
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Piece",
     "TextPiece",
     "ThinkingPiece",
+    "container_deltas",
     "finish_deltas",
     "usage_deltas",
 ]
@@ -48,6 +50,7 @@ class Block(msgspec.Struct, gc=False):
     signature: Any = None
     data: Any = None
     tool_use_id: Any = None
+    citations: Any = None
 
 
 class BlockStart(msgspec.Struct, gc=False, tag="content_block_start"):
@@ -104,6 +107,7 @@ class DeltaView(msgspec.Struct, gc=False):
     thinking: Any = None
     signature: Any = None
     stop_reason: Any = None
+    container: Any = None
 
 
 class Message(msgspec.Struct, gc=False):
@@ -113,6 +117,7 @@ class Message(msgspec.Struct, gc=False):
     model: Any = None
     content: list[Block] | None = None
     stop_reason: Any = None
+    container: Any = None
     usage: Any = None
 
 
@@ -147,3 +152,9 @@ def usage_deltas(usage: object) -> list[Delta]:
     if not isinstance(usage, dict):
         return []
     return [UsageSeen({name: count for name, count in usage.items() if count is not None})]
+
+
+def container_deltas(container: object) -> list[Delta]:
+    """Return the container in which the provider ran code: the next request names it, so that its state is there."""
+    id_ = id_label(member(container, "id"))
+    return [] if id_ is None else [CarriesOn({"container": id_})]

@@ -50,6 +50,7 @@ from wholecall.dialects.openai.chat_calls import (
     listed,
     mirrors,
     only_opens,
+    own_thought,
     restated,
     speech,
 )
@@ -277,8 +278,19 @@ class ChatTranslator(TextTranslator):
     def _speak(self, deltas: list[Delta], choice: int, view: Any) -> None:
         """Report and remember what a delta says besides calls."""
         said = speech(choice, view)
+        if said and own_thought(view) is None:
+            said = self._without_repeats(choice, said)
         self._seen.update((choice, kind_of(delta)) for delta in said)
         deltas += said
+
+    def _without_repeats(self, choice: int, said: list[Delta]) -> list[Delta]:
+        """Leave out the text of details that a field of its own told before; where there is no such field, they tell it."""
+        thought, alone = (choice, "reasoning"), (choice, "details alone")
+        if thought not in self._seen:
+            if any(kind_of(delta) == "detail" for delta in said):
+                self._seen.add(alone)
+            return said
+        return said if alone in self._seen else [delta for delta in said if kind_of(delta) != "reasoning"]
 
     def _calls(self, deltas: list[Delta], choice: int, delta: DeltaView, payload: Any) -> None:
         for position, call in enumerate(listed(delta)):

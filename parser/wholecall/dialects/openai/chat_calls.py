@@ -6,12 +6,13 @@ only repeats what was reported, is the translator's business.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 from zlib import crc32
 
 from wholecall.deltas import (
     HYDRATION,
     OBJECT,
+    BlockKept,
     CallClosed,
     CallWhole,
     Delta,
@@ -37,6 +38,7 @@ __all__ = [
     "mirrors",
     "name_of",
     "only_opens",
+    "own_thought",
     "restated",
     "speech",
 ]
@@ -165,11 +167,15 @@ def _says_something(view: DeltaView) -> bool:
 
 
 def speech(choice: int, view: Any) -> list[Delta]:
-    """Return reasoning, then content; some servers send the reasoning in two fields (quirk 85)."""
-    thought = text_label(view.reasoning_content) or text_label(view.reasoning)
-    deltas: list[Delta] = [ReasoningFragment(choice, thought)] if thought is not None else []
-    if isinstance(view, DeltaView):
-        deltas += _reasoning_details(choice, view.reasoning_details)
+    """Return reasoning, then content; some servers send the reasoning in two fields (quirk 85), or only as details."""
+    thought = own_thought(view)
+    details = _list(view.reasoning_details) if isinstance(view, DeltaView) else []
+    if details and not thought:
+        thought = "".join(
+            text_label(member(one, name)) or "" for one in details for name in _GROWING.values()
+        )
+    deltas: list[Delta] = [ReasoningFragment(choice, thought)] if thought else []
+    deltas += _reasoning_details(choice, details)
     if type(view.content) is list:
         deltas += _parts(choice, view.content)
     elif text := text_label(view.content):
@@ -188,7 +194,7 @@ def kind_of(delta: Delta) -> str:
     """Return what a message would repeat: text, reasoning, or what belongs to reasoning."""
     if isinstance(delta, ReasoningFragment):
         return "reasoning" if delta.text else f"reasoning/{delta.block}"
-    return "text"
+    return "detail" if isinstance(delta, BlockKept) else "text"
 
 
 def _parts(choice: int, parts: list[Any]) -> list[Delta]:
@@ -203,10 +209,23 @@ def _parts(choice: int, parts: list[Any]) -> list[Delta]:
     return deltas
 
 
-def _reasoning_details(choice: int, details: Any) -> list[Delta]:
-    """Return what has to be sent back: encrypted reasoning and signatures; the text came already."""
+# The members of details that come in pieces.
+_GROWING: Final = {"reasoning.text": "text", "reasoning.summary": "summary"}
+
+
+def own_thought(view: Any) -> str | None:
+    """Return the reasoning that a delta has in a field of its own."""
+    return text_label(view.reasoning_content) or text_label(view.reasoning)
+
+
+def _reasoning_details(choice: int, details: list[Any]) -> list[Delta]:
+    """Return what has to be sent back: the details as they came; encrypted reasoning and signatures are in blocks, too."""
     deltas: list[Delta] = []
-    for detail in _list(details):
+    for detail in details:
+        if isinstance(detail, dict):
+            grows = _GROWING.get(text_label(detail.get("type")) or "")
+            pieces = grows if grows is not None and isinstance(detail.get(grows), str) else None
+            deltas.append(BlockKept(choice, detail, grows=pieces))
         data, signature = text_label(member(detail, "data")), text_label(member(detail, "signature"))
         if data or signature:
             id = id_label(member(detail, "id"))

@@ -36,7 +36,7 @@ from wholecall.deltas import (
     TurnEnded,
     TurnOpened,
 )
-from wholecall.dialects.decode import UNREADABLE, decode, dumped, is_noise
+from wholecall.dialects.decode import UNREADABLE, decode, dumped, is_noise, member, plain
 from wholecall.dialects.labels import id_label, index_label, text_label
 from wholecall.dialects.openai.responses_events import (
     BODY_DECODER,
@@ -61,7 +61,7 @@ from wholecall.dialects.openai.responses_items import (
     is_call,
     reasoning_deltas,
 )
-from wholecall.dialects.openai.responses_progress import Progress
+from wholecall.dialects.openai.responses_progress import Progress, Wire
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.runs import Runs
 from wholecall.dialects.translator import MOST_SLOTS, Events, TextTranslator, ViewTranslator, frame_of
@@ -75,6 +75,19 @@ _NO_RESPONSE = Response()
 _common = COMMON.decode
 _ODD: Any = TextPiece(delta="", sequence_number=-2)  # no event has this number
 _Labels = tuple[Union[int, str, None], Union[str, None]]
+
+
+def _items(frame: Frame) -> Wire:
+    """Return what gives the items of the response in a frame, which is read once, and only if one is asked for."""
+    found: list[Any] = []
+
+    def item(position: int) -> object:
+        if not found:
+            payload = plain(frame.data)
+            found.append(member(payload, "response", "output") or member(payload, "output"))
+        return member(found[0], position)
+
+    return item
 
 
 def _odd(_: str) -> Any:
@@ -183,15 +196,18 @@ class ResponsesTranslator(TextTranslator, ViewTranslator):
         known = self.EVENTS.get(event.type)
         if known is None:
             return self._unknown(event, frame)
-        if (
-            event.response is None and known is ResponsesTranslator._finished
-        ):  # it is not nested on some servers
-            event.response = decode(BODY_DECODER, frame.data)
-        return known(self, event)
+        if known is ResponsesTranslator._finished:
+            if event.response is None:  # it is not nested on some servers
+                event.response = decode(BODY_DECODER, frame.data)
+            return self._finished(event, _items(frame))
+        said: list[Delta] = known(self, event)
+        if known is ResponsesTranslator._item_done and event.item is not None:
+            return said + self._now.keep(event.item, lambda: member(plain(frame.data), "item"))
+        return said
 
     def _unknown(self, event: Event, frame: Frame) -> list[Delta]:
         if event.type is None and event.object == "response":
-            return self._now.body(decode(BODY_DECODER, frame.data) or _NO_RESPONSE)
+            return self._now.body(decode(BODY_DECODER, frame.data) or _NO_RESPONSE, _items(frame))
         if event.error is not None:
             return self._now.fail(event.error)
         if (event.type or frame.event) == "error":
@@ -255,11 +271,11 @@ class ResponsesTranslator(TextTranslator, ViewTranslator):
     def _progressed(self, event: Event) -> list[Delta]:
         return [] if self._now.opened else self._created(event)
 
-    def _finished(self, event: Event) -> list[Delta]:
+    def _finished(self, event: Event, wire: Wire = lambda _: None) -> list[Delta]:
         response = event.response or _NO_RESPONSE
         if event.type == "response.done" and self._now.key not in (None, id_label(response.id)):
             return [Noted(0, "unknown_events")]  # of a Realtime session, where responses end so
-        return self._now.conclude(response, outcome_of(event.type or "", response.status))
+        return self._now.conclude(response, outcome_of(event.type or "", response.status), wire)
 
     def _whole_text(self, event: Event) -> list[Delta]:
         return whole_text(event)

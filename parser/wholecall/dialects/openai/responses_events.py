@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Final, Union, final
 
 import msgspec
 
-from wholecall.deltas import DONE, OBJECT, CallClosed, CallSeen, CallWhole, Delta, Finish, Noted
+from wholecall.deltas import DONE, OBJECT, CallClosed, CallSeen, CallWhole, Delta, Finish, Noted, TextBegan
 from wholecall.dialects.decode import NO_TEXT, wire_text
 from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.openai.responses_items import (
@@ -237,4 +237,6 @@ def added(event: Event) -> list[Delta]:
     item = event.item or Item()
     if is_call(item):
         return [call_delta(item, index_label(event.output_index), OBJECT, skeleton=True)]
+    if item.type == "message":
+        return [TextBegan(0)]
     return answered(item) if item.type in QUIET_ITEMS else [Noted(0, "unknown_events")]

@@ -45,6 +45,7 @@ __all__ = [
     "call_delta",
     "finished_call",
     "is_call",
+    "is_kept",
     "message_text",
     "public_id",
     "reasoning_deltas",
@@ -193,6 +194,18 @@ def is_call(item: Item | FunctionCall) -> bool:
     return item.type in _CALLS
 
 
+def is_kept(item: Item | FunctionCall) -> bool:
+    """Return whether an item may go back as it came: neither reasoning nor a call that the client executes."""
+    return item.type != "reasoning" and _kind(item) in (None, "server")
+
+
+def _kind(item: Item | FunctionCall) -> Kind | None:
+    call = _CALLS.get(item.type)
+    if call is None or call.kind != "builtin" or type(item) is FunctionCall:
+        return None if call is None else call.kind
+    return "server" if _is_hosted(item) else "builtin"
+
+
 def summed(item: Item | FunctionCall) -> int:
     """Return a number that stands for all that an item can say: equal items have equal ones, and none is kept.
 
@@ -225,13 +238,12 @@ def call_delta(
     so do the members of a tool that OpenAI defines, unless the item is completed already. `closes` goes to the text.
     """
     call = _CALLS[item.type]
-    kind: Kind = call.kind
+    kind = _kind(item) or call.kind
     alias, call_id = id_label(item.id), id_label(item.call_id)
     extra: dict[str, Any] = {"item_id": alias} if alias and call_id else {}
     if type(item) is FunctionCall:
         text = string_text(item.arguments)
     else:
-        kind = "server" if kind == "builtin" and _is_hosted(item) else kind
         text = wire_text(getattr(item, call.text)) if call.text else _members_text(item)
         extra |= _untouched(item)
     if skeleton and (is_blank(text) or (call.text is None and item.status != "completed")):

@@ -7,23 +7,31 @@ finished response adds; often that is nothing (quirk 73).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Union
 
-from wholecall.deltas import Delta, Finish, TurnEnded, TurnOpened, UsageSeen, WireFault
+from wholecall.deltas import CallPlaced, Delta, Finish, TextBegan, TurnEnded, TurnOpened, UsageSeen, WireFault
 from wholecall.dialects.decode import provider_error
 from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.openai.responses_events import Event, finish_of, outcome_of
 from wholecall.dialects.openai.responses_items import (
+    FunctionCall,
     Item,
     Response,
     answered,
     is_call,
+    is_kept,
     message_text,
+    public_id,
     reasoning_deltas,
     restated_calls,
 )
+from wholecall.dialects.openai.responses_kept import kept_item
 
-__all__ = ["Progress", "is_replay"]
+__all__ = ["Progress", "Wire", "is_replay"]
+
+Wire = Callable[[int], object]  # gives an item of the response as the wire has it
 
 
 def is_replay(number: int, expected: int, *, starts: bool, again: bool) -> bool:
@@ -42,9 +50,10 @@ class Progress:
         opened, failed, spoken: whether its turn began, and failed; and whether text was reported.
         thought: the indices of the reasoning items that were reported; None for none, for a set takes memory.
         done: of the finished calls, by their public ids, what stands for all of their items (`summed`).
+        kept: the ids of the other items that were done; None for none.
     """
 
-    __slots__ = ("_guest", "done", "expected", "failed", "key", "opened", "spoken", "thought")
+    __slots__ = ("_guest", "done", "expected", "failed", "kept", "key", "opened", "spoken", "thought")
 
     _guest: bool
     expected: int
@@ -54,6 +63,7 @@ class Progress:
     spoken: bool
     thought: Union[set[object], None]
     done: dict[str, int]
+    kept: Union[set[Union[str, None]], None]
 
     def __init__(self, *, guest: bool = False) -> None:
         self._guest = guest  # of a stream of another dialect, which owns the turn
@@ -63,7 +73,7 @@ class Progress:
     def _restart(self, key: str | None) -> None:
         self.key = key
         self.opened = self.failed = self.spoken = False
-        self.thought = None
+        self.thought = self.kept = None
         self.done = {}
 
     def think(self, index: object) -> bool:
@@ -104,21 +114,21 @@ class Progress:
         self.opened = True
         return [] if self._guest else [TurnOpened(key, key, name_label(response.model), restart=True)]
 
-    def body(self, response: Response) -> list[Delta]:
-        """Return the deltas of a whole, non-streamed response."""
+    def body(self, response: Response, wire: Wire) -> list[Delta]:
+        """Return the deltas of a whole, non-streamed response; `wire` gives its items as the wire has them."""
         deltas = self.open(response)
         if response.status in ("queued", "in_progress"):
-            return deltas + self.restated(response)
-        return deltas + self.conclude(response, outcome_of("", response.status))
+            return deltas + self.restated(response, wire)
+        return deltas + self.conclude(response, outcome_of("", response.status), wire)
 
-    def conclude(self, response: Response, outcome: str) -> list[Delta]:
+    def conclude(self, response: Response, outcome: str, wire: Wire) -> list[Delta]:
         """Return the deltas of the last event of a response."""
         usage: list[Delta] = [UsageSeen(response.usage)] if isinstance(response.usage, dict) else []
         if outcome == "failed":
             return usage + self.fail(response.error)
         if outcome == "cancelled":
             return usage + ([] if self._guest else [Finish(0, "aborted", outcome, drops=True), *self.end()])
-        deltas = self.restated(response) + usage
+        deltas = self.restated(response, wire) + usage
         return deltas if self._guest else [*deltas, finish_of(response, outcome), *self.end()]
 
     def end(self) -> list[Delta]:
@@ -132,18 +142,37 @@ class Progress:
         self.failed = True
         return [provider_error(error)]
 
-    def restated(self, response: Response) -> list[Delta]:
+    def keep(self, item: Item | FunctionCall, wire: Callable[[], object]) -> list[Delta]:
+        """Return what goes back of an item as it came, once; `wire` gives it as the wire has it."""
+        if self._guest or not is_kept(item):
+            return []
+        if self.kept is None:
+            self.kept = set()
+        id_ = id_label(item.id)
+        if id_ is not None and id_ in self.kept:
+            return []
+        self.kept.add(id_)
+        kept = kept_item(wire())
+        return [] if kept is None else [kept]
+
+    def restated(self, response: Response, wire: Wire) -> list[Delta]:
         """Restate what the finished response lists and no event sent."""
         deltas: list[Delta] = []
+        is_new = not self.kept  # else an item without an id is one that was done
         for position, item in enumerate(response.output or ()):
-            if not is_call(item):
-                deltas += self._restated_speech(item, position)
+            if is_call(item) and (id_ := public_id(item)) is not None:
+                deltas.append(CallPlaced(0, id_))
+            deltas += self._restated_speech(item, position)
+            if is_new or item.id is not None:
+                deltas += self.keep(item, partial(wire, position))
+        if all(type(delta) is CallPlaced for delta in deltas):  # the calls stand where their events came
+            deltas = []
         results = [delta for item in response.output or () for delta in answered(item)]
         return deltas + restated_calls(response.output, self.done) + results
 
     def _restated_speech(self, item: Item, position: int) -> list[Delta]:
         if item.type == "message" and not self.spoken:
-            return message_text(item)
+            return [TextBegan(0), *message_text(item)]
         if item.type == "reasoning" and not self.thought:
             return reasoning_deltas(item, position, known=False)
         return []

@@ -1,0 +1,96 @@
+"""What a choice said, in order: texts, reasoning, calls, and the parts that go back as they came.
+
+Theory of operation. `Choice.places` notes where each part began, in pieces of text before it. A part that only its
+provider understands (a result of its search, a text with citations, an item of an unknown type) is a `Kept`; a text
+with more than its letters covers what was said since `begin_text`. A call that the wire lists among such parts before
+its own frame comes is placed by its id, and stands where it was listed. `content` makes the view of all that.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wholecall.machine.kept import Kept
+from wholecall.output.turns import OtherBlock, ReasoningBlock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wholecall.deltas import BlockKept
+    from wholecall.machine.choice import Choice
+
+__all__ = ["begin_text", "content", "keep", "place_call"]
+
+
+def begin_text(choice: Choice) -> None:
+    """Let the text that follows stand apart from the text before it."""
+    if not choice.places or choice.places[-1] != (len(choice.text), ("text", 0)):
+        choice.places.append((len(choice.text), ("text", 0)))
+
+
+def keep(choice: Choice, delta: BlockKept) -> None:
+    """Keep a part; a text only if it is what was said since it began."""
+    kept = choice.kept
+    if kept and kept[-1].take(delta):
+        return
+    if delta.of_text and not _is_said(choice, delta.said):
+        return
+    choice.places.append((len(choice.text), ("block", len(kept))))
+    first = [] if delta.grows is None else [delta.value[delta.grows]]
+    kept.append(Kept(dict(delta.value), delta.of_text, delta.grows, first))
+
+
+def _is_said(choice: Choice, said: str | None) -> bool:
+    """Return whether nothing but text came since a text began, and that text is this one, if it is known."""
+    place, (what, _) = choice.places[-1] if choice.places else (0, ("call", 0))
+    return what == "text" and said in (None, "".join(choice.text[place:]))
+
+
+def place_call(choice: Choice, id: str) -> None:
+    """Let the call of an id stand here, unless it stands somewhere already."""
+    choice.places.append((len(choice.text), ("listed", len(choice.listed))))
+    choice.listed.append(id)
+
+
+def content(
+    choice: Choice, blocks: tuple[ReasoningBlock, ...]
+) -> tuple[str | ReasoningBlock | OtherBlock | int, ...]:
+    """Return text, reasoning, other parts and the numbers of calls in the order in which they began."""
+    found: list[str | ReasoningBlock | OtherBlock | int] = []
+    done = 0
+    for place, (what, number) in [*choice.places, (len(choice.text), ("text", 0))]:
+        text = "".join(choice.text[done:place])
+        done = max(done, place)
+        if what == "block" and choice.kept[number].of_text:
+            found.append(choice.kept[number].seen(text))
+            continue
+        if text:
+            found.append(text)
+        if what == "block":
+            found.append(choice.kept[number].seen(""))
+        elif what == "reasoning":
+            found.append(blocks[number])
+        elif what == "call":
+            found.append(number)
+        elif what == "listed":
+            found += _listed(choice, choice.listed[number])
+    return tuple(found) if not choice.listed else tuple(_once(found))
+
+
+def _listed(choice: Choice, id: str) -> list[int]:
+    """Return the number of the first call of an id, if there is one."""
+    calls = choice.by_id.get(id, ())
+    return [call.number for call in calls if call.number >= 0][:1]
+
+
+def _once(
+    parts: list[str | ReasoningBlock | OtherBlock | int],
+) -> Iterator[str | ReasoningBlock | OtherBlock | int]:
+    """Yield the parts, each call only where it stands first."""
+    seen: set[int] = set()
+    for part in parts:
+        if isinstance(part, int):
+            if part in seen:
+                continue
+            seen.add(part)
+        yield part
