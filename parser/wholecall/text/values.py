@@ -15,28 +15,18 @@ import re
 from collections.abc import Callable, Iterator
 from functools import reduce
 from typing import Any, Final
-from urllib.parse import unquote
 
 import msgspec
 
 from wholecall.arguments.equal import spelled_alike
 from wholecall.arguments.tokens import members, nesting
 from wholecall.text.python_values import DEEPEST, NotPython, python_value
+from wholecall.tools.spelling import TYPES, target, type_named
 
 __all__ = ["Kinds", "Schema", "json_typed", "self_typed", "typed", "written"]
 
 Kinds = frozenset[str]  # of `string integer number boolean object array null`; none: nothing is known
 
-_NAMES: Final = {
-    **{name: name for name in ("string", "integer", "number", "boolean", "object", "array", "null")},
-    "str": "string",
-    "int": "integer",
-    "float": "number",
-    "bool": "boolean",
-    "dict": "object",
-    "list": "array",
-    "none": "null",
-}
 _TYPES: Final[dict[type, str]] = {
     str: "string",
     int: "integer",
@@ -63,7 +53,7 @@ def _listed(node: dict[str, Any], key: str) -> list[Any]:
 
 def _named(name: Any) -> str | None:
     """Return the kind of JSON that a type's name means, `list[str]` and `STRING` too."""
-    return _NAMES.get(name.partition("[")[0].strip().lower()) if isinstance(name, str) else None
+    return TYPES.get(type_named(name)) if isinstance(name, str) else None
 
 
 def _stated(node: dict[str, Any]) -> Iterator[Kinds]:
@@ -107,24 +97,9 @@ class _Walk:
     def _joined(self, node: dict[str, Any], links: int) -> Iterator[tuple[Any, int]]:
         """Yield the schemas that hold besides this one, with the references on the way."""
         if isinstance(node.get("$ref"), str):
-            yield self._target(node["$ref"]), links + 1
+            yield target(self.root, node["$ref"]), links + 1
         for inner in _listed(node, "allOf"):
             yield inner, links
-
-    def _target(self, reference: str) -> Any:
-        """Return what a JSON pointer into the root document points at, None if there is nothing."""
-        found = self.root
-        if reference.partition("#")[0] or not reference:
-            return None
-        for step in unquote(reference[1:]).split("/")[1:]:
-            name = step.replace("~1", "/").replace("~0", "~")
-            if isinstance(found, dict) and name in found:
-                found = found[name]
-            elif isinstance(found, list) and re.fullmatch("[0-9]{1,6}", name) and int(name) < len(found):
-                found = found[int(name)]
-            else:
-                return None
-        return found
 
     def kinds(self, node: Any, links: int = 0, level: int = 0) -> Kinds | None:
         """Return the kinds that a schema allows, None if nothing is known."""
@@ -139,10 +114,7 @@ class _Walk:
             if branches := _listed(schema, key):
                 bounds.append(_either([self.kinds(branch, links, level + 1) for branch in branches]))
         known = [bound for bound in bounds if bound is not None]
-        allowed = reduce(_both, known) if known else None
-        if allowed and schema.get("nullable") is True:
-            allowed |= {"null"}
-        return allowed
+        return reduce(_both, known) if known else None
 
     def names(self, node: Any, links: int = 0, level: int = 0) -> Iterator[str]:
         """Yield the names of the members that a schema lists."""

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from wholecall.tools.spelling import TYPES, type_named
+
 __all__ = ["Defined", "defined", "definitions", "is_definition", "schema_of", "text_of"]
 
 _LISTS = ("function_declarations", "functionDeclarations", "tools")
@@ -76,7 +78,7 @@ def _unwrapped(described: Definition) -> Definition:
 
 
 def schema_of(described: Definition) -> Any:
-    """Return the JSON Schema of a definition's arguments, None if it has none."""
+    """Return the schema of a definition's arguments as it was written, None if it has none."""
     inner = _unwrapped(described)
     for key in _SCHEMAS:
         schema = inner.get(key)
@@ -85,60 +87,17 @@ def schema_of(described: Definition) -> Any:
         if key == "parameter_definitions":
             return _from_parameters(schema)
         wrapped = schema.get("json") if isinstance(schema, Mapping) and len(schema) == 1 else None
-        return _from_gemini(wrapped if isinstance(wrapped, Mapping) else schema)
+        return wrapped if isinstance(wrapped, Mapping) else schema
     return None
 
 
-# --- Gemini's subset of OpenAPI -----------------------------------------------------------------------------
-
-_COUNTS = (
-    "minItems",
-    "maxItems",
-    "minLength",
-    "maxLength",
-    "minProperties",
-    "maxProperties",
-)  # int64 is text
-_GEMINI_TYPES = frozenset({"STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"})
-
-
-def _from_gemini(schema: Any) -> Any:
-    """Return the schema as JSON Schema; one that has no upper-case type is taken as it is."""
-    if not isinstance(schema, Mapping):
-        return schema
-    made = {key: _converted(key, value) for key, value in schema.items() if key != "nullable"}
-    if schema.get("nullable") is not True or schema.get("type") not in _GEMINI_TYPES:
-        return made
-    made["type"] = [made["type"], "null"]
-    if isinstance(made.get("enum"), list):
-        made["enum"] = [*made["enum"], None]
-    return made
-
-
-def _converted(key: str, value: Any) -> Any:
-    if key == "type" and isinstance(value, str) and value in _GEMINI_TYPES:
-        return value.lower()
-    if key in _COUNTS and isinstance(value, str) and value.isdecimal():
-        return int(value)
-    if key == "properties" and isinstance(value, Mapping):
-        return {name: _from_gemini(inner) for name, inner in value.items()}
-    if key in ("items", "additionalProperties"):
-        return _from_gemini(value)
-    if key in ("anyOf", "any_of", "prefixItems") and isinstance(value, list):
-        return [_from_gemini(inner) for inner in value]
-    return value
-
-
 # --- Cohere v1 ----------------------------------------------------------------------------------------------
-
-_PYTHON_TYPES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "dict": "object", "list": "array"}  # fmt: skip
 
 
 def _from_parameters(parameters: Any) -> dict[str, Any]:
     """Return what `{"port": {"type": "str", "required": true}}` means."""
     named = parameters.items() if isinstance(parameters, Mapping) else ()
-    types = {name: str(parameter.get("type", "")).lower() for name, parameter in named}
-    known = {name: _PYTHON_TYPES.get(said.partition("[")[0]) for name, said in types.items()}
+    known = {name: TYPES.get(type_named(str(parameter.get("type", "")))) for name, parameter in named}
     required = [name for name, parameter in named if parameter.get("required") is True]
     properties = {name: {"type": json_type} if json_type else {} for name, json_type in known.items()}
     return {"type": "object", "properties": properties, "required": required}

@@ -2,29 +2,44 @@
 
 Theory of operation. The library compiles a schema once, of any draft, and answers in well under a microsecond;
 it was chosen over `jsonschema` (a hundred times slower) and `fastjsonschema` (old drafts only). Nothing is
-ever fetched: a reference that the schema does not resolve itself is the caller's mistake. Of the library's
-errors only the rule and the place are reported, because its messages quote the arguments.
+ever fetched: a schema that refers to another document checks nothing, and the reason is told; one that refers to what
+it lacks itself is the caller's mistake. Of the library's errors only the rule and the place are reported, because its
+messages quote the arguments.
 """
 
 from __future__ import annotations
 
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from wholecall.tools.misfit import Check, Misfit, Want, declared_in, shown
+from wholecall.tools.spelling import invalid, unresolved
 
-__all__ = ["schema_check"]
+__all__ = ["Checked", "schema_check"]
 
 _MAX_ERRORS = 256  # more than anyone reads, and than coercion may mend
 
 
-def schema_check(schema: dict[str, Any] | bool) -> Check:
+class Checked(NamedTuple):
+    """A check, and why it checks nothing; an empty text if it does."""
+
+    check: Check
+    unchecked: str = ""
+
+
+def schema_check(schema: Any, name: str) -> Checked:
     """Return the check by a JSON Schema; the value is the arguments themselves.
+
+    Args:
+        schema: the schema; None checks nothing.
+        name: the tool's, for errors.
 
     Raises:
         ImportError: the extra `schema` is not installed.
-        ValueError: the schema is not valid, or refers to what it does not hold.
+        ValueError: the schema is not valid, or refers to a part of itself that is not there.
     """
+    if schema is None:
+        return Checked(_anything, "its definition has no schema")
     try:
         import jsonschema_rs as library  # noqa: PLC0415 - an extra
     except ImportError as error:
@@ -34,7 +49,34 @@ def schema_check(schema: dict[str, Any] | bool) -> Check:
     try:
         validator: Any = library.validator_for(schema, retriever=_refuse)
     except ValueError as error:  # the library's errors are some
-        raise ValueError(f"a tool's JSON Schema is not valid: {error}") from error
+        return Checked(_anything, _outside(schema, name, error))
+    return Checked(_check_by(validator, schema))
+
+
+def _anything(arguments: dict[str, Any]) -> dict[str, Any]:
+    return arguments
+
+
+def _outside(schema: Any, name: str, error: Any) -> str:
+    """Return which reference leads out of a schema that the library refused.
+
+    Raises:
+        ValueError: it was refused for something else.
+    """
+    path, why = tuple(getattr(error, "instance_path", ())), getattr(error, "message", str(error))
+    if getattr(getattr(error, "kind", None), "name", None) != "$ref":
+        raise invalid(name, path, why) from error
+    found = list(unresolved(schema))
+    for where, reference in found:
+        if reference.startswith("#"):
+            raise invalid(name, where, f"{reference!r} points at nothing in it") from error
+    if not found:
+        raise invalid(name, path, why) from error
+    where, reference = found[0]
+    return f"at {shown(where)}: {reference!r} is not part of its schema, and nothing is fetched"
+
+
+def _check_by(validator: Any, schema: Any) -> Check:
     is_declared = declared_in(lambda: schema)
 
     def check(arguments: dict[str, Any]) -> Any:

@@ -17,6 +17,7 @@ from wholecall.errors import UnknownDialect, choices, meant
 from wholecall.tools.definitions import Defined, defined, definitions, is_definition, text_of
 from wholecall.tools.described import SHAPES, About, about_definition, about_form
 from wholecall.tools.schema import schema_check
+from wholecall.tools.spelling import json_schema
 from wholecall.tools.types import function_check, type_check
 from wholecall.tools.validators import validator_of
 
@@ -45,16 +46,21 @@ class Tool(Generic[ArgsT]):
             function with annotations, a JSON Schema, or a definition in a provider's shape.
         name: as the model calls it; by default that of the definition, the class or the function.
 
+    Attributes:
+        name: the tool's name.
+        unchecked: why its calls are not checked, as `Tools.unchecked` says it; empty if they are.
+
     Raises:
         TypeError: the form is none of these, or has no name of its own and none is given.
         ValueError: a JSON Schema is not valid, or the definition holds several tools.
         ImportError: a JSON Schema needs the extra `schema`.
     """
 
-    __slots__ = ("_form", "about", "check", "name")
+    __slots__ = ("_form", "about", "check", "name", "unchecked")
     about: About
     check: Check
     name: str
+    unchecked: str
 
     @overload
     def __init__(self, form: TypedForm[ArgsT], name: str | None = None) -> None: ...
@@ -64,7 +70,7 @@ class Tool(Generic[ArgsT]):
         made = list(_made(form, name))
         if len(made) != 1:
             raise ValueError(f"the definition holds {len(made)} tools with a name; use Tools([...])")
-        self.name, self.check, self.about = made[0]
+        self.name, self.check, self.about, self.unchecked = made[0]
         self._form = form
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -81,24 +87,23 @@ AnyTools = Union[Sequence[Any], Mapping[str, Any], "Tools[Any]"]
 
 
 class _Made(NamedTuple):
-    """A tool by its name; `about` gives its description and JSON Schema."""
+    """A tool by its name; `about` gives its description and JSON Schema, `unchecked` why its check checks nothing."""
 
     name: str
     check: Check
     about: About
+    unchecked: str = ""
 
 
 def _made(form: Any, name: str | None) -> Iterator[_Made]:
     """Yield each tool that the form describes."""
     if isinstance(form, Tool):
-        yield _Made(name or form.name, form.check, form.about)
+        yield _Made(name or form.name, form.check, form.about, form.unchecked)
     elif isinstance(form, Mapping) and not (name and not is_definition(form)):
         for found in definitions(form) if name is None else [defined(form, name)]:
-            yield _Made(found.name, _schema_check(found.schema), partial(about_definition, found))
+            yield _made_of(found)
     elif isinstance(form, Mapping):
-        schema = dict(form)
-        found = Defined(name or "", schema, text_of(schema))
-        yield _Made(found.name, schema_check(schema), partial(about_definition, found))
+        yield _made_of(Defined(name or "", form, text_of(form)))
     elif not isinstance(form, type) and callable(dump := getattr(form, "model_dump", None)):
         yield from _made(dump(mode="json", by_alias=True, exclude_none=True), name)
     else:
@@ -106,12 +111,11 @@ def _made(form: Any, name: str | None) -> Iterator[_Made]:
         yield _Made(_name(form, name), check, partial(about_form, form))
 
 
-def _schema_check(schema: Any) -> Check:
-    return _anything if schema is None else schema_check(schema)
-
-
-def _anything(arguments: dict[str, Any]) -> dict[str, Any]:
-    return arguments
+def _made_of(defined: Defined) -> _Made:
+    """Return the tool of a definition, its schema in the words of JSON Schema."""
+    known = defined._replace(schema=json_schema(defined.schema, defined.name))
+    checked = schema_check(known.schema, known.name)
+    return _Made(known.name, checked.check, partial(about_definition, known), checked.unchecked)
 
 
 def _check(form: Any) -> Check:
@@ -191,6 +195,14 @@ class Tools(Generic[ArgsT]):
 
     def __contains__(self, name: object) -> bool:
         return name in self._by_name
+
+    @property
+    def unchecked(self) -> dict[str, str]:
+        """The tools whose arguments nothing checks, each with the reason: no schema, or one that refers to another document.
+
+        Their calls come out with whatever arguments they have. An empty dict says that all are checked.
+        """
+        return {name: made.unchecked for name, made in self._by_name.items() if made.unchecked}
 
     def check_of(self, name: str) -> Callable[[dict[str, Any]], Any] | None:
         """Return the check of the tool of this very name, None if there is none."""
