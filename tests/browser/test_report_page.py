@@ -166,6 +166,17 @@ tell([document.documentElement.scrollWidth <= window.innerWidth, sticks.map((one
 
         assert [True, []] == told(page, driver, size=size)
 
+    @pytest.mark.parametrize("size", ["1920,1200", "1440,900"])
+    def test_commands_are_whole(self, tmp_path: Path, size: str) -> None:
+        """The last column of the worst recordings is in its table's window, however long a path is."""
+        rows = [answer("a-long-name-of-a-folder/" * 12 + "a.sse", call("f", '{"a": "'), finish="length")]
+        driver = """
+const wide = one("#worst .wide");
+tell([wide.scrollWidth <= wide.clientWidth + 1, one("td.command").textContent.endsWith("a.sse")]);
+"""
+
+        assert [True, True] == told(page_of(tmp_path, rows), driver, size=size)
+
     def test_dark_and_light(self, page: Path) -> None:
         """A button changes the colours, and changes them back."""
         driver = """

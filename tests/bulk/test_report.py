@@ -16,7 +16,7 @@ import pytest
 
 from tests.hygiene.source_tree import CORPORA
 from tests.support.reports import answer, call, rows_of, sample, write_assembled, write_part, write_parts
-from wholecall.bulk import CALLS, GROUPS, RECORDINGS, Histogram, Rate, Report, report, scan
+from wholecall.bulk import CALLS, GROUPS, RECORDINGS, Group, Histogram, Rate, Report, report, scan
 from wholecall.bulk.columns import flat
 from wholecall.bulk.reporting import others, windows
 from wholecall.bulk.reporting.counts import OTHERS, Counts, Words
@@ -61,9 +61,16 @@ def linted(*paths: Path) -> dict[str, dict[str, Any]]:
     return {line.pop("provider", ""): line for line in lines if "recording" not in line}
 
 
+BY_PROVIDER = ("provider", "dialect")
+
+
 def by_provider(found: Report) -> dict[str, dict[str, Any]]:
-    """Return the counts of a report, by provider, and of all under the empty name."""
-    groups = {group.key[0]: group.counts.to_dict() for group in found.groups}
+    """Return the counts of a report as lint groups them, by dialect where no provider is known; all has the empty name."""
+    named: dict[str, list[Group]] = {}
+    for group in found.groups:
+        provider, dialect = group.key
+        named.setdefault(dialect if provider == "unknown" else provider, []).append(group)
+    groups = {name: found.together(its).to_dict() for name, its in named.items()}
     return {"": found.total.to_dict(), **groups}
 
 
@@ -108,7 +115,7 @@ class TestLint:
         lint = linted(*(CORPORA / folder for folder in FOLDERS))
 
         assert len(lint) > 20
-        assert answers(lint) == answers(by_provider(report(parts, by=["provider"])))
+        assert answers(lint) == answers(by_provider(report(parts, by=BY_PROVIDER)))
 
     @pytest.mark.cases
     @pytest.mark.slow
@@ -116,7 +123,7 @@ class TestLint:
         """So it is for recordings of others, once they are scanned."""
         for _ in scan([recordings_dir], tmp_path / "out"):
             pass
-        found = report(tmp_path / "out", by=["provider"])
+        found = report(tmp_path / "out", by=BY_PROVIDER)
 
         assert answers(linted(recordings_dir)) == answers(by_provider(found))
 
@@ -182,6 +189,25 @@ class TestTables:
             assert by == "tool" or its.total.to_dict() == together.to_dict()
 
         assert 1 == len({json.dumps(its.total.to_dict(), sort_keys=True) for its in found.values()})
+
+    def test_a_folder_is_that_of_the_source(self, tmp_path: Path) -> None:
+        """Below what was scanned; what lies in it itself is in `.`."""
+        sources = ("a.sse", "logs/b.sse", "logs/c.sse", "logs/old/d.sse", "s3://x/e.sse", "/f.sse")
+        rows = [answer(source, call("f", "{}")) for source in sources]
+        found = report(write_parts(tmp_path / "out", rows), by=["folder"])
+
+        assert {".": 1, "logs": 2, "logs/old": 1, "s3://x": 1, "/": 1} == {
+            group.key[0]: group.counts.recordings for group in found.groups
+        }
+
+    def test_a_provider_is_no_dialect(self, tmp_path: Path) -> None:
+        """Where nobody said who answered, the provider is unknown, whatever the dialect."""
+        rows = [answer("a", call("f", "{}")), answer("b", call("f", "{}"), provider="p")]
+        found = report(write_parts(tmp_path / "out", rows), by=["provider", "dialect"])
+
+        assert {("unknown", "chat-completions"), ("p", "chat-completions")} == {
+            group.key for group in found.groups
+        }
 
     def test_files_and_folders(self, tables: Path) -> None:
         """A folder of parts is what it holds: its two folders, or all its files, in order."""
@@ -324,7 +350,7 @@ class TestRefusals:
     @pytest.mark.parametrize("by", [[], ["colour"], "colour"])
     def test_groups(self, by: Any, tables: Path) -> None:
         """What makes no groups is refused, with what does."""
-        with pytest.raises(ValueError, match="provider, model, dialect, tool"):
+        with pytest.raises(ValueError, match="provider, model, dialect, folder, tool"):
             report(tables, by=by)
 
     def test_damage_in_the_middle(self, tables: Path) -> None:
@@ -353,8 +379,8 @@ class TestGroups:
         ranked = report(tables, by=["provider"], least=30)
         small = report(tables, by=["provider"], least=39)
 
-        assert ["quay", "harbour", "chat-completions"] == [group.key[0] for group in ranked.groups][:3]
-        assert ["harbour", "quay", "chat-completions"] == [group.key[0] for group in small.groups][:3]
+        assert ["quay", "harbour", "unknown"] == [group.key[0] for group in ranked.groups][:3]
+        assert ["harbour", "quay", "unknown"] == [group.key[0] for group in small.groups][:3]
         assert [True, False, False] == [small.is_ranked(group.counts) for group in small.groups][:3]
 
     def test_bounded(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

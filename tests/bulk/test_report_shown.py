@@ -70,11 +70,19 @@ class TestText:
     def test_colours_change_nothing_else(self, found: Report) -> None:
         """With colours the text is the same; drops are red, rates of few calls grey."""
         coloured = list(text_of(found, 100, colour=True))
-        few = next(line for line in coloured if line.startswith("chat-completions"))
+        few = next(line for line in coloured if line.startswith("unknown"))
 
         assert "\n".join(text_of(found, 100, colour=False)) == plain(coloured)
         assert re.search(r"\x1b\[31m *3\x1b\[0m  \x1b\[31m *7\.9 %\x1b\[0m", "\n".join(coloured))
         assert re.search(r"\x1b\[2m *100 %\x1b\[0m  \x1b\[2m *20\.7-100\.0\x1b\[0m", few)
+
+    def test_grey_is_explained_where_it_stands(self, tmp_path: Path) -> None:
+        """A legend says what is not ranked, where something is; else nothing speaks of it."""
+        path = write_parts(tmp_path / "out", [answer(str(n), call("f", "{}")) for n in range(3)])
+        said = ["\n".join(text_of(report(path, least=least), 200, colour=False)) for least in (3, 4)]
+
+        assert [0, 2] == [text.count("Rates of fewer than 4 calls are not ranked") for text in said]
+        assert "grey" not in said[0]
 
     def test_many_groups(self, tmp_path: Path) -> None:
         """Of many groups the first have rows of their own; the last row holds the others."""
@@ -83,7 +91,7 @@ class TestText:
 
         assert 19 == len(
             re.findall(
-                r"^chat-completions  m\d\d +1 +",
+                r"^unknown +m\d\d +1 +",
                 text.split("Ends of turns")[0].split("Quirks")[0],
                 re.MULTILINE,
             )
@@ -275,8 +283,8 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            (["--by", "colour"], "take some of provider, model, dialect, tool, with commas"),
-            (["--by", ","], "take some of provider, model, dialect, tool, with commas"),
+            (["--by", "colour"], "take some of provider, model, dialect, folder, tool, with commas"),
+            (["--by", ","], "take some of provider, model, dialect, folder, tool, with commas"),
             (["--min", "-1"], "'-1' is not a number of calls"),
             (["--min", "9" * 5000], "is not a number of calls"),
             (["--json", "--html", "-"], "not allowed with"),

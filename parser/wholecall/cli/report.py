@@ -24,19 +24,19 @@ Count what the tables of recordings and calls hold: drop rates by group, reasons
 turns, tokens, duplicates, and the recordings that one should look at. The tables are read once; texts of arguments are
 not read at all.
 
-A drop rate has its 95 % interval. Rates of few calls are grey, and stand below the others.
+A drop rate has its 95 % interval. Rates of fewer calls than --min stand below the others, in grey where there are colours.
 """
 _PATHS = """\
 a folder that `wholecall scan` wrote, Parquet files or
 folders of its tables, or what `assemble_batch` returned;
 also URLs of object stores"""
 _BY = """\
-what makes groups: some of provider, model, dialect and
-tool, with commas (provider,model)"""
+what makes groups: some of provider, model, dialect, folder
+and tool, with commas (provider,model)"""
 _EXAMPLES = """\
 examples:
   wholecall scan logs --out tables && wholecall report tables
-  wholecall report tables --by provider               the groups of `wholecall lint`
+  wholecall report tables --by folder                 where the recordings lie
   wholecall report tables --by model,tool --min 100   which model has trouble with which tool
   wholecall report tables --html report.html          a page with charts; it needs no network
   wholecall report tables --json | jq 'select(.section == "group") | [.model, .drop_rate.share]'

@@ -38,8 +38,8 @@ def report(
     Args:
         paths: folders that `scan` wrote, Parquet files or folders of the tables `CALLS` and `RECORDINGS` (calls in the
             order of their recordings) or `ASSEMBLED`, or URLs of either in an object store.
-        by: what makes groups: `"provider"` (the dialect, where none is known), `"model"`, `"dialect"`, `"tool"`. By tool
-            a recording is counted for each tool that it called.
+        by: what makes groups: `"provider"`, `"model"`, `"dialect"`, `"folder"` (that of the source, below what was
+            scanned), `"tool"`. By tool a recording is counted for each tool that it called.
         least: of how many calls a drop rate is ranked.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The counts of groups of recordings: by provider, model, dialect, tool, or of all.
+"""The counts of groups of recordings: by provider, model, dialect, folder, tool, or of all.
 
 Theory of operation. A *member* is a recording in a group. Without tools each recording is one member; by tool it is a
 member of the group of each tool that it called, so that shares of recordings mean the same everywhere. What is said of
@@ -22,11 +22,12 @@ _private = True
 
 pc: Any = pyarrow.compute  # whose functions are made when it is imported
 
-GROUPS: Final = ("provider", "model", "dialect", "tool")  # what makes them
+GROUPS: Final = ("provider", "model", "dialect", "folder", "tool")  # what makes them
 _MOST_GROUPS: Final = 10_000
 _SUMS: Final = ("turns", "bytes", "input_tokens", "output_tokens")
 _COUNTED: Final = (*_SUMS, *SECONDS, "faults", "anomalies")  # what is counted of recordings
 UNKNOWN: Final = "unknown"
+HERE: Final = "."  # the folder that was scanned
 NO_CALL: Final = "(no call)"
 NO_NAME: Final = "(no name)"
 
@@ -84,10 +85,12 @@ class Groups:
 
 
 def _named(window: Window, name: str) -> Coded:
-    """Return a column of recordings as `wholecall lint` names it: the dialect stands for an unknown provider."""
-    names = window.recordings[name]
-    if name == "provider":
-        names = pc.coalesce(names, window.recordings["dialect"])
+    """Return what makes groups of recordings, for each; a folder is what holds its source."""
+    if name == "folder":
+        inside = pc.replace_substring_regex(window.recordings["source"], r"(^|/)[^/]*$", r"\1")
+        names = pc.replace_substring_regex(pc.if_else(pc.equal(inside, ""), HERE, inside), r"(.)/$", r"\1")
+    else:
+        names = window.recordings[name]
     return coded(pc.fill_null(names, UNKNOWN))
 
 

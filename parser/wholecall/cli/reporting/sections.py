@@ -163,14 +163,18 @@ def _rate_cells(row: Row) -> tuple[Cell, Cell]:
 
 
 def _groups(report: Report, rows: Sequence[Row]) -> Section:
-    about = (
-        "How many calls of each group were dropped, the worst rate first. "
-        f"Grey rates are of fewer than {report.least:,} calls and are not ranked."
-    )
+    about = "How many calls of each group were dropped, the worst rate first." + _few(report, report.groups)
     table = Table(
         [*key_columns(report.by), *_COUNTS], [[*row.key, *_count_cells(row, _COUNTS)] for row in rows]
     )
     return Section("groups", "Groups", about, [table] if rows else [])
+
+
+def _few(report: Report, groups: Sequence[Group]) -> str:
+    """Return what is said of rates that are grey; nothing where none is."""
+    if all(report.is_ranked(one.counts) or one.counts.drop_rate.share is None for one in groups):
+        return ""
+    return f" Rates of fewer than {report.least:,} calls are not ranked, and grey where there are colours."
 
 
 def _drops(report: Report, rows: Sequence[Row]) -> Section:
@@ -215,6 +219,7 @@ def _quirks_seen(counts: Counts, total: Counts) -> Counter[str]:
 
 def _tools(report: Report, rows: Sequence[Row]) -> Section:
     about = "Which tools were called, the worst drop rate first, and how many bytes their arguments have."
+    about += _few(report, report.tools)
     sizes = [
         Column(f"p{q}", worth=5 if q == 90 else 7, about=f"bytes of arguments, of {q} % at most")
         for q in _QUANTILES
