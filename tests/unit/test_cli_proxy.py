@@ -146,7 +146,7 @@ def test_faults_are_a_wrong_command_line(served: list[Any], capsys: pytest.Captu
 
     assert (2, [], "") == (code, served, (caught := capsys.readouterr()).out)
     assert [
-        "wholecall: --log must be one of 'json', 'text', 'off'",
+        "wholecall: --log must be one of 'auto', 'json', 'text', 'off'",
         "wholecall: --upstream: url must be an http or https URL, such as https://api.openai.com",
     ] == caught.err.splitlines()
 
@@ -325,6 +325,56 @@ def test_clients_that_are_not_known(capsys: pytest.CaptureFixture[str]) -> None:
         "claude-code" in capsys.readouterr().err,
         "codex" in str(refused.value),
     )
+
+
+UPSTREAM = f'[[upstream]]\nurl = "{URL}"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (UPSTREAM, "http://127.0.0.1:8117/v1"),
+        ('listen = "127.0.0.1:9"\n' + UPSTREAM, "http://127.0.0.1:9/v1"),
+        ('listen = "0.0.0.0:9"\nadmin="127.0.0.1:10"\n[clients]\nhosts=["h"]\n' + UPSTREAM, "http://127.0.0.1:9/v1"),
+        ('listen = "[::1]:9"\n' + UPSTREAM + 'path = "/eu"\n', "http://[::1]:9/eu/v1"),
+    ],
+)  # fmt: skip
+def test_env_knows_where_the_file_listens(
+    text: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The URL is that of the file, wherever `--config` stands; one that is given with `--url` counts more."""
+    (tmp_path / "p.toml").write_text(text, "utf-8")
+    config = ("--config", str(tmp_path / "p.toml"))
+    found = told("codex", capsys, *config)
+    assert main(["proxy", *config, "env", "codex"]) == 0
+    before = capsys.readouterr().out
+    other = told("codex", capsys, *config, "--url", "http://h")
+
+    assert [expected, expected, "http://h/v1"] == [
+        _toml().loads(said)["model_providers"]["wholecall"]["base_url"] for said in (found, before, other)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            f'[[upstream]]\nname = "a"\npath = "/a"\nurl = "{URL}"\n[[upstream]]\nname = "b"\npath = "/b"\nurl = "{URL}"\n',
+            "it has several upstreams; say which with --url: http://127.0.0.1:8117/a, http://127.0.0.1:8117/b",
+        ),
+        ('listen = "unix:/run/w"\n' + UPSTREAM, "it listens on unix:/run/w, which has no URL: say with --url"),
+        ("pink = 1\n" + UPSTREAM, "p.toml: pink is no key"),
+    ],
+)  # fmt: skip
+def test_env_says_what_the_file_leaves_open(
+    text: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is printed then, and the exit code is that of a wrong command line."""
+    (tmp_path / "p.toml").write_text(text, "utf-8")
+    code = main(["proxy", "env", "codex", "--config", str(tmp_path / "p.toml")])
+    out, err = capsys.readouterr()
+
+    assert (2, "", True) == (code, out, says in err), err
 
 
 @pytest.mark.parametrize("url", ["h", "https://h'$(id)", "https://u:p@h", "https://h/?a"])

@@ -6,6 +6,7 @@ import json
 from typing import Any, get_args
 
 import pytest
+from msgspec.structs import replace
 
 from wholecall import ToolCall, ToolCallDropped, UnknownDialect
 from wholecall.arguments.verdict import Edit
@@ -52,6 +53,18 @@ def test_the_raw_text_comes_on_request_and_as_json() -> None:
 
     assert {"INVALID_JSON": RAW} == json.loads(quoted)
     assert text.encode()
+
+
+@pytest.mark.parametrize(
+    "reason", ["schema", "unknown_tool", "empty_arguments", "not_an_object", "told_twice"]
+)
+@pytest.mark.parametrize("raw", ['{"days": "two"}', "{}", "[1]", "null"])
+def test_json_is_not_called_invalid(reason: DropReason, raw: str) -> None:
+    """Text that is JSON is quoted as it came, whatever the call was dropped for."""
+    call = replace(dropped(reason), raw_arguments=raw)
+    quoted = call.describe(include_raw=True).partition("What arrived: ")[2]
+
+    assert raw == quoted
 
 
 ANSWERS: dict[str, dict[str, Any]] = {

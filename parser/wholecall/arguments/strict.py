@@ -21,7 +21,7 @@ from wholecall.limits import Limits
 from wholecall.policy import Policy
 from wholecall.types import DropReason, Flag
 
-__all__ = ["Read", "leaves", "read_strict"]
+__all__ = ["Read", "is_json", "leaves", "read_strict"]
 
 
 class Read(msgspec.Struct, frozen=True, gc=False):
@@ -36,6 +36,11 @@ _NO_FLAGS: tuple[Flag, ...] = ()
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 _INT_DIGITS = 4300  # what CPython and msgspec turn into an int
+
+
+def is_json(text: str) -> bool:
+    """Whether a text is RFC 8259 within the limits that hold by default."""
+    return read_strict(text, Policy(), Limits()).reason is None
 
 
 def read_strict(text: str, policy: Policy, limits: Limits) -> Read:

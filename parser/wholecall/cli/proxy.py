@@ -65,8 +65,10 @@ def add_command(commands: Any) -> None:
     env = actions.add_parser("env", help="print what a client has to be told")
     env.set_defaults(run=_later("tell_client"), refuse=env.error)
     env.add_argument("client", choices=CLIENTS, metavar="CLIENT", help=", ".join(CLIENTS))
-    url = "where it reaches the proxy, with the path of its upstream (http://127.0.0.1:8117)"
-    env.add_argument("--url", default="http://127.0.0.1:8117", help=url)
+    url = "where it reaches the proxy, with the path of its upstream\n(what the file says, or http://127.0.0.1:8117)"
+    env.add_argument("--url", help=url)
+    config = "TOML, as the proxy has it: where it listens, and the path of its upstream"
+    env.add_argument("--config", default=argparse.SUPPRESS, metavar="FILE", help=config)
 
 
 def _later(name: str) -> Callable[[argparse.Namespace], int]:
@@ -138,7 +140,10 @@ _OPTIONS: Final[tuple[tuple[str, str, dict[str, Any]], ...]] = (
     (
         "--log",
         "log",
-        {"metavar": "FORM", "help": "of the access log, on standard error: json, text, off (json)"},
+        {
+            "metavar": "FORM",
+            "help": "of the access log, on standard error: json, text, off, or auto: text\non a terminal, else json (auto)",
+        },
     ),
     ("--connect-timeout", "connect_timeout", {"metavar": "SECONDS", "help": "to reach an upstream (10)"}),
     (

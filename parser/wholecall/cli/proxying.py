@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from wholecall.cli.out import OK, UNREADABLE, complain, write
 from wholecall.proxy.clients import settings_of
 from wholecall.proxy.config import Config, ConfigError, UpstreamConfig
@@ -22,6 +24,7 @@ from wholecall.proxy.serving import serve
 __all__ = ["check_file", "serve_proxy", "tell_client"]
 
 _WRONG: Final = 2  # as argparse exits
+_URL: Final = "http://127.0.0.1:8117"  # where it listens unless it is told to elsewhere
 _LIBRARIES: Final = frozenset({"aiohttp", "httptools", "uvicorn", "uvloop"})
 
 
@@ -126,8 +129,11 @@ def _hints(config: Config) -> Iterator[str]:
 
 def tell_client(options: argparse.Namespace) -> int:
     """Print what a client has to be told, and return the exit code."""
+    said = options.url or _url_of(options)
+    if said is None:
+        return _WRONG
     try:
-        url: str = UPSTREAM["url"].read(options.url)
+        url: str = UPSTREAM["url"].read(said)
     except ValueError as error:
         options.refuse(f"--url {error}")
         raise
@@ -137,3 +143,30 @@ def tell_client(options: argparse.Namespace) -> int:
         sys.stdout.flush()
         complain(note)
     return OK
+
+
+def _url_of(options: argparse.Namespace) -> str | None:
+    """Return where clients on this machine reach the proxy; None if its configuration does not say, after that was told."""
+    overrides = _overrides(options)
+    if options.config is None and not overrides:
+        return _URL
+    config = _loaded(partial(load_config, options.config, overrides))
+    if config is None:
+        return None
+    if config.listen.path is not None:
+        complain(f"it listens on {config.listen}, which has no URL: say with --url where clients reach it")
+        return None
+    urls = [_base_of(config) + upstream.path for upstream in config.upstreams_in_order()]
+    if len(set(urls)) > 1:
+        complain(f"it has several upstreams; say which with --url: {', '.join(dict.fromkeys(urls))}")
+        return None
+    return urls[0]
+
+
+def _base_of(config: Config) -> str:
+    listen = config.listen
+    host = _LOOPBACK.get(listen.host, listen.host)  # one cannot ask for all addresses
+    return f"{'http' if config.tls_cert is None else 'https'}://{replace(listen, host=host)}"
+
+
+_LOOPBACK: Final = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - nothing is bound

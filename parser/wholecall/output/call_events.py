@@ -238,7 +238,7 @@ class ToolCallDropped(msgspec.Struct, frozen=True, gc=False, tag_field="type", t
         """Return what to tell the model: that the call was not executed, why, and what to do about it.
 
         Args:
-            include_raw: whether to quote the argument text, as the JSON object `{"INVALID_JSON": text}`.
+            include_raw: whether to quote the argument text: as it is where it is JSON, else as `{"INVALID_JSON": text}`.
         """
         return describe_dropped(self, include_raw)
 

@@ -1,9 +1,9 @@
 """What a model is told about its calls: a sentence, and the tool result that carries it.
 
 Theory of operation. A call that was dropped is answered with an error, or the next request is refused. The
-sentence names the reason and what to do about it; the argument text is quoted only on request, wrapped as
-`{"INVALID_JSON": …}` so that broken text cannot break the answer. The wrapper is Anthropic's recommendation for
-arguments that are not JSON.
+sentence names the reason and what to do about it; the argument text is quoted only on request: as it is where it is
+JSON, as in a call that does not fit its tool, and else wrapped as `{"INVALID_JSON": …}`, so that broken text cannot
+break the answer. The wrapper is Anthropic's recommendation for arguments that are not JSON.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Protocol
 
+from wholecall.arguments.strict import is_json
 from wholecall.output.results import Answer, tool_result
 
 if TYPE_CHECKING:
@@ -75,8 +76,9 @@ def describe_dropped(dropped: _Dropped, include_raw: bool) -> str:
     text = f"Error: {called} was not executed, because {wrong}{where}. Please {advice}."
     if not include_raw:
         return text
-    wrapped = json.dumps({"INVALID_JSON": dropped.raw_arguments}, ensure_ascii=False)
-    return f"{text} What arrived: {wrapped.encode('utf-8', 'backslashreplace').decode()}"
+    raw = dropped.raw_arguments
+    quoted = raw if is_json(raw) else json.dumps({"INVALID_JSON": raw}, ensure_ascii=False)
+    return f"{text} What arrived: {quoted.encode('utf-8', 'backslashreplace').decode()}"
 
 
 def describe_call(

@@ -40,7 +40,7 @@ KeyHeader = Literal["authorization", "x-api-key", "api-key", "x-goog-api-key"]
 ToolsCheck = Literal["off", "names", "schema"]
 RecordOnly = Literal["all", "odd"]
 PingForm = Literal["event", "comment"]
-LogForm = Literal["json", "text", "off"]
+LogForm = Literal["auto", "json", "text", "off"]
 
 LOCAL_NAMES: Final = ("localhost", "127.0.0.1", "::1")
 
@@ -250,7 +250,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     max_request_bytes: int = 64 * MIB
     max_held_bytes: int = 256 * MIB
     max_streams: int = 1000
-    log: LogForm = "json"
+    log: LogForm = "auto"
     workers: int = 1
     ca_bundle: Optional[Path] = None
     tls_cert: Optional[Path] = None

@@ -1,4 +1,4 @@
-"""The access log: one line for each exchange that is over, as JSON or for people.
+"""The access log: one line for each exchange that is over, for people on a terminal, as JSON elsewhere.
 
 Theory of operation. A line is made of an entry's numbers and words. What the client chose (the path, the model) is
 written so that it stays within its line and its field: a JSON string, without any character that a terminal would
@@ -22,7 +22,7 @@ from wholecall.proxy.config import LogForm
 from wholecall.proxy.entry import Entry, Lost
 from wholecall.recordings.secrets import keyless_path
 
-__all__ = ["Line", "Log", "line_of", "plain_path", "to_text"]
+__all__ = ["Line", "Log", "form_on", "line_of", "plain_path", "to_text"]
 _private = True
 
 
@@ -135,17 +135,27 @@ def to_text(line: Line) -> str:
     )
 
 
+def form_on(stream: IO[str], form: LogForm) -> LogForm:
+    """Return what a form means on a stream: `"auto"` is for people on a terminal, and JSON elsewhere."""
+    if form != "auto":
+        return form
+    try:
+        return "text" if stream.isatty() else "json"
+    except ValueError:  # it was closed
+        return "json"
+
+
 class Log:
     """Writes lines to a stream.
 
     Args:
         stream: where to; it stays open.
-        form: JSON, for people, or not at all.
+        form: JSON, for people, what suits the stream, or not at all.
     """
 
     def __init__(self, stream: IO[str], form: LogForm) -> None:
         self._stream = stream
-        self._form = form
+        self._form = form_on(stream, form)
         self._background = Background("access log", most_jobs=_MOST_JOBS, most_bytes=_MOST_BYTES)
         self._lost = 0
         self._lock = Lock()

@@ -15,6 +15,7 @@ from typing import IO, Final
 from wholecall.discreet import compact
 from wholecall.proxy.config import LogForm
 from wholecall.proxy.errors import CutOff
+from wholecall.proxy.log import form_on
 
 __all__ = ["Teller", "quieten"]
 _private = True
@@ -32,7 +33,7 @@ class Teller:
     """
 
     def __init__(self, form: LogForm, stream: IO[str]) -> None:
-        self._form = form
+        self._form = form_on(stream, form)
         self._stream = stream
 
     def say(self, event: str, detail: str) -> None:

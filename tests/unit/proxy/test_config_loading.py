@@ -298,7 +298,7 @@ def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
         "proxy.toml: ping must be a number of seconds, 0 or more",
         "proxy.toml: workers must be a whole number, 1 or more",
         'WHOLECALL_PROXY_DRAIN must be a number of seconds, or "off"',
-        "--log must be one of 'json', 'text', 'off'",
+        "--log must be one of 'auto', 'json', 'text', 'off'",
         "proxy.toml: upstream 1: url must have no query and no fragment: what clients send is passed on",
         "upstream 2 needs a url",
     ] == list(found)

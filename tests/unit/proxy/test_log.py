@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import io
 import json
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -12,6 +12,7 @@ from tests.support.exchanges import SECRET, entry
 from wholecall.proxy.config import LogForm
 from wholecall.proxy.entry import Lost
 from wholecall.proxy.log import Line, Log, line_of, plain_path, to_text
+from wholecall.proxy.telling import Teller
 
 FIELDS = [
     *("ts", "id", "upstream", "method", "path", "status", "outcome", "error", "dialect", "model"),
@@ -28,6 +29,33 @@ def written(*lines: Line, form: LogForm = "json") -> str:
         log.write(line)
     log.close()
     return stream.getvalue()
+
+
+class Terminal(io.StringIO):
+    """A stream that people look at."""
+
+    def isatty(self) -> bool:
+        """Return that it is one."""
+        return True
+
+
+@pytest.mark.parametrize("form", get_args(LogForm))
+def test_people_on_a_terminal_get_text(form: LogForm) -> None:
+    """Unless a form is asked for a terminal gets text and a pipe JSON; what the proxy says of itself stands beside it."""
+    expected = {"auto": ("text", "json")}.get(form, (form, form))
+    forms = []
+    for stream in (Terminal(), io.StringIO()):
+        log = Log(stream, form)
+        log.write(line_of(entry()))
+        log.close()
+        first = stream.getvalue()[:1]
+        forms.append({"": "off", "{": "json"}.get(first, "text"))
+        stream.seek(0)
+        stream.truncate()
+        Teller(form, stream).say("listening", "h")
+        assert (stream.getvalue()[:1] == "{") == (forms[-1] == "json")
+
+    assert expected == tuple(forms)
 
 
 def test_an_exchange_is_a_line_of_json() -> None:
