@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,7 +27,17 @@ def test_what_was_expected_by_hand_comes_out(entries: list[dict[str, Any]]) -> N
 @every_recording
 def test_the_event_log_is_the_golden_one(entry: dict[str, Any]) -> None:
     """The event lines of a recording are those that were blessed last."""
-    assert bless.lines(bless.parse([corpora.recorded(entry)])) == corpora.golden(entry).read_bytes()
+    assert bless.lines(bless.parse([corpora.recorded(entry)])) == corpora.golden_lines(entry)
+
+
+def test_a_missing_golden_log_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It names the recording and the command that writes the log, in place of an error of the file system."""
+    monkeypatch.setattr(corpora, "RECORDINGS", tmp_path)
+
+    assert (
+        "anthropic/new has no golden log; look at its events, then: "
+        in corpora.golden_lines({"name": "anthropic/new"}).decode()
+    )
 
 
 @pytest.mark.parametrize("entries", corpora.groups(ENTRIES, long=2 * SMALL))

@@ -7,6 +7,7 @@ import itertools
 import json
 import socket
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -205,3 +206,11 @@ def test_what_is_another_document() -> None:
 
 def _reason(tools: Tools[Any], raw: str) -> str | None:
     return parse_arguments(raw, tool=Tool(tools.schema_of("f"), "f")).reason
+
+
+def test_the_page_has_every_name() -> None:
+    """Each name of a type stands in the table of the page."""
+    page = Path(__file__).parents[2].joinpath("docs", "tools.md").read_text("utf-8")
+    json_types = {"string", "integer", "number", "boolean", "array", "object", "null"}
+
+    assert [] == [name for name in TYPES if name not in json_types and f"`{name}`" not in page]

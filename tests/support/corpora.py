@@ -24,6 +24,7 @@ __all__ = [
     "SIDECAR",
     "cases",
     "golden",
+    "golden_lines",
     "groups",
     "recorded",
     "sidecar_of",
@@ -86,6 +87,15 @@ def groups(entries: Iterable[Entry], *, long: int | None = None) -> list[Any]:
 def golden(case: dict[str, Any]) -> Path:
     """Return where the golden log of a case is kept."""
     return RECORDINGS / f"{case['name']}{GOLDEN}"
+
+
+def golden_lines(case: dict[str, Any]) -> bytes:
+    """Return the golden log of a case; what to do, where there is none."""
+    path, name = golden(case), case["name"]
+    if path.exists():
+        return path.read_bytes()
+    how = f"python -m tests.support.bless --reason 'a new recording' {name}"
+    return f"{name} has no golden log; look at its events, then: {how}\n".encode()
 
 
 def _place(entry: dict[str, Any] | Path | str) -> Path:

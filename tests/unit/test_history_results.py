@@ -112,10 +112,11 @@ def test_calls_of_other_kinds_have_outputs_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("results", "told"),
     [
-        ({}, r"the calls \['call/1'\] have no result, and the results \[\] no call"),
-        ({**RESULTS, "x": 1}, r"the calls \[\] have no result, and the results \['x'\] no call"),
-        ({**RESULTS, "s1": 1}, r"the results \['s1'\] no call"),
-        ({"call/1": 1, 0: 1}, r"the results \[0\] no call"),
+        ({}, r"^the calls \['call/1'\] have no result; give"),
+        ({"x": 1}, r"^the calls \['call/1'\] have no result, and the results \['x'\] have no call; give"),
+        ({**RESULTS, "x": 1}, r"^the results \['x'\] have no call; give"),
+        ({**RESULTS, "s1": 1}, r"^the results \['s1'\] have no call"),
+        ({"call/1": 1, 0: 1}, r"^the results \[0\] have no call"),
     ],
 )
 def test_each_result_has_its_call(results: Any, told: str) -> None:

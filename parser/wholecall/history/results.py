@@ -159,9 +159,10 @@ def _answers(turn: Turn[Any], results: Results, encoded: Encoded, *, kinds: bool
     ]
     if missing or len(results) > len({key for key in keys if key is not None}):
         left = [key for key in results if key not in keys]
+        halves = [f"the calls {missing!r} have no result"] if missing else []
+        halves += [f"the results {left!r} have no call"] if left else []
         raise ValueError(
-            f"the calls {missing!r} have no result, and the results {left!r} no call; give one for each call of the"
-            " turn by its id, and none for what was left out"
+            f"{', and '.join(halves)}; give one for each call of the turn by its id, and none for what was left out"
         )
     return [
         _answer(
