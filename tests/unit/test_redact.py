@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import importlib
 import json
 import re
 import string
@@ -16,6 +17,7 @@ from wholecall.recordings import Recording, Request, read
 from wholecall.recordings.model import Chunk
 from wholecall.redacting import Redaction, redact
 from wholecall.redacting.letters import Alphabets, Letters
+from wholecall.redacting.rules import is_key_word, is_word
 from wholecall.replay import replay
 
 if TYPE_CHECKING:
@@ -367,8 +369,31 @@ class TestStreams:
     def test_what_would_behave_otherwise_is_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """The result is compared with the original, whatever the substitution did."""
         monkeypatch.setattr(Letters, "arguments", lambda _self, text: text.replace("}", "x"))
-        with pytest.raises(BadRecording, match=r"^made: it cannot be redacted, its events would be others$"):
+        with pytest.raises(
+            BadRecording,
+            match=r"^made: it cannot be redacted, its events would be others: .* 'arguments' means",
+        ):
             redacted(call('{"a": 1}'))
+
+    @pytest.mark.parametrize("member", ["finish_reason", "tool_calls"])
+    def test_a_refusal_names_the_member(self, member: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A word of the wire that redaction takes for a text, or a name for a key of somebody's, is named."""
+        module = importlib.import_module("wholecall.redacting.redact")
+        monkeypatch.setattr(module, "is_word", lambda key, text: key != member and is_word(key, text))
+        monkeypatch.setattr(module, "is_key_word", lambda text: text != member and is_key_word(text))
+        expected = f"its events would be others: redaction does not know what {member!r} means there"
+        with pytest.raises(BadRecording) as caught:
+            redacted(call('{"a": 1}'))
+
+        assert f"made: it cannot be redacted, {expected}" == str(caught.value)
+
+    def test_a_refusal_names_nothing_of_arguments(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Names in arguments are the model's, and stay out of the message."""
+        monkeypatch.setattr(Letters, "arguments", lambda _self, text: text.replace("}", "x"))
+        with pytest.raises(BadRecording) as caught:
+            redacted(call('{"secret_key": {"secret": 1}}'))
+
+        assert "secret" not in str(caught.value)
 
 
 def messages(data: bytes) -> list[bytes]:

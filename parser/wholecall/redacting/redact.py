@@ -48,6 +48,8 @@ __all__ = ["Redaction", "redact"]
 
 _HEAD = 4096
 _TIME = re.compile(r"[\d\-+:.TZ ]+")
+_NAME = re.compile(r"[A-Za-z_$][\w.$-]{0,40}")
+_MOST_MEMBERS = 64  # that are tried, to name the one that a refusal is about
 _DIGITS_OF_PATH = re.compile(r"(\[\d+\])")
 
 
@@ -78,15 +80,10 @@ def redact(recording: Recording, redaction: Redaction) -> Recording:
     chunks = list(recording.chunks)
     data = b"".join(chunk for _, chunk in chunks)
     alphabets = Alphabets(redaction.seed)
-    dialect = dialect_of(recording)
-    before = list(timeline([(None, data)], dialect))
     try:
-        other = _Stream(data, before, alphabets, redaction).substituted()
+        other = _other(data, dialect_of(recording), alphabets, redaction)
     except ValueError as error:
         raise BadRecording(f"{recording.name}: it cannot be redacted, {error}") from None
-    after = list(timeline([(None, other)], dialect))
-    if len(other) != len(data) or _shapes(before) != _shapes(after):
-        raise BadRecording(f"{recording.name}: it cannot be redacted, its events would be others")
     return Recording(
         name=recording.name,
         chunks=_cut(other, chunks),
@@ -98,6 +95,30 @@ def redact(recording: Recording, redaction: Redaction) -> Recording:
         content_type=plain_type(recording.content_type),
         meta=_meta(recording.meta, alphabets.of("meta")),
     )
+
+
+def _other(data: bytes, dialect: str, alphabets: Alphabets, redaction: Redaction) -> bytes:
+    """Return other bytes that behave the same.
+
+    Raises:
+        ValueError: they would not; the message names the member of the wire that makes the difference, if it is one.
+    """
+    before = list(timeline([(None, data)], dialect))
+    shapes = _shapes(before)
+
+    def behaves(other: bytes) -> bool:
+        return len(other) == len(data) and shapes == _shapes(timeline([(None, other)], dialect))
+
+    def stream(spared: str | None = None) -> _Stream:
+        return _Stream(data, before, alphabets, redaction, spared)
+
+    first = stream()
+    other = first.substituted()
+    if behaves(other):
+        return other
+    cause = next((name for name in first.members() if behaves(stream(name).substituted())), None)
+    more = "" if cause is None else f": redaction does not know what {cause!r} means there"
+    raise ValueError(f"its events would be others{more}")
 
 
 def _cut(data: bytes, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
@@ -137,11 +158,24 @@ def _meta(value: Any, letters: Letters) -> Any:
 class _Stream:
     """The bytes of a stream and the strings in it."""
 
-    def __init__(self, data: bytes, steps: list[Step], alphabets: Alphabets, redaction: Redaction) -> None:
+    def __init__(
+        self,
+        data: bytes,
+        steps: list[Step],
+        alphabets: Alphabets,
+        redaction: Redaction,
+        spared: str | None = None,
+    ) -> None:
         self._data = bytearray(data)
         self._steps = steps
         self._alphabets = alphabets
         self._redaction = redaction
+        self._spared = spared
+        self._members: dict[str, None] = {}  # the names of those whose strings were replaced
+
+    def members(self) -> list[str]:
+        """Return the names of the wire's members that were replaced, or whose values were; none of arguments."""
+        return [name for name in self._members if _NAME.fullmatch(name)][:_MOST_MEMBERS]
 
     def substituted(self) -> bytes:
         """Return the bytes with other letters.
@@ -153,6 +187,9 @@ class _Stream:
         messages = Messages(self._data) if framing == "eventstream" else None
         found = messages.leaves() if messages else scan_lines(Region(self._data), framing)
         leaves = [leaf for leaf in found if leaf.text and not self._is_kept(leaf)]
+        if self._spared is not None:
+            leaves = [leaf for leaf in leaves if leaf.deep or _member(leaf) != self._spared]
+        self._members = dict.fromkeys(_member(leaf) for leaf in leaves if not leaf.deep)
         self._replace(leaves)
         for region in {leaf.region: None for leaf in leaves}:
             region.close()
@@ -203,6 +240,11 @@ class _Stream:
         if _is_arguments(leaf) and text not in free:
             return letters.arguments(text)
         return text if self._redaction.keep_text and is_text(leaf.key) else letters.plain(text)
+
+
+def _member(leaf: Leaf) -> str:
+    """Return the name of the member that a string is the name or the value of."""
+    return leaf.text if leaf.is_key else leaf.key
 
 
 def _field(leaf: Leaf) -> Field:
