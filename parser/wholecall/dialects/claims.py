@@ -84,7 +84,8 @@ _RIVALS: Final = {
     member: tuple(name for name, members in KNOWN.items() if member in members.own)
     for member in frozenset[str]().union(*(members.own for members in KNOWN.values()))
 }
-_TELLING: Final = frozenset(_RIVALS)
+# By the name of a dialect, the members by which others may be known.
+_FOREIGN: Final = {name: frozenset(_RIVALS) - members.strong for name, members in KNOWN.items()}
 _LABELS: Final = ("type", "event_type", "jsonrpc", "object")  # members in which a frame says what it is
 
 # Pairs of which the second one takes frames of the first as well; at equal strength the first one has them.
@@ -103,7 +104,7 @@ NARROWER: Final = frozenset(
 
 def foreign(name: str, payload: Mapping[str, Any]) -> frozenset[str]:
     """Return the members of a frame by which other dialects than this one may be known."""
-    return _TELLING.intersection(payload) - KNOWN[name].strong
+    return _FOREIGN[name].intersection(payload)
 
 
 def rivals(members: frozenset[str]) -> frozenset[str]:

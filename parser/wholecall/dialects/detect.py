@@ -61,8 +61,8 @@ _ANTHROPIC_TYPES = frozenset({"message_start", "message_delta", "message_stop"})
 
 def anthropic(payload: Mapping[str, Any], _event: str) -> bool:
     """A Messages event (a ping decides nothing), or a whole body; an agent's own messages bear a time."""
-    kind = payload.get("type")
-    if not isinstance(kind, str) or member(payload, "message", "timestamp") is not None:
+    kind, message = payload.get("type"), payload.get("message")
+    if not isinstance(kind, str) or (isinstance(message, dict) and message.get("timestamp") is not None):
         return False
     if kind in _ANTHROPIC_TYPES or kind.startswith("content_block_"):
         return True
@@ -90,7 +90,7 @@ def bedrock_agents(payload: Mapping[str, Any], event: str) -> bool:
     return isinstance(opened, str) and not opened.lstrip().startswith(("{", "["))
 
 
-_ORACLE_FIELDS = ("apiFormat", "finishReason", "toolCalls")
+_ORACLE_FIELDS: Final = frozenset({"apiFormat", "finishReason", "toolCalls"})
 
 
 def chat(payload: Mapping[str, Any], _event: str) -> bool:
@@ -103,7 +103,7 @@ def chat(payload: Mapping[str, Any], _event: str) -> bool:
         return False  # contents are Google's, also those of its agents: `{"content":{"parts":[…]},"finishReason":"STOP"}`
     message = payload.get("message")
     flat = isinstance(message, dict) and "toolCalls" in message
-    return flat or any(field in payload for field in _ORACLE_FIELDS)
+    return flat or not _ORACLE_FIELDS.isdisjoint(payload)
 
 
 _COHERE_V1_TYPES = frozenset(
@@ -283,6 +283,7 @@ _LEGACY_SHAPES: Final = (
     ("outputs", "text", "stop_reason"),
     ("results", "outputText", "completionReason"),
 )
+_LEGACY_MEMBERS: Final = frozenset(listed or text for listed, text, _ in _LEGACY_SHAPES)
 
 
 def legacy(payload: Mapping[str, Any], _event: str) -> bool:
@@ -290,6 +291,8 @@ def legacy(payload: Mapping[str, Any], _event: str) -> bool:
     choice = first_choice(payload)
     if isinstance(choice.get("text"), str):
         return not ("delta" in choice or "message" in choice)
+    if _LEGACY_MEMBERS.isdisjoint(payload):  # most streams by far
+        return False
     for listed, text, reason in _LEGACY_SHAPES:
         said = payload if listed is None else first_choice(payload, listed)
         if isinstance(said.get(text), str) and reason in said:

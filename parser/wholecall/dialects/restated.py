@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import msgspec
+from msgspec.structs import replace
 
 from wholecall.deltas import CallWhole, Delta, Finish, TurnEnded
 
@@ -20,7 +20,6 @@ def restated_together(deltas: list[Delta], others: Iterable[str] = ()) -> list[D
     ids = frozenset(others).union(whole.id for whole in wholes if whole.id is not None)
     if not wholes or len(ids) < 2:
         return deltas
-    replace = msgspec.structs.replace
     return [replace(delta, restated_ids=ids) if isinstance(delta, CallWhole) else delta for delta in deltas]
 
 
@@ -28,5 +27,4 @@ def ended_together(deltas: list[Delta]) -> list[Delta]:
     """Mark each finish if the end of its turn follows in the same frame."""
     if not deltas or type(deltas[-1]) is not TurnEnded:
         return deltas
-    replace = msgspec.structs.replace
     return [replace(delta, ends=True) if isinstance(delta, Finish) else delta for delta in deltas]

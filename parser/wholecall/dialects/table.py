@@ -272,9 +272,20 @@ class Claims(NamedTuple):
     others: tuple[Dialect, ...] = ()
 
 
+def _first_claimant(payload: Mapping[str, Any], event: str) -> Dialect | None:
+    """Return the first dialect for which a frame is decisive."""
+    for dialect in tuple(_registered.values())[::-1]:
+        if decides(dialect, payload, event):
+            return dialect
+    for dialect in DIALECTS:
+        if dialect.detect(payload, event):
+            return dialect
+    return None
+
+
 def claimants(payload: Mapping[str, Any], event: str = "") -> Claims:
     """Return who claims a frame."""
-    first = next((dialect for dialect in _all() if decides(dialect, payload, event)), None)
+    first = _first_claimant(payload, event)
     if first is None:
         return Claims()
     foreign = _NOBODY if first.name in _registered else claims.foreign(first.name, payload)

@@ -95,11 +95,15 @@ class ViewTranslator(Translator):
         try:
             view = self.decoder.decode(frame.data)
         except UNREADABLE:
-            lines = payloads(frame.data)
-            if len(lines) > 1:  # of events without an end (quirk 55)
-                return [delta for line in lines for delta in self.translate(Frame(frame.event, line))]
-            return self._slowly(frame)
+            return self._read_by_lines(frame)
         return self._take(view, frame)
+
+    def _read_by_lines(self, frame: Frame) -> list[Delta]:
+        """Return the deltas of a frame that the typed decoder refuses."""
+        lines = payloads(frame.data)
+        if len(lines) > 1:  # of events without an end (quirk 55)
+            return [delta for line in lines for delta in self.translate(Frame(frame.event, line))]
+        return self._slowly(frame)
 
     def _slowly(self, frame: Frame) -> list[Delta]:
         if is_done(frame.data):  # proxies add it to streams of any dialect

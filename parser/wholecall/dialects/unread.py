@@ -86,7 +86,7 @@ def with_unread(
     named = _WORD.fullmatch(frame.event) is not None
     if not (named or _is_likely(text)) or (takes_silently is not None and takes_silently(frame)):
         return deltas
-    return deltas + [call for line in payloads(text) for call in _calls_in(plain(line), named=named)]
+    return deltas + _calls_of(text, named=named)
 
 
 def is_read(deltas: list[Delta], text: str) -> bool:
@@ -121,6 +121,11 @@ class _Place(NamedTuple):
     value: Any
     ids: frozenset[str]
     named: bool
+
+
+def _calls_of(text: str, *, named: bool) -> list[Delta]:
+    """Return what looks like a call in the text of a frame; `named` is whether the event is named so."""
+    return [call for line in payloads(text) for call in _calls_in(plain(line), named=named)]
 
 
 def _calls_in(value: Any, *, named: bool) -> Iterator[CallUnread]:

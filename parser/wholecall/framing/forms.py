@@ -91,7 +91,7 @@ def may_be_named(like: Like, event: str) -> bool:
     """Return whether any of the frames that texts belong to may have this name."""
     if isinstance(like, Frame):
         return like.event == event
-    return like.mentions(event) if isinstance(like, Block) else any(frame.event == event for frame in like)
+    return like.mentions(event) if isinstance(like, Block) else event in [frame.event for frame in like]
 
 
 def id_of(event: str) -> str:

@@ -38,7 +38,7 @@ def sniff(first_bytes: bytes) -> str | None:
     text = first_bytes.removeprefix(BOM).lstrip(b" \t\r\n")
     if not text:
         return None
-    if is_coded(text[:1] + b":") and b":".startswith(text[1:2]):
+    if b":".startswith(text[1:2]) and is_coded(text[:1] + b":"):
         if len(text) <= len(_CODE):
             return None
         return "vercel" if text[len(_CODE) :].startswith(_CODED_VALUES) else "sse"

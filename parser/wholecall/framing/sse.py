@@ -79,7 +79,6 @@ class SSEFraming(LineFraming):
             "_max_held",
             "_form",
             "_prefix",
-            "_between",
             "_bare",
             "_like",
         }
@@ -236,7 +235,7 @@ class SSEFraming(LineFraming):
             return self._one_event(text)
         if "\n" not in first and not self._bare:
             return [first], self._like  # one event, as live streams bring them
-        texts = first.split(self._between)
+        texts = first.split(f"\n\n{self._prefix}")
         # To join is cheaper than to count newlines in the text.
         if "\n" in "".join(texts) or (self._bare and any(text[:1] == " " for text in texts)):
             return self._events_in_form(text)
@@ -253,7 +252,7 @@ class SSEFraming(LineFraming):
 
     def _expect(self, prefix: str, name: str, *, bare: bool = False) -> None:
         """Expect events of one name that have this text before their data; `bare`: without a space."""
-        self._prefix, self._between, self._bare = prefix, f"\n\n{prefix}", bare
+        self._prefix, self._bare = prefix, bare
         self._like = Frame(name, "", self._id)
 
     def _events_in_form(self, text: str) -> tuple[list[str], Like] | None:

@@ -60,12 +60,13 @@ def turn_finished(choice: Choice, usage: dict[str, Any] | None) -> TurnFinished:
     claimed = choice.reason
     if claimed is None:
         choice.anomalies.add("missing_finish")
-    is_bad = any(event.reason != "told_twice" for event in dropped)
+    is_bad = bool(dropped) and any(event.reason != "told_twice" for event in dropped)
     reason = _reason(claimed, executable=executable, dropped=is_bad)
     if claimed == "tool_calls" and not emitted and "repeated_call" not in choice.anomalies:
         choice.anomalies.add("reason_without_call")
-    is_told = any("from_text" not in event.flags for event in executables)  # else the server knows of no call
-    if claimed == "stop" and is_told and choice.provider_reason not in _NO_CLAIM:
+    claims_none = claimed == "stop" and choice.provider_reason not in _NO_CLAIM
+    # Of a call that was written as text the server knows nothing.
+    if claims_none and any("from_text" not in event.flags for event in executables):
         choice.anomalies.add("finish_reason_mismatch")
     return TurnFinished(
         choice.turn,

@@ -35,6 +35,8 @@ def conclude(choice: Choice, call: Call, events: list[Event]) -> None:
 
 def release(choice: Choice) -> None:
     """Emit the verdicts that the policy held back, or drops in their place."""
+    if not choice.waiting:
+        return
     waiting, choice.waiting = choice.waiting, []
     against = _objection_to_all(choice, waiting)
     for call, events in sorted(waiting, key=lambda item: item[0].number):

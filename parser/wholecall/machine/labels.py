@@ -83,7 +83,8 @@ def _learnt(choice: Choice, call: Call, delta: Labelled) -> Call:
 def _begun(choice: Choice, delta: Labelled) -> Call:
     """Open the fragment's call; after a loss only an id shows that a fragment is the first one, and its name no rest."""
     call = choice.open(delta.kind, id=delta.id)
-    call.hole = call.hole or (choice.lost and delta.id is None)
+    if choice.lost and delta.id is None:
+        call.hole = True
     return call
 
 

@@ -442,9 +442,8 @@ def _finish(choice: Choice, delta: Finish) -> None:
 
 def reason_all(choices: Iterable[Choice], finish: Finish | None = None) -> None:
     """Note on all calls so far that an end of their turn came after they began, and whether its reason allows calls."""
-    allowed, allowed_by_labels = (
-        finish is not None and allows_calls(finish, own_ends=own_ends) for own_ends in (True, False)
-    )
+    allowed = finish is not None and allows_calls(finish, own_ends=True)
+    allowed_by_labels = finish is not None and allows_calls(finish, own_ends=False)
     for choice in choices:
         for call in choice.calls:
             call.reasoned = True

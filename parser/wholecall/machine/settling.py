@@ -60,7 +60,7 @@ def doubt(choice: Choice) -> None:
 def _is_plain(call: Call) -> bool:
     if call.slotted or call.kind == "custom" or call.restated is not None or call.full:
         return True
-    return call.holds_object or call.blank or call.is_over or not is_labelled(call)
+    return call.is_over or call.holds_object or call.blank or not is_labelled(call)
 
 
 def settle(choice: Choice, ended: Ended) -> None:

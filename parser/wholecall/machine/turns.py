@@ -273,9 +273,9 @@ class Turns:
 
     def explain(self, detail: str) -> None:
         """Say why the calls are dropped that an abort or a fatal fault ends from now on."""
-        for turn in self.turns:
+        for turn in self.turns if detail else ():
             for choice in turn.choices.values():
-                choice.abort_detail = detail or choice.abort_detail
+                choice.abort_detail = detail
 
     def _unread(self, delta: CallUnread) -> None:
         """Keep what looks like a call until the turn ends: another frame may have told it, or may tell it yet."""

@@ -33,6 +33,7 @@ from wholecall.text.options import text_calls
 from wholecall.tools import Tools
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from types import TracebackType
 
     from typing_extensions import Self, Unpack
@@ -228,9 +229,9 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             data = checked(data)
         size = len(data)
         if size > LARGE and len(parts := parted(data)) > 1:
-            return [event for part in parts for event in self.feed(part)]
+            return self._feed_each(parts)
         if size > self._unweighed:
-            return [event for part in self._until_weighed(data) for event in self.feed(part)]
+            return self._feed_each(self._until_weighed(data))
         self._unweighed -= size
         texts, like = framing.read(data)
         if framing.faults or framing.replaced:
@@ -246,6 +247,10 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         elif data and self._life == "new":
             self._life = "bytes"
         return self._collect()
+
+    def _feed_each(self, parts: Iterable[bytes]) -> list[Event[ArgsT]]:
+        """Take the parts of a read that is taken in several."""
+        return [event for part in parts for event in self.feed(part)]
 
     def feed_event(self, payload: Any, event: str | None = None) -> list[Event[ArgsT]]:
         """Take one decoded payload, or one whole, non-streamed response body.

@@ -98,8 +98,8 @@ class AnthropicTranslator(TextTranslator, ViewTranslator):
             try:
                 event = _common(text)
             except UNREADABLE:  # a rare event, or an odd one
-                kind, index = runs.stop()
                 deltas += self.told(frame_of(texts, left, like))
+                kind, index = runs.key
                 continue
             delta = event.delta
             if delta is None:

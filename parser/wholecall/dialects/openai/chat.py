@@ -84,7 +84,7 @@ __all__ = ["ChatTranslator"]
 
 
 _LEGACY_INDEX = "function_call"  # the one anonymous call of a choice (quirk 83)
-_narrow = NARROW.decode
+_narrow, _whole = NARROW.decode, WIDE.decode
 _Kind = Literal["", "call", "text"]
 _PIECES: dict[_Kind, Callable[[str], PieceChunk[Any]] | None] = {
     "": None,
@@ -218,6 +218,16 @@ class ChatTranslator(TextTranslator):
         if is_done(frame.data):
             self._answer.finish()
             return [TurnEnded(of_transport=True)]
+        try:
+            chunk = _whole(frame.data)
+        except UNREADABLE:
+            return self._odd(frame)
+        deltas: list[Delta] = []
+        self._chunk(deltas, chunk, frame)
+        return deltas
+
+    def _odd(self, frame: Frame) -> list[Delta]:
+        """Report a frame that the typed decoder refuses."""
         if not frame.data:
             return []
         lines = payloads(frame.data)
@@ -280,8 +290,9 @@ class ChatTranslator(TextTranslator):
         said = speech(choice, view)
         if said and own_thought(view) is None:
             said = self._without_repeats(choice, said)
-        self._seen.update((choice, kind_of(delta)) for delta in said)
-        deltas += said
+        for delta in said:
+            self._seen.add((choice, kind_of(delta)))
+            deltas.append(delta)
 
     def _without_repeats(self, choice: int, said: list[Delta]) -> list[Delta]:
         """Leave out the text of details that a field of its own told before; where there is no such field, they tell it."""
@@ -302,7 +313,8 @@ class ChatTranslator(TextTranslator):
             rank = OBJECT if whole else 0
             name = name_label(legacy.name)
             deltas.append(Labelled(choice, _LEGACY_INDEX, None, name, text, rank=rank))
-        deltas += self._executed.report(choice, delta)
+        if delta.executed_tools:
+            deltas += self._executed.report(choice, delta)
 
     def _message(self, deltas: list[Delta], choice: int, message: DeltaView, payload: Any) -> None:
         """Report what a message restates: what the deltas left out, and what they never had (quirk 40)."""
@@ -335,8 +347,8 @@ class ChatTranslator(TextTranslator):
 
     def _usages(self, deltas: list[Delta], chunk: Chunk, choices: list[ChoiceView]) -> None:
         """Report the token counts, which stand in odd places (quirk 88)."""
-        usages = (chunk.usage, member(chunk.x_groq, "usage"), *(choice.usage for choice in choices))
-        deltas.extend(UsageSeen(usage) for usage in usages if isinstance(usage, dict) and usage)
+        usages = (chunk.usage, member(chunk.x_groq, "usage"), *[choice.usage for choice in choices])
+        deltas += [UsageSeen(usage) for usage in usages if usage and isinstance(usage, dict)]
 
 
 def _narrow_calls(deltas: list[Delta], choice: int, calls: list[NarrowCall], heads: dict[Index, str]) -> None:
@@ -359,7 +371,9 @@ def _narrow_calls(deltas: list[Delta], choice: int, calls: list[NarrowCall], hea
 
 def _kind_after(said: list[Delta]) -> _Kind:
     """Return the kind of the last piece, or of one after the head of a call: many like it will come."""
-    last = said[-1] if said else None
+    if not said:
+        return ""
+    last = said[-1]
     if isinstance(last, TextFragment):
         return "text"
     is_head = isinstance(last, Labelled) and last.name is not None and not last.text

@@ -153,20 +153,23 @@ class Answer:
         if not speaking:
             return False
         id, model = id_label(chunk.id), text_label(chunk.model)
-        known = [(self.openings.get(choice_label(choice.index)), choice) for choice in speaking]
-        another = bool(self.openings) and (
-            self._filters
-            or any(one is not None and one.is_left_by(choice, id, model) for one, choice in known)
-        )
+        openings = self.openings
+        another = bool(openings) and (self._filters or self._is_left(speaking, id, model))
         if another:
-            self.openings.clear()
+            openings.clear()
         self._filters = False
         for choice in speaking:
             number = choice_label(choice.index)
-            if number not in self.openings:
-                self.openings[number] = Opening(calls_first=_calls(choice))
-            self.openings[number].take(choice, id, model)
+            known = openings.get(number)
+            if known is None:
+                known = openings[number] = Opening(calls_first=_calls(choice))
+            known.take(choice, id, model)
         return another
+
+    def _is_left(self, choices: list[ChoiceView], id: str | None, model: str | None) -> bool:
+        """Return whether a chunk with these labels begins another answer, by one of its choices."""
+        known = ((self.openings.get(choice_label(choice.index)), choice) for choice in choices)
+        return any(one is not None and one.is_left_by(choice, id, model) for one, choice in known)
 
     def is_said_again(self, choice: ChoiceView) -> bool:
         """Return whether a choice that did not finish only says again who speaks."""

@@ -87,7 +87,8 @@ def only_opens(delta: Any) -> bool:
 
 def has_calls(choice: ChoiceView) -> bool:
     """Return whether a choice says anything of calls."""
-    return any(bool(view is not None and listed(view)) for view in (choice.delta, choice.message))
+    delta, message = choice.delta, choice.message
+    return (delta is not None and bool(listed(delta))) or (message is not None and bool(listed(message)))
 
 
 def flat_choice(chunk: Chunk) -> list[ChoiceView]:
@@ -168,19 +169,18 @@ def _says_something(view: DeltaView) -> bool:
 
 def speech(choice: int, view: Any) -> list[Delta]:
     """Return reasoning, then content; some servers send the reasoning in two fields (quirk 85), or only as details."""
-    thought = own_thought(view)
-    details = _list(view.reasoning_details) if isinstance(view, DeltaView) else []
-    if details and not thought:
-        thought = "".join(
-            text_label(member(one, name)) or "" for one in details for name in _GROWING.values()
-        )
-    deltas: list[Delta] = [ReasoningFragment(choice, thought)] if thought else []
-    deltas += _reasoning_details(choice, details)
+    deltas: list[Delta] = []
+    is_wide = type(view) is DeltaView
+    details = _list(view.reasoning_details) if is_wide and view.reasoning_details else None
+    if thought := own_thought(view) or _thought_of(details):
+        deltas.append(ReasoningFragment(choice, thought))
+    if details:
+        deltas += _reasoning_details(choice, details)
     if type(view.content) is list:
         deltas += _parts(choice, view.content)
     elif text := text_label(view.content):
         deltas.append(TextFragment(choice, text))
-    if isinstance(view, DeltaView) and (text := text_label(view.refusal)):
+    if is_wide and (text := text_label(view.refusal)):
         deltas.append(TextFragment(choice, text))
     return deltas
 
@@ -216,6 +216,13 @@ _GROWING: Final = {"reasoning.text": "text", "reasoning.summary": "summary"}
 def own_thought(view: Any) -> str | None:
     """Return the reasoning that a delta has in a field of its own."""
     return text_label(view.reasoning_content) or text_label(view.reasoning)
+
+
+def _thought_of(details: list[Any] | None) -> str:
+    """Return the text of details, for servers that send reasoning nowhere else."""
+    if not details:
+        return ""
+    return "".join(text_label(member(one, name)) or "" for one in details for name in _GROWING.values())
 
 
 def _reasoning_details(choice: int, details: list[Any]) -> list[Delta]:
