@@ -8,6 +8,7 @@ from wholecall.errors import (
     BadSnapshot,
     StreamClosed,
     StreamFailed,
+    StreamUnread,
     UnknownDialect,
     WholecallError,
 )
@@ -36,6 +37,7 @@ from wholecall.output.turns import OtherBlock, Reasoning, ReasoningBlock, Turn
 from wholecall.parse import parse_arguments
 from wholecall.policy import Policy
 from wholecall.shells.detection import detect
+from wholecall.shells.event_iterators import AsyncEventIterator, EventIterator
 from wholecall.shells.iterate import acollect, aevents, aturns, collect, events, turns
 from wholecall.shells.wrap import AsyncWrappedStream, WrappedStream, wrap
 from wholecall.stream.options import EventsWanted
@@ -53,6 +55,7 @@ __all__ = [
     "ArgumentsDelta",
     "ArgumentsProgress",
     "ArgumentsReset",
+    "AsyncEventIterator",
     "AsyncWrappedStream",
     "BadRecording",
     "BadSnapshot",
@@ -61,6 +64,7 @@ __all__ = [
     "Dialect",
     "Edit",
     "Event",
+    "EventIterator",
     "EventsWanted",
     "Limits",
     "OtherBlock",
@@ -73,6 +77,7 @@ __all__ = [
     "StreamClosed",
     "StreamFailed",
     "StreamFault",
+    "StreamUnread",
     "TextCalls",
     "TextDelta",
     "TextParser",

@@ -4,6 +4,7 @@
 
     WholecallError
     ├── StreamClosed     feeding a parser after `close` or `abort`
+    ├── StreamUnread     asking a shell for what was found before it has read the stream
     ├── UnknownDialect   a dialect (framing, transport) name that no record in the table has
     ├── StreamFailed     only from `Turn.raise_for_fault`
     ├── BadRecording     a recording that cannot be read
@@ -25,6 +26,7 @@ __all__ = [
     "BadSnapshot",
     "StreamClosed",
     "StreamFailed",
+    "StreamUnread",
     "Uncopyable",
     "UnknownDialect",
     "WholecallError",
@@ -43,6 +45,10 @@ class WholecallError(Exception):
 
 class StreamClosed(WholecallError):
     """`feed` or `feed_event` was called after `close` or `abort`."""
+
+
+class StreamUnread(WholecallError):
+    """A stream was asked for its turn before it was over, or for what was found before anything was read."""
 
 
 class UnknownDialect(WholecallError, ValueError):

@@ -8,12 +8,17 @@ from typing import Any, Literal, TypedDict
 
 import msgspec
 import pydantic
+import pytest
 from typing_extensions import assert_type
 
 import wholecall
 from wholecall import (
+    AsyncEventIterator,
     AsyncWrappedStream,
     Event,
+    EventIterator,
+    PartialArguments,
+    StreamUnread,
     TextDelta,
     Tool,
     ToolCall,
@@ -105,8 +110,15 @@ def test_tools() -> None:
 
 def test_shells() -> None:
     """Events and turns of the shells are typed like the parser's."""
-    assert_type(wholecall.events(NO_BYTES), Generator[Event, None, None])
-    assert_type(wholecall.events(NO_BYTES, tools=[Tide]), Generator[Event[Tide], None, None])
+    assert_type(wholecall.events(NO_BYTES), EventIterator)
+    assert_type(wholecall.events(NO_BYTES, tools=[Tide]), EventIterator[Tide])
+    generator: Generator[Event[Tide]] = wholecall.events(NO_BYTES, tools=[Tide])
+    for event in generator:
+        assert_type(event, Event[Tide])
+    found = wholecall.events(NO_BYTES, tools=[Tide])
+    assert_type(list(found), list[Event[Tide]])
+    assert_type(found.turn, Turn[Tide])
+    assert_type(found.calls, tuple[ToolCall[Tide], ...])
     assert_type(wholecall.turns(NO_BYTES, tools=[Tide]), Generator[Turn[Tide], None, None])
     assert_type(wholecall.collect(NO_BYTES), Turn)
     assert_type(wholecall.collect(NO_BYTES, tools=[Tide]), Turn[Tide])
@@ -115,7 +127,10 @@ def test_shells() -> None:
 
 async def shells_of_asynchronous_streams(source: AsyncGenerator[bytes]) -> None:
     """The asynchronous shells are typed alike."""
-    assert_type(wholecall.aevents(source, tools=[Tide]), AsyncGenerator[Event[Tide], None])
+    assert_type(wholecall.aevents(source, tools=[Tide]), AsyncEventIterator[Tide])
+    generator: AsyncGenerator[Event[Tide], None] = wholecall.aevents(source, tools=[Tide])
+    async for event in generator:
+        assert_type(event, Event[Tide])
     assert_type(wholecall.aturns(source, tools=[Tide]), AsyncGenerator[Turn[Tide], None])
     assert_type(await wholecall.acollect(source, tools=[Tide]), Turn[Tide])
 
@@ -155,7 +170,14 @@ def test_wrapped_streams() -> None:
     stream = wrap([1, 2], tools=[Tide])
 
     assert_type(stream, WrappedStream[int, Tide])
-    assert_type(stream.calls, tuple[ToolCall[Tide], ...])
+    with pytest.raises(StreamUnread):
+        assert_type(stream.calls, tuple[ToolCall[Tide], ...])
+    with pytest.raises(StreamUnread):
+        assert_type(stream.turn, Turn[Tide])
+    with pytest.raises(StreamUnread):
+        assert_type(stream.events, tuple[Event[Tide], ...])
+    with pytest.raises(ValueError, match="live"):
+        assert_type(stream.partial, dict[ToolCallStarted, PartialArguments])
     assert_type(wrap(iter(NO_BYTES)), WrappedStream[bytes, dict[str, Any]])
     assert_type(wrap(no_chunks()), AsyncWrappedStream[bytes, dict[str, Any]])
     assert_type(wrap(NO_BYTES, tools={"n": SCHEMA}), WrappedStream[bytes, Any])

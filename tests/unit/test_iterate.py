@@ -17,6 +17,8 @@ from wholecall import (
     Policy,
     StreamFailed,
     StreamFault,
+    StreamUnread,
+    TextDelta,
     ToolCall,
     ToolCallParser,
     ToolCallStarted,
@@ -377,7 +379,7 @@ def test_an_early_close_aborts(source: str, parsers: list[ToolCallParser]) -> No
     found = events(chunks)
 
     assert isinstance(next(found), TurnStarted)
-    found.close()  # type: ignore[attr-defined]
+    found.close()
     assert ["aborted"] == [call.reason for call in parsers[0].turn.dropped]
     assert ["closed"] == log or (isinstance(chunks, Source) and 1 == chunks.closed)
     assert [] == list(found)
@@ -480,9 +482,101 @@ def test_the_last_events_may_be_left_too() -> None:
     for event in found:
         if isinstance(event, TurnFinished):
             break
-    found.close()  # type: ignore[attr-defined]
+    found.close()
 
     assert 1 == source.closed
+
+
+# The turn of a loop over events.
+
+
+def test_events_have_their_turn() -> None:
+    """Behind the loop there is what `collect` returns; before its end an exception says what to do."""
+    found = events(STREAM)
+    with pytest.raises(StreamUnread, match="iterate over it first"):
+        _ = found.turn
+    for event in found:
+        if isinstance(event, TurnStarted):
+            with pytest.raises(StreamUnread, match="read it to its end, or close it"):
+                _ = found.turn
+
+    assert (collect(STREAM), [("c1", {})], ()) == (found.turn, calls(found.turn), found.dropped)
+
+
+def test_asynchronous_events_have_their_turn() -> None:
+    """The same with `async for`; `aclose` ends a turn, too."""
+
+    async def read(*, closes: bool) -> Turn:
+        found = aevents(Source(STREAM))
+        with pytest.raises(StreamUnread, match="iterate over it first"):
+            _ = found.turn
+        assert isinstance(await anext(found), TurnStarted)
+        with pytest.raises(StreamUnread, match="read it to its end, or close it"):
+            _ = found.turn
+        if closes:
+            await found.aclose()
+        assert closes != bool([event async for event in found])
+        return found.turn
+
+    assert collect(STREAM) == asyncio.run(read(closes=False))
+    assert "aborted" == asyncio.run(read(closes=True)).reason
+
+
+def test_events_are_a_generator_to_whoever_takes_one() -> None:
+    """`next`, `send`, `throw`, `close` and loops go on where each other stopped."""
+    every = expected(STREAM)
+    found = events(STREAM)
+    assert every == [next(found), found.send(None), *found]
+
+    found = events(STREAM)
+    next(found)
+    with pytest.raises(ZeroDivisionError):
+        found.throw(ZeroDivisionError())
+    assert ([], "aborted") == (list(found), found.turn.reason)
+
+
+def test_asynchronous_events_are_a_generator_too() -> None:
+    """`asend`, `athrow` and `async for` go on where each other stopped."""
+
+    async def read() -> tuple[list[Any], str]:
+        found = aevents(Source(STREAM))
+        every = [await anext(found), await found.asend(None)]
+        every += [event async for event in found]
+        found = aevents(Source(STREAM))
+        await anext(found)
+        with pytest.raises(ZeroDivisionError):
+            await found.athrow(ZeroDivisionError())
+        return every, found.turn.reason
+
+    assert (expected(STREAM), "aborted") == asyncio.run(read())
+
+
+def test_events_show_arguments_in_progress() -> None:
+    """With `live=True` a loop can ask for partial values as that of `wrap` can."""
+    found = events(STREAM, live=True)
+    shown = {event.type: [dict(partial.value) for partial in found.partial.values()] for event in found}
+
+    assert ([{}], []) == (shown["arguments_delta"], shown["turn_finished"])
+
+
+def test_text_is_kept_for_who_may_ask_for_the_turn(parsers: list[ToolCallParser]) -> None:
+    """A loop over a named iterator has all text in its turn; a loop that keeps no name keeps no text."""
+    said = [b'data: {"choices":[{"index":0,"delta":{"content":"ab"}}]}\n\n'] * 640
+    found = events(said)
+    n_told = sum(isinstance(event, TextDelta) for event in found)
+    for _ in events(said):
+        pass
+
+    async def read() -> str:
+        async for _ in aevents(Source(said)):
+            pass
+        there = aevents(Source(said))
+        async for _ in there:
+            pass
+        return there.turn.text
+
+    assert ("ab" * 640, 640, "ab" * 640) == (found.turn.text, n_told, asyncio.run(read()))
+    assert [1280, 0, 0, 1280] == [len(parser.turn.text) for parser in parsers]
 
 
 # What is imported.

@@ -27,6 +27,7 @@ from wholecall import (
     Policy,
     StreamClosed,
     StreamFailed,
+    StreamUnread,
     TextCalls,
     TextParser,
     Tool,
@@ -157,7 +158,8 @@ def test_previews_are_copied_and_pickled(how: str, asked: bool) -> None:
 
 ERRORS = [
     StreamFailed("provider_error", "no", {"a": 1}),
-    *(kind("no") for kind in (UnknownDialect, StreamClosed, BadSnapshot, BadRecording, WholecallError)),
+    *(kind("no") for kind in (UnknownDialect, StreamClosed, StreamUnread, BadSnapshot, BadRecording)),
+    WholecallError("no"),
 ]
 
 
@@ -174,11 +176,18 @@ def test_every_public_class_is_one_of_these() -> None:
     """What a copy of it is, is known of every class that the package names; a dialect is known by its name."""
     known = {PartialArguments, Dialect, Tool, Tools, *map(type, ERRORS), *map(type, _inside(_values()))}
     single = {type(make()) for make in _sources().values()} | set(Uncopyable.__subclasses__())
-    single |= {sub for cls in single for sub in cls.__subclasses__()}
+    single |= {sub for cls in single for sub in _below(cls)}
     public = {getattr(wholecall, name) for name in wholecall.__all__}
     classes = {value for value in public if isinstance(value, type) and value.__module__ != "typing"}
 
     assert set() == classes - known - single
+
+
+def _below(cls: type[Any]) -> Iterator[type[Any]]:
+    """Yield the subclasses of a class, and theirs."""
+    for sub in cls.__subclasses__():
+        yield sub
+        yield from _below(sub)
 
 
 def _inside(values: Iterable[Any]) -> Iterator[Any]:
@@ -225,6 +234,14 @@ def _left(data: bytes) -> None:
     found = events(iter([data]))
     next(found)
     found.close()
+    assert found.turn
+
+
+def _shown_live(data: bytes) -> None:
+    stream = wrap(iter([data]), live=True)
+    for _ in stream:
+        assert stream.events is not stream.partial
+    assert stream.turn
 
 
 def _timed(data: bytes) -> None:
@@ -247,6 +264,7 @@ USES: dict[str, Callable[[bytes], object]] = {
     "events": lambda data: list(events(iter([data]))),
     "events, left early": _left,
     "wrapped": lambda data: list(wrap(iter([data]))),
+    "wrapped, live": _shown_live,
     "timeline": _timed,
 }
 

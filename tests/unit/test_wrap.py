@@ -12,7 +12,16 @@ import pydantic
 import pytest
 import trio
 
-from wholecall import AsyncWrappedStream, UnknownDialect, WrappedStream, collect, wrap
+from wholecall import (
+    AsyncWrappedStream,
+    PartialArguments,
+    StreamUnread,
+    ToolCallParser,
+    UnknownDialect,
+    WrappedStream,
+    collect,
+    wrap,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
@@ -304,6 +313,132 @@ def test_a_mistake_among_the_chunks_closes() -> None:
     with pytest.raises(TypeError):
         list(wrap(stream))
     assert 1 == stream.n_closed
+
+
+# What can be asked for, and when.
+
+FOUND = ("turn", "turns", "calls", "dropped", "events", "partial")
+
+
+@pytest.mark.parametrize("name", FOUND)
+@pytest.mark.parametrize("make", [Stream, AsyncStream, Both])
+def test_a_stream_that_nobody_read_has_no_turn(make: type[Any], name: str) -> None:
+    """An agent loop takes an empty turn for the last one: before anything was read there is an exception instead."""
+    with pytest.raises(StreamUnread, match="iterate over it first"):
+        getattr(wrap(make(), live=True), name)
+
+
+def test_the_turn_is_there_once_the_stream_is_over() -> None:
+    """In the middle of a loop there are calls so far, and no turn; behind a break there is the turn as it ended."""
+    stream = wrap(Stream())
+    for _ in stream:
+        with pytest.raises(StreamUnread, match=r"not over.*close it"):
+            _ = stream.turn
+        assert 1 == len(stream.turns)
+        break
+
+    assert ("aborted", ["aborted"]) == (stream.turn.reason, reasons(stream.turn.dropped))
+
+
+def test_what_was_read_past_the_wrapper_is_no_turn() -> None:
+    """Methods of the SDK's own stream read it unseen: leaving the block gives no empty turn."""
+    with wrap(Stream()) as stream:
+        assert CHUNKS == list(stream.chunks)
+
+    with pytest.raises(StreamUnread, match="own methods"):
+        _ = stream.turn
+
+
+def test_an_empty_stream_has_an_empty_turn() -> None:
+    """A stream without a chunk was read to its end all the same, and says so."""
+    stream = wrap(Stream([]))
+
+    assert ([], (), "nothing_came") == (list(stream), stream.calls, _fault(stream.turn))
+
+
+def _fault(turn: Any) -> str:
+    try:
+        turn.raise_for_fault()
+    except Exception as error:  # noqa: BLE001 - its kind is asked for
+        return str(getattr(error, "kind", error))
+    return ""
+
+
+@pytest.mark.parametrize("run", LOOPS, ids=["asyncio", "trio"])
+def test_an_asynchronous_turn_is_there_once_the_stream_is_over(
+    run: Callable[[Awaitable[Any]], Any],
+) -> None:
+    """The same with `async for`, for streams of both kinds too."""
+
+    async def read(stream: Any) -> list[Any]:
+        said = []
+        async with stream:
+            async for _ in stream:
+                try:
+                    said.append(stream.turn)
+                except StreamUnread:
+                    said.append(None)
+        return [*said, stream.turn.reason, arguments(stream)]
+
+    assert [None, None, None, "tool_calls", [{"a": 1}]] == run(read(wrap(AsyncStream())))
+    assert [None, None, None, "tool_calls", [{"a": 1}]] == run(read(wrap(Both())))
+
+
+# Live.
+
+
+def test_events_stand_beside_the_chunk_that_caused_them() -> None:
+    """All that a parser tells, chunk by chunk, and what the end causes behind the last one."""
+    parser = ToolCallParser(live=True)
+    expected = [tuple(parser.feed_event(each)) for each in CHUNKS] + [tuple(parser.close())]
+    stream = wrap(Stream(), live=True)
+    told = [stream.events for _ in stream] + [stream.events]
+
+    assert expected == told
+    assert "arguments_progress" in [event.type for each in told for event in each]
+
+
+def test_partial_values_of_the_calls_in_progress() -> None:
+    """Each open call has what is known of its arguments, by its start; a call that is over has none."""
+    parts = [
+        chunk({"index": 0, "id": "c1", "function": {"name": "f", "arguments": '{"a":"x'}}),
+        chunk({"index": 1, "id": "c2", "function": {"name": "g", "arguments": '{"b":[1,'}}),
+        chunk({"index": 0, "function": {"arguments": 'y"}'}}, {"index": 1, "function": {"arguments": "2]}"}}),
+        chunk(finish="tool_calls"),
+    ]
+    stream = wrap(Stream(parts), live=True)
+    shown = [
+        {started.name: (dict(partial.value), partial.complete) for started, partial in stream.partial.items()}
+        for _ in stream
+    ]
+
+    assert [
+        {"f": ({"a": "x"}, False)},
+        {"f": ({"a": "x"}, False), "g": ({"b": [1]}, False)},
+        {"f": ({"a": "xy"}, True), "g": ({"b": [1, 2]}, True)},
+        {},
+    ] == shown
+
+
+def test_partial_values_are_no_arguments() -> None:
+    """What is shown is of a type of its own, which nothing executes."""
+    stream = wrap(Stream(), live=True)
+    next(stream)
+    (partial,) = stream.partial.values()
+
+    assert type(partial) is PartialArguments
+    assert not isinstance(partial.value, dict)
+    assert not hasattr(partial, "arguments")
+
+
+@pytest.mark.parametrize("options", [{}, {"watch": {"f": "a"}}])
+def test_partial_values_are_to_be_asked_for(options: dict[str, Any]) -> None:
+    """Without `live=True` there would be none, and nobody would know why."""
+    stream = wrap(Stream(), **options)
+    next(stream)
+
+    with pytest.raises(ValueError, match="live=True"):
+        _ = stream.partial
 
 
 # Context managers.

@@ -12,8 +12,9 @@ from collections.abc import AsyncGenerator, Generator
 from typing import TYPE_CHECKING, Any, Union, overload
 
 from wholecall.arguments.verdict import ArgsT
-from wholecall.output.events import Event, TurnStarted
+from wholecall.output.events import TurnStarted
 from wholecall.output.turns import Turn
+from wholecall.shells.event_iterators import AsyncEventIterator, EventIterator, aevents_of, events_of
 from wholecall.shells.sources import AsyncFeeding, AsyncSource, Feeding, Source
 from wholecall.stream.options import ParserOptions, for_turns
 from wholecall.stream.parser import ToolCallParser
@@ -26,46 +27,58 @@ if TYPE_CHECKING:
 __all__ = ["acollect", "aevents", "aturns", "collect", "events", "turns"]
 
 Chunk = Union[bytes, bytearray, memoryview, Any]
-_FORGET_EVERY = 64  # chunks: where turns are not wanted, text is forgotten
 
 
 @overload
 def events(
     source: Source[Chunk], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
-) -> Generator[Event]: ...
+) -> EventIterator: ...
 @overload
 def events(
     source: Source[Chunk], dialect: str = ..., *, tools: TypedTools[ArgsT], **options: Unpack[ParserOptions]
-) -> Generator[Event[ArgsT]]: ...
+) -> EventIterator[ArgsT]: ...
 @overload
 def events(
     source: Source[Chunk], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
-) -> Generator[Event[Any]]: ...
+) -> EventIterator[Any]: ...
 def events(
     source: Source[Chunk], dialect: str = "auto", *, tools: Any = None, **options: Unpack[ParserOptions]
-) -> Generator[Event[Any]]:
-    """Yield the events of a stream.
+) -> EventIterator[Any]:
+    """Return an iterator over the events of a stream, which has its turn after them.
+
+    ::
+
+        stream = events(response.iter_bytes())
+        for event in stream:
+            ...
+        turn = stream.turn
+
+    Who keeps no name for it (`for event in events(...)`) keeps no text of the stream either, however long it is.
 
     Args:
         source: yields bytes in any pieces, decoded payloads or an SDK's chunks, or is a context manager that
             gives such a source. It is closed at the end, also an early one.
         dialect: as for `ToolCallParser`, like all that follows.
         tools: the tools that the model was given.
-        options: `events` (`"calls"` gives none for pieces of text), `live`, `watch`, `framing`, `policy` and `limits`.
+        options: `events` (`"calls"` gives none for pieces of text), `live`, `watch`, `text`, `framing`, `policy` and
+            `limits`.
+
+    Returns:
+        An iterator with all that generators have, and `turn`, `turns`, `calls`, `dropped` and `partial`.
 
     Raises:
         UnknownDialect: the dialect or the framing is not known.
         TypeError, ValueError, ImportError: what `tools` holds describes no tools.
-        Exception: what the source raises, after the fault `source_failed`, the drops and `TurnFinished`; its attribute
+        Exception: what the source raises, in the iteration, after the fault `source_failed`, the drops and `TurnFinished`; its attribute
             `turn` is the turn as it ended.
     """
-    return _events(Feeding(ToolCallParser(dialect, tools=tools, **options), source), forget=True)
+    return EventIterator(Feeding(ToolCallParser(dialect, tools=tools, **options), source))
 
 
 @overload
 def aevents(
     source: AsyncSource[Chunk], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
-) -> AsyncGenerator[Event]: ...
+) -> AsyncEventIterator: ...
 @overload
 def aevents(
     source: AsyncSource[Chunk],
@@ -73,20 +86,20 @@ def aevents(
     *,
     tools: TypedTools[ArgsT],
     **options: Unpack[ParserOptions],
-) -> AsyncGenerator[Event[ArgsT]]: ...
+) -> AsyncEventIterator[ArgsT]: ...
 @overload
 def aevents(
     source: AsyncSource[Chunk], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
-) -> AsyncGenerator[Event[Any]]: ...
+) -> AsyncEventIterator[Any]: ...
 def aevents(
     source: AsyncSource[Chunk],
     dialect: str = "auto",
     *,
     tools: Any = None,
     **options: Unpack[ParserOptions],
-) -> AsyncGenerator[Event[Any]]:
-    """Yield the events of an asynchronous stream; see `events`."""
-    return _aevents(AsyncFeeding(ToolCallParser(dialect, tools=tools, **options), source), forget=True)
+) -> AsyncEventIterator[Any]:
+    """Return an iterator over the events of an asynchronous stream, which has its turn after them; see `events`."""
+    return AsyncEventIterator(AsyncFeeding(ToolCallParser(dialect, tools=tools, **options), source))
 
 
 @overload
@@ -187,43 +200,9 @@ async def acollect(
     return parser.turn
 
 
-def _events(feeding: Feeding[Chunk], *, forget: bool = False) -> Generator[Event[Any]]:
-    try:
-        for number, _ in enumerate(feeding, 1):
-            yield from feeding.events
-            if forget and number % _FORGET_EVERY == 0:
-                feeding.parser.forget()
-        yield from feeding.events  # what the end of the source caused
-    except Exception as error:
-        if error is feeding.error:  # else it was thrown in from outside
-            yield from feeding.events
-        raise
-    finally:
-        feeding.close()
-
-
-async def _aevents(feeding: AsyncFeeding[Chunk], *, forget: bool = False) -> AsyncGenerator[Event[Any]]:
-    number = 0
-    try:
-        async for _ in feeding:
-            for event in feeding.events:
-                yield event
-            number += 1
-            if forget and number % _FORGET_EVERY == 0:
-                feeding.parser.forget()
-        for event in feeding.events:
-            yield event
-    except Exception as error:
-        for event in feeding.events if error is feeding.error else ():
-            yield event
-        raise
-    finally:
-        await feeding.close()
-
-
 def _turns(feeding: Feeding[Chunk]) -> Generator[Turn[Any]]:
     done, parser = 0, feeding.parser
-    stream = _events(feeding)
+    stream = events_of(feeding)
     try:
         for event in stream:
             if isinstance(event, TurnStarted):
@@ -240,7 +219,7 @@ def _turns(feeding: Feeding[Chunk]) -> Generator[Turn[Any]]:
 
 async def _aturns(feeding: AsyncFeeding[Chunk]) -> AsyncGenerator[Turn[Any]]:
     done, parser = 0, feeding.parser
-    stream = _aevents(feeding)
+    stream = aevents_of(feeding)
     try:
         async for event in stream:
             if not isinstance(event, TurnStarted):

@@ -81,6 +81,7 @@ class _Common(Uncopyable, Generic[ChunkT]):
         events: what the last chunk caused, or the end of the source.
         stream: the source, once it is entered what it gave.
         error: what the source raised, if it did.
+        was_asked: whether a chunk was asked for.
     """
 
     def __init__(self, parser: ToolCallParser[Any], source: Any) -> None:
@@ -88,10 +89,16 @@ class _Common(Uncopyable, Generic[ChunkT]):
         self.events: list[Event[Any]] = []
         self.stream = source
         self.error: Exception | None = None
+        self.was_asked = False
         self._source = source
         self._began = False  # a chunk came
         self._entered = False
         self._closed = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no chunk comes any more: the source has ended or failed, or was closed."""
+        return self._closed
 
     def _feed(self, chunk: Any) -> None:
         feed: Any = self.parser.feed if isinstance(chunk, _BYTES) else self.parser.feed_event
@@ -151,6 +158,7 @@ class Feeding(_Common[ChunkT]):
 
     def _take(self) -> ChunkT:
         """Return the next chunk of the source."""
+        self.was_asked = True
         chunks = self._chunks or self.open()
         try:
             return next(chunks)
@@ -220,6 +228,7 @@ class AsyncFeeding(_Common[ChunkT]):
 
     async def _take(self) -> ChunkT:
         """Return the next chunk of the source."""
+        self.was_asked = True
         chunks = self._chunks or await self.open()
         try:
             return await chunks.__anext__()

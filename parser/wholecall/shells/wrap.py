@@ -1,7 +1,7 @@
 """Wraps a stream in one line: its chunks go through unchanged, and its calls are collected.
 
 Theory of operation. A wrapped stream is read as the stream itself would be; each chunk that passes is fed to a
-parser as well. The results of the parser can be read at any time. The wrapped stream has the attributes of the stream
+parser as well. What it caused stands beside it, what was found can be asked for (`found`). The wrapped stream has the attributes of the stream
 that it wraps, and is closed when the loop over it is left, however it is left. See `sources` for how streams are
 opened and closed, `iterate` for the events instead of the chunks.
 """
@@ -9,13 +9,10 @@ opened and closed, `iterate` for the events instead of the chunks.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Generator
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from wholecall.arguments.verdict import ArgsT
-from wholecall.errors import Uncopyable
-from wholecall.output.events import ToolCall, ToolCallDropped
-from wholecall.output.turns import Turn
+from wholecall.shells.found import Found
 from wholecall.shells.sources import AsyncFeeding, Feeding, advice, is_asynchronous, is_synchronous
 from wholecall.stream.options import ParserOptions, for_turns
 from wholecall.stream.parser import ToolCallParser
@@ -25,6 +22,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self, Unpack
 
+    from wholecall.output.events import Event
     from wholecall.shells.sources import AsyncSource, Source
     from wholecall.tools import AnyTools, TypedTools
 
@@ -33,12 +31,8 @@ __all__ = ["AsyncWrappedStream", "WrappedStream", "wrap"]
 ChunkT = TypeVar("ChunkT")
 
 
-class _Found(Uncopyable, Generic[ChunkT, ArgsT]):
+class _Wrapper(Found[ArgsT], Generic[ChunkT, ArgsT]):
     """What was found in the chunks that have passed; all else is the stream's own."""
-
-    def __init__(self, feeding: Any, parser: ToolCallParser[ArgsT]) -> None:
-        self._feeding = feeding
-        self._parser = parser
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # what Python looks for by itself, before there is a stream too
@@ -51,33 +45,24 @@ class _Found(Uncopyable, Generic[ChunkT, ArgsT]):
         )
 
     @property
-    def turn(self) -> Turn[ArgsT]:
-        """The current turn as it is now, the last one when the stream is over."""
-        return self._parser.turn
+    def events(self) -> tuple[Event[ArgsT], ...]:
+        """What the last chunk caused, behind the last chunk what the end of the stream did.
 
-    @property
-    def turns(self) -> tuple[Turn[ArgsT], ...]:
-        """All turns so far."""
-        return self._parser.turns
+        With `live=True` or `watch` there are events for pieces of text and arguments as well.
 
-    @property
-    def calls(self) -> tuple[ToolCall[ArgsT], ...]:
-        """The calls to execute so far, of all turns; of several choices those of the first."""
-        return tuple(chain.from_iterable(turn.calls for turn in self._parser.turns))
-
-    @property
-    def dropped(self) -> tuple[ToolCallDropped, ...]:
-        """The calls that must not be executed, of all turns; of several choices those of the first."""
-        return tuple(chain.from_iterable(turn.dropped for turn in self._parser.turns))
+        Raises:
+            StreamUnread: nothing was read of the stream; to iterate over events there is `wholecall.events`.
+        """
+        return self._events()
 
 
-class WrappedStream(_Found[ChunkT, ArgsT]):
+class WrappedStream(_Wrapper[ChunkT, ArgsT]):
     """A stream whose chunks pass untouched; see `wrap`."""
 
     _feeding: Feeding[ChunkT]
 
     def __init__(self, source: Any, parser: ToolCallParser[ArgsT]) -> None:
-        super().__init__(Feeding(parser, source), parser)
+        super().__init__(Feeding(parser, source))
 
     def __iter__(self) -> Generator[ChunkT]:
         try:
@@ -102,14 +87,14 @@ class WrappedStream(_Found[ChunkT, ArgsT]):
         self._feeding.close()
 
 
-class AsyncWrappedStream(_Found[ChunkT, ArgsT]):
+class AsyncWrappedStream(_Wrapper[ChunkT, ArgsT]):
     """An asynchronous stream whose chunks pass untouched; see `wrap`."""
 
     _feeding: AsyncFeeding[ChunkT]
     _guarded = False  # by an `async with`
 
     def __init__(self, source: Any, parser: ToolCallParser[ArgsT]) -> None:
-        super().__init__(AsyncFeeding(parser, source), parser)
+        super().__init__(AsyncFeeding(parser, source))
 
     def __aiter__(self) -> AsyncIterator[ChunkT]:
         return self._feeding if self._guarded else self._guarding()
@@ -150,6 +135,7 @@ class _EitherStream(WrappedStream[ChunkT, ArgsT]):
     def __init__(self, source: Any, parser: ToolCallParser[ArgsT]) -> None:
         super().__init__(source, parser)
         self._asynchronous: AsyncWrappedStream[ChunkT, ArgsT] = AsyncWrappedStream(source, parser)
+        self._join(self._asynchronous)
 
     def __aiter__(self) -> AsyncIterator[ChunkT]:
         return self._asynchronous.__aiter__()
@@ -212,6 +198,14 @@ def wrap(
         for call in stream.calls:
             ...  # whole calls; `stream.dropped` says what is none, and why
 
+    With `live=True` arguments can be shown while they arrive: `stream.events` is what the chunk caused, and
+    `stream.partial` what is known of the calls in progress::
+
+        stream = wrap(client.chat.completions.create(..., stream=True), live=True)
+        for chunk in stream:
+            for started, partial in stream.partial.items():
+                ...  # started.name, partial.value: to show, never to execute
+
     A loop that is left early, by `break`, by an exception or by cancellation, drops the calls that are open and
     closes the stream. An asynchronous stream needs `async with wrap(stream) as stream:` to be closed at once:
     Python leaves asynchronous loops without a word, and the event loop closes them later.
@@ -221,10 +215,11 @@ def wrap(
             dicts or of bytes, or a context manager that gives one.
         dialect: as for `ToolCallParser`, like all that follows.
         tools: the tools that the model was given.
-        options: `live`, `watch`, `framing`, `policy` and `limits`.
+        options: `live`, `watch`, `text`, `framing`, `policy` and `limits`.
 
     Returns:
-        A stream of the same chunks, with all attributes of the stream and `calls`, `dropped`, `turn` and `turns`.
+        A stream of the same chunks, with all attributes of the stream and `turn`, `turns`, `calls`, `dropped`,
+        `events` and `partial`, which raise `StreamUnread` before there is what they stand for.
 
     Raises:
         TypeError: this is not a stream: a whole response, or something that has to be awaited first.

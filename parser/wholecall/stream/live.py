@@ -49,6 +49,7 @@ class LiveArguments:
         self._limits = limits
         self._watch = watch
         self._readers: dict[Key, Reader] = {}
+        self._shown: dict[Key, tuple[ToolCallStarted, ProgressScanner]] = {}  # of those that have snapshots
 
     @property
     def is_watching(self) -> bool:
@@ -94,20 +95,27 @@ class LiveArguments:
             elif isinstance(event, ToolCallStarted):
                 self._start(event)
             elif isinstance(event, _TERMINAL):
-                self._readers.pop((event.turn, event.choice, event.index), None)
+                key = event.turn, event.choice, event.index
+                self._readers.pop(key, None)
+                self._shown.pop(key, None)
         return out
 
     def partial(self, key: Key) -> PartialArguments | None:
         """Return a snapshot of an open call's arguments, None if there is no such call or it is only watched."""
-        reader = self._readers.get(key)
-        return reader.snapshot() if isinstance(reader, ProgressScanner) else None
+        shown = self._shown.get(key)
+        return None if shown is None else shown[1].snapshot()
+
+    def partials(self) -> dict[ToolCallStarted, PartialArguments]:
+        """Return a snapshot of each open call's arguments, in the order in which the calls began."""
+        return {started: scanner.snapshot() for started, scanner in self._shown.values()}
 
     def _start(self, event: ToolCallStarted) -> None:
         key = event.turn, event.choice, event.index
         if event.kind == "custom":
             return  # free text, shown by ArgumentsDelta as it is
         if self._watch is None:
-            self._readers[key] = ProgressScanner(limits=self._limits)
+            self._readers[key] = scanner = ProgressScanner(limits=self._limits)
+            self._shown[key] = event, scanner
         elif event.name in self._watch:
             self._readers[key] = StringWatcher(self._watch[event.name], limits=self._limits)
 

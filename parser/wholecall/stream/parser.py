@@ -208,9 +208,20 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         Raises:
             ValueError: the parser was not made with `live=True`, or with `watch`, which keeps no arguments.
         """
+        return self._shown().partial((call.turn, call.choice, call.index))
+
+    def partials(self) -> dict[ToolCallStarted, PartialArguments]:
+        """Return what is known of the arguments of each open call, by the event that started it; see `partial`.
+
+        Raises:
+            ValueError: the parser was not made with `live=True`, or with `watch`, which keeps no arguments.
+        """
+        return self._shown().partials()
+
+    def _shown(self) -> LiveArguments:
         if self._live is None or self._live.is_watching:
-            raise ValueError("snapshots of arguments need ToolCallParser(live=True) without `watch`")
-        return self._live.partial((call.turn, call.choice, call.index))
+            raise ValueError("snapshots of arguments need `live=True` without `watch`")
+        return self._live
 
     def feed(self, data: BytesLike) -> list[Event[ArgsT]]:
         """Take the next bytes of the stream, cut anywhere, and return the events they cause.
