@@ -75,7 +75,7 @@ def by_hand(chunks: Sequence[bytes], stop: int) -> Read:
 def test_a_wrapped_stream_has_a_turn_once_it_is_over(
     paths: list[Any], read: Callable[[Sequence[bytes], int], Read]
 ) -> None:
-    """Law 123: before, an exception; after, the turn of a parser fed by hand, whose events stood beside the chunks."""
+    """Law 122: before, an exception; after, the turn of a parser fed by hand, whose events stood beside the chunks."""
     for path in paths:
         rng = Random(path.name)
         chunks = [chunk for _, chunk in cut(path.read_bytes(), rng)]
@@ -114,7 +114,7 @@ def _async_loop(chunks: Sequence[bytes], stop: int) -> list[Any]:
 def test_a_loop_over_events_has_a_turn_once_it_is_over(
     paths: list[Any], read: Callable[[Sequence[bytes], int], Any]
 ) -> None:
-    """Law 123: whole streams give the parser's events and then its turn; a loop that is closed, the turn as it ended."""
+    """Law 122: whole streams give the parser's events and then its turn; a loop that is closed, the turn as it ended."""
     for path in paths:
         chunks = [chunk for _, chunk in cut(path.read_bytes(), Random(path.name))]
         _, told = by_hand(chunks, len(chunks))
@@ -142,7 +142,7 @@ def _partials(chunks: Sequence[bytes]) -> Iterator[tuple[Any, Any]]:
 
 @pytest.mark.parametrize("paths", corpora.groups(RECORDINGS))
 def test_partial_values_are_those_of_the_calls_in_progress(paths: list[Any]) -> None:
-    """Law 123: at each chunk they are what a parser shows of each call that began and has not ended, and no other."""
+    """Law 122: at each chunk they are what a parser shows of each call that began and has not ended, and no other."""
     for path in paths:
         chunks = [chunk for _, chunk in cut(path.read_bytes(), Random(path.name))]
         assert [] == [pair for pair in _partials(chunks) if pair[0] != pair[1]], path.name
