@@ -1,5 +1,6 @@
 """Whole tool calls, or none: the bytes of any LLM stream to tool calls that are safe to execute."""
 
+from wholecall.arguments.answer_progress import PartialOutput
 from wholecall.arguments.progress import PartialArguments
 from wholecall.arguments.verdict import Edit, Verdict
 from wholecall.dialects.table import Dialect, register
@@ -22,6 +23,9 @@ from wholecall.output.events import (
     BuiltinToolCall,
     CustomToolCall,
     Event,
+    Output,
+    OutputDropped,
+    OutputProgress,
     ReasoningDelta,
     ServerToolCall,
     StreamFault,
@@ -34,7 +38,7 @@ from wholecall.output.events import (
     TurnStarted,
 )
 from wholecall.output.turns import OtherBlock, Reasoning, ReasoningBlock, Turn
-from wholecall.parse import parse_arguments
+from wholecall.parse import parse_arguments, parse_output
 from wholecall.policy import Policy
 from wholecall.shells.detection import detect
 from wholecall.shells.event_iterators import AsyncEventIterator, EventIterator
@@ -68,7 +72,11 @@ __all__ = [
     "EventsWanted",
     "Limits",
     "OtherBlock",
+    "Output",
+    "OutputDropped",
+    "OutputProgress",
     "PartialArguments",
+    "PartialOutput",
     "Policy",
     "Reasoning",
     "ReasoningBlock",
@@ -103,6 +111,7 @@ __all__ = [
     "detect",
     "events",
     "parse_arguments",
+    "parse_output",
     "read_text",
     "register",
     "text_format_of",

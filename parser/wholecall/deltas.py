@@ -43,6 +43,7 @@ __all__ = [
     "Index",
     "Labelled",
     "Marked",
+    "MessageBegan",
     "Noted",
     "Piecewise",
     "ReasoningFragment",
@@ -54,6 +55,7 @@ __all__ = [
     "StepBegan",
     "TextBegan",
     "TextFragment",
+    "TextRefused",
     "TurnEnded",
     "TurnOpened",
     "UsageSeen",
@@ -354,6 +356,12 @@ class StepBegan(msgspec.Struct, frozen=True, gc=False):
     choice: int
 
 
+class MessageBegan(msgspec.Struct, frozen=True, gc=False):
+    """Another message of the same turn began: the text so far is not of its answer (Responses)."""
+
+    choice: int
+
+
 class TextFragment(msgspec.Struct, frozen=True, gc=False):
     """Visible text."""
 
@@ -365,6 +373,12 @@ class TextFragment(msgspec.Struct, frozen=True, gc=False):
 
 class TextBegan(msgspec.Struct, frozen=True, gc=False):
     """A block or an item of text begins: what it says stands apart from the text before it."""
+
+    choice: int
+
+
+class TextRefused(msgspec.Struct, frozen=True, gc=False):
+    """The wire itself calls visible text of a choice a refusal."""
 
     choice: int
 
@@ -470,7 +484,7 @@ class WireFault(msgspec.Struct, frozen=True, gc=False):
 
 Delta = Union[
     Fragment, Labelled, Slot, Run, CallSeen, CallWhole, CallClosed, Restated, Reread, CallRefused, CallCancelled,
-    CallUnread, CallAnswered, CallWritten, SaidAgain, StepBegan, TurnOpened, Finish, TurnEnded, TextBegan, TextFragment, ReasoningFragment,
+    CallUnread, CallAnswered, CallWritten, MessageBegan, SaidAgain, StepBegan, TurnOpened, Finish, TurnEnded, TextBegan, TextFragment, TextRefused, ReasoningFragment,
     BlockKept, CallPlaced, CarriesOn, UsageSeen,
     Noted, WireFault,
 ]  # fmt: skip

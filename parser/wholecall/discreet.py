@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["call_repr", "compact", "discreet_repr", "to_line"]
+__all__ = ["answer_repr", "call_repr", "compact", "discreet_repr", "to_line"]
 _private = True
 
 # Fields whose text is argument text (or may hold it): a repr shows their length only.
@@ -21,6 +21,8 @@ _SECRET = frozenset(
     {
         "delta",
         "raw_arguments",
+        "raw_text",
+        "decoded",
         "arguments",
         "input",
         "raw",
@@ -86,7 +88,7 @@ def discreet_repr(self: msgspec.Struct) -> str:
 
 # What the repr of a call that is over says besides its name, in this order, where there is any.
 _SAID = ("id", "namespace", "status", "reason", "edits", "flags")
-_TEXTS = ("arguments", "input", "raw_arguments")  # the first that there is
+_TEXTS = ("arguments", "decoded", "input", "raw_arguments", "raw_text")  # the first that there is
 _MOST_MEMBERS = 8
 
 
@@ -96,15 +98,25 @@ def call_repr(self: msgspec.Struct) -> str:
     Of arguments it says of which kinds their members are, and how large; neither a key nor a value. Where they stand in
     the stream is left out, and what is usual.
     """
+    label = getattr(self, "name", getattr(self, "kind", None))
+    return f"<{type(self).__name__} {' '.join([repr(label), *_ended(self, always='id')])}>"
+
+
+def answer_repr(self: msgspec.Struct) -> str:
+    """Return what an answer that is over is, for `print`, as `call_repr` does for calls."""
+    return f"<{type(self).__name__} {' '.join(_ended(self))}>"
+
+
+def _ended(self: msgspec.Struct, always: str = "") -> list[str]:
+    """Return what the fields say that a repr shows."""
     fields = {name: getattr(self, name) for name in self.__struct_fields__}
-    said = [repr(fields.get("name", fields.get("kind")))]
+    said: list[str] = []
     for name in _SAID:
         value = fields.get(name)
-        if value or name == "id":
+        if value or name == always:
             said.append(f"{name}={_listed(value) if isinstance(value, tuple) else repr(value)}")
     text = next(name for name in _TEXTS if name in fields)
-    said.append(f"{text}={_sizes(fields[text])}")
-    return f"<{type(self).__name__} {' '.join(said)}>"
+    return [*said, f"{text}={_sizes(fields[text])}"]
 
 
 def _listed(odd: tuple[Any, ...]) -> str:

@@ -1,26 +1,34 @@
 """From argument text to a verdict, with a check against the tool where that is known.
 
 Theory of operation. The text is read by the ladder of `wholecall.arguments.ladder`, whatever the tool. What could be
-read is then checked against the tool, which can only make the verdict worse; integers are made safe last.
+be read is then checked against the tool, which can only make the verdict worse; integers are made safe last. The text
+of an answer takes the same way; a value that fits as it came stays as it came.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
-from wholecall.arguments.ladder import read_arguments
+from msgspec.structs import replace
+
+from wholecall.arguments.ladder import read_answer, read_arguments
+from wholecall.arguments.strict import read_strict
+from wholecall.arguments.verdict import Edit, Verdict
 from wholecall.limits import Limits
+from wholecall.output.answers import Output, OutputDropped
 from wholecall.policy import Policy
-from wholecall.tools import Tool
+from wholecall.tools import Tool, answer_check
 from wholecall.tools.fit import fit
+from wholecall.tools.misfit import Misfit
 
 if TYPE_CHECKING:
     from wholecall.arguments.ladder import Ending
-    from wholecall.arguments.verdict import ArgsT, Verdict
+    from wholecall.arguments.verdict import ArgsT
     from wholecall.tools import TypedForm
     from wholecall.tools.misfit import Check
+    from wholecall.types import OutputReason
 
-__all__ = ["accept", "parse_arguments"]
+__all__ = ["accept", "accept_output", "parse_arguments", "parse_output"]
 
 
 @overload
@@ -72,6 +80,83 @@ def accept(verdict: Verdict, raw: str, check: Check | None, policy: Policy, limi
     if policy.json_safe_ints:
         _make_ints_safe(verdict.arguments)
     return verdict
+
+
+_CUT: dict[Ending, tuple[OutputReason, str]] = {
+    "length": ("truncated", "the answer was cut"),
+    "open": ("unterminated", "the stream ended without ending the answer"),
+}
+
+
+@overload
+def parse_output(
+    raw: str, output: TypedForm[ArgsT], *, ended: Ending = ..., policy: Policy = ..., limits: Limits = ...
+) -> Output[ArgsT] | OutputDropped: ...
+@overload
+def parse_output(
+    raw: str, output: Any, *, ended: Ending = ..., policy: Policy = ..., limits: Limits = ...
+) -> Output[Any] | OutputDropped: ...
+def parse_output(
+    raw: str,
+    output: Any,
+    *,
+    ended: Ending = "clean",
+    policy: Policy = Policy(),  # noqa: B008 (frozen)
+    limits: Limits = Limits(),  # noqa: B008 (frozen)
+) -> Output[Any] | OutputDropped:
+    """Judge the text of a whole answer; never raises, whatever the text holds.
+
+    Args:
+        raw: the text as it arrived.
+        output: what the answer has to be, as for `ToolCallParser`.
+        ended: how the answer ended, as for `parse_arguments`; one that was cut is dropped, even where it is whole JSON.
+        policy: which rungs count.
+        limits: bounds in bytes, characters and levels; a breach drops the answer.
+
+    Returns:
+        The value, or why there is none.
+
+    Raises:
+        TypeError, ValueError, ImportError: `output` describes no answer.
+    """
+    check = answer_check(output)
+    if ended != "clean":
+        return OutputDropped(0, 0, *_CUT[ended], raw)
+    return accept_output(raw, check, policy, limits)
+
+
+def accept_output(
+    raw: str, check: Check | None, policy: Policy, limits: Limits, turn: int = 0, choice: int = 0
+) -> Output[Any] | OutputDropped:
+    """Return what a whole answer is worth, held against its type if there is one; `turn` and `choice` say whose it is."""
+    if not raw.strip():
+        return OutputDropped(turn, choice, "empty", "there is no text", raw)
+    verdict = read_answer(raw, policy, limits)
+    if check is not None and verdict.status != "dropped":
+        verdict = fit(_unwrapped(verdict, raw, check, policy, limits), raw, check, policy, limits)
+    if verdict.status == "dropped":
+        reason = cast("OutputReason", verdict.reason)
+        return OutputDropped(turn, choice, reason, verdict.detail, raw)
+    if policy.json_safe_ints:
+        _make_ints_safe(verdict.arguments)
+    made: Output[Any] = Output(
+        turn, choice, verdict.arguments, raw, verdict.status, verdict.edits, verdict.flags
+    )
+    return made if check is None else replace(made, typed=verdict.value)
+
+
+def _unwrapped(verdict: Verdict[Any], raw: str, check: Check, policy: Policy, limits: Limits) -> Verdict[Any]:
+    """Return the verdict on the JSON inside a string, where a string does not fit: it was encoded twice."""
+    text: Any = verdict.arguments
+    if type(text) is not str or not isinstance(check(cast("Any", text)), Misfit):
+        return verdict
+    read = read_strict(text, policy, limits, lists=True)
+    if type(read.value) is not dict and type(read.value) is not list:
+        return verdict
+    edits = (*verdict.edits, Edit("double_encoded", raw.index('"')))
+    return replace(
+        verdict, status="normalised", arguments=cast("Any", read.value), edits=edits, flags=read.flags
+    )
 
 
 _SAFE = 2**53 - 1

@@ -13,6 +13,7 @@ __all__ = [
     "FaultKind",
     "Flag",
     "Kind",
+    "OutputReason",
     "Status",
     "TurnReason",
 ]
@@ -90,6 +91,26 @@ DropReason = Literal[
     "unknown_tool",
     "schema",
     "told_twice",
+]
+OutputReason = Literal[
+    "refused",
+    "aborted",
+    "truncated",
+    "unterminated",
+    "incomplete_input",
+    "invalid_utf8",
+    "empty",
+    "unparseable",
+    "invalid_json",
+    "ambiguous",
+    "multiple_objects",
+    "duplicate_key",
+    "lone_surrogate",
+    "nesting_too_deep",
+    "number_too_long",
+    "number_out_of_range",
+    "arguments_too_large",
+    "schema",
 ]
 Anomaly = Literal[
     "late_fragment",

@@ -21,6 +21,7 @@ from wholecall.deltas import (
     Noted,
     Slot,
     TextFragment,
+    TextRefused,
     TurnEnded,
     TurnOpened,
     UsageSeen,
@@ -272,7 +273,7 @@ def test_messages_are_text() -> None:
     assert [OPENED, TextFragment(0, "Hi")] == translate(
         RUN, STEP, said("Hi"), said(""), message("completed", part)
     )
-    assert [TextFragment(0, "Hi"), TextFragment(0, "no")] == translate(
+    assert [TextFragment(0, "Hi"), TextRefused(0), TextFragment(0, "no")] == translate(
         RUN, STEP, message("completed", part, {"type": "refusal", "refusal": "no"}, {"type": "image_file"})
     )[1:]
 

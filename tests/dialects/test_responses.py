@@ -19,11 +19,13 @@ from wholecall.deltas import (
     CallWhole,
     Delta,
     Finish,
+    MessageBegan,
     Noted,
     ReasoningFragment,
     Restated,
     Slot,
     TextFragment,
+    TextRefused,
     TurnEnded,
     TurnOpened,
     UsageSeen,
@@ -327,6 +329,7 @@ def test_text_and_reasoning_are_told_apart() -> None:
         ReasoningFragment(0, "", 0, "rs_1", data="sealed"),
         ReasoningFragment(0, "hm", 1, "rs_1", data="sealed"),
         TextFragment(0, "Hi"),
+        TextRefused(0),
         TextFragment(0, "No"),
     ] == deltas
 
@@ -368,12 +371,31 @@ def test_a_body_is_one_turn() -> None:
         OPENED,
         ReasoningFragment(0, "hm", 0, "rs_1"),
         TextFragment(0, "Hi"),
+        TextRefused(0),
         TextFragment(0, "No"),
         restated(whole("{}", HYDRATION, None)),
     ]
 
     assert [*told, Finish(0, "stop", "completed"), ENDED] == translate(body)
     assert told == translate({**body, "status": "in_progress"})
+
+
+def test_a_second_message_is_told() -> None:
+    """That another message begins once one has spoken is told, in events and in a body; a first one says nothing."""
+    spoken = {"type": "response.output_text.delta", "output_index": 0, "delta": "Hi"}
+    first, second = [
+        {"type": "message", "content": [{"type": "output_text", "text": text}]} for text in ("Hi", "Ho")
+    ]
+    body = {
+        "object": "response",
+        "id": "resp_1",
+        "model": "m",
+        "status": "completed",
+        "output": [first, second],
+    }
+
+    assert [TextFragment(0, "Hi"), MessageBegan(0)] == translate(added(first, 0), spoken, added(second, 1))
+    assert [TextFragment(0, "Hi"), MessageBegan(0), TextFragment(0, "Ho")] == translate(body)[1:4]
 
 
 @pytest.mark.parametrize(

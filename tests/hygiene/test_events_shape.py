@@ -39,6 +39,7 @@ VOCABULARIES = (
     "EditKind",
     "Flag",
     "DropReason",
+    "OutputReason",
     "Anomaly",
     "FaultKind",
     "TurnReason",

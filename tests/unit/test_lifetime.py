@@ -24,6 +24,7 @@ from wholecall import (
     Dialect,
     Limits,
     PartialArguments,
+    PartialOutput,
     Policy,
     StreamClosed,
     StreamFailed,
@@ -38,6 +39,7 @@ from wholecall import (
     WholecallError,
     events,
     parse_arguments,
+    parse_output,
     wrap,
 )
 from wholecall.errors import Uncopyable
@@ -98,6 +100,10 @@ def _values() -> list[Any]:
         if len(corpora.recorded(entry)) < 2000 or entry["name"].startswith("responses/local-shell"):
             parser: ToolCallParser[Any] = ToolCallParser(live=True)
             found += [*parser.feed(corpora.recorded(entry)), *parser.close(), *parser.turns]
+    for text in ('{"a":["x"]}', '{"a":'):
+        parser = ToolCallParser(live=True, output=list)
+        found += [*parser.feed(RENDERERS["ollama"](encode.Turn(text=text), encode.whole)), *parser.close()]
+        found += [*parser.turns, parse_output('{"a":["x"]}', Weather)]
     return found
 
 
@@ -174,7 +180,15 @@ def test_exceptions_are_copied_and_pickled(error: Exception, how: str) -> None:
 
 def test_every_public_class_is_one_of_these() -> None:
     """What a copy of it is, is known of every class that the package names; a dialect is known by its name."""
-    known = {PartialArguments, Dialect, Tool, Tools, *map(type, ERRORS), *map(type, _inside(_values()))}
+    known = {
+        PartialArguments,
+        PartialOutput,
+        Dialect,
+        Tool,
+        Tools,
+        *map(type, ERRORS),
+        *map(type, _inside(_values())),
+    }
     single = {type(make()) for make in _sources().values()} | set(Uncopyable.__subclasses__())
     single |= {sub for cls in single for sub in _below(cls)}
     public = {getattr(wholecall, name) for name in wholecall.__all__}

@@ -378,7 +378,7 @@ FUSSY_SCHEMA = {
         (Fussy, {"day": SECRET}, "at $.day: Invalid RFC3339 encoded date"),
         (Fussy, {SECRET: 1}, "at $: a field that the type does not know"),
         (Fussy, {"prices": {SECRET: SECRET}}, "at $.prices[...]: Expected `int`, got `str`"),
-        (Fussy, {"own": SECRET}, "the tool's own check raised ValueError"),
+        (Fussy, {"own": SECRET}, "the type's own check raised ValueError"),
         (FussyModel, {"own": SECRET}, "at $.own: value_error"),
         (
             FussyModel,
@@ -390,7 +390,7 @@ FUSSY_SCHEMA = {
             {"prices": {SECRET: 1.5}, "own": 7},
             "at $.own: Input should be a valid string; at $.prices[...]: Input should be a valid integer",
         ),
-        (Broken, {"own": SECRET}, "the tool's own check raised KeyError"),
+        (Broken, {"own": SECRET}, "the type's own check raised KeyError"),
         (FUSSY_SCHEMA, {"word": SECRET}, "at $.word: it breaks the rule `enum`"),
         (FUSSY_SCHEMA, {SECRET: 1}, "at $: it breaks the rule `additionalProperties`"),
         (FUSSY_SCHEMA, {"prices": {SECRET: SECRET}}, "at $.prices[...]: it is not of type `integer`"),
@@ -533,7 +533,7 @@ def test_what_nothing_can_check_does_not_fit() -> None:
     """A member of a type that neither msgspec nor pydantic knows is a misfit: nothing raises, nothing is let through."""
     dropped = outcome({"unchecked": Unchecked}, "unchecked", '{"a": 1}')
 
-    assert ("schema", "the tool's own check raised TypeError") == (dropped.reason, dropped.detail)
+    assert ("schema", "the type's own check raised TypeError") == (dropped.reason, dropped.detail)
 
 
 def by_position(a: int, /) -> None:

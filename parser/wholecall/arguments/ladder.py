@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from wholecall.limits import Limits
     from wholecall.policy import Policy
 
-__all__ = ["Ending", "read_arguments"]
+__all__ = ["Ending", "read_answer", "read_arguments"]
 
 Ending = Literal["clean", "length", "open"]
 
@@ -172,6 +172,43 @@ def _recover(core: str, start: int, edits: list[Edit], policy: Policy, limits: L
         return _dropped("ambiguous", "the recovered object holds what the text does not")
     shifted = [Edit(edit.kind, start + edit.offset) for edit in found.edits]
     return _read_with("recovered", read, edits + shifted)
+
+
+# --- answers -------------------------------------------------------------------------------------------
+
+_BESIDE = frozenset[EditKind](["leading_text", "trailing_text"])
+
+
+def read_answer(raw: str, policy: Policy, limits: Limits) -> Verdict[Any]:
+    """Return the verdict on the text of an answer, whatever its type: `arguments` holds any JSON value.
+
+    The rungs are those of arguments, with less left to reading: text beside the value makes it none, of several values
+    none is chosen, and a string stays one.
+    """
+    try:
+        return _judge_answer(raw, policy, limits)
+    except RecursionError:
+        return _dropped("nesting_too_deep")
+
+
+def _judge_answer(raw: str, policy: Policy, limits: Limits) -> Verdict[Any]:
+    if _exceeds(raw, limits.max_arguments_bytes):
+        return _dropped("arguments_too_large")
+    read = read_strict(raw, policy, limits, lists=True)
+    if read.reason is None:
+        return Verdict("exact", cast("Any", read.value), (), read.flags)
+    start, end, edits = peel(raw)
+    core = raw[start:end]
+    if edits:
+        read = read_strict(core, policy, limits, lists=True)
+    if read.reason is None:
+        return _read_with("normalised", read, edits)
+    if read.reason != "invalid_json":
+        return _dropped(read.reason)
+    verdict = _recover(core, start, edits, policy, limits)
+    if any(edit.kind in _BESIDE for edit in verdict.edits):
+        return _dropped("invalid_json", "there is text beside the value")
+    return _dropped("invalid_json") if verdict.reason == "not_an_object" else verdict
 
 
 # --- rung 3: the post-condition ------------------------------------------------------------------------

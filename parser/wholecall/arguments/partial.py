@@ -18,7 +18,7 @@ from typing import Any, Union
 
 import msgspec
 
-__all__ = ["Closed", "Mark", "OpenText", "PartialArguments", "Path", "Piece", "StringDelta"]
+__all__ = ["Closed", "Facts", "Mark", "OpenText", "PartialArguments", "Path", "Piece", "StringDelta"]
 
 # Keys and list indices from the arguments down to a value; () is the arguments themselves.
 Path = tuple[Union[str, int], ...]
@@ -125,12 +125,12 @@ class PartialArguments:
         self._complete = complete
         self._stopped = stopped
         self._resets = resets
-        self._value: Mapping[str, Any] | None = None
+        self._value: Any = None
 
     def __repr__(self) -> str:
         path = None if self._open_path is None else _size(self._open_path)
         return (
-            f"PartialArguments(value={_size(self.value)}, closed={_size(self.closed)}, open_path={path}, "
+            f"{type(self).__name__}(value={_size(self.value)}, closed={_size(self.closed)}, open_path={path}, "
             f"complete={self._complete}, stopped={self._stopped}, resets={self._resets})"
         )
 
@@ -138,7 +138,8 @@ class PartialArguments:
         """Return what copies and pickles hold: what the snapshot shows, and nothing that came after it."""
         marks = [(_beginning(container, count), count) for container, count in self._marks]
         text = None if self._text is None else self._text.beginning(self._count)
-        return _copied, (marks, self._open_path, text, self._complete, self._stopped, self._resets)
+        facts = (marks, self._open_path, text, self._complete, self._stopped, self._resets)
+        return _copied, (type(self), *facts)
 
     @property
     def value(self) -> Mapping[str, Any]:
@@ -150,12 +151,13 @@ class PartialArguments:
         """
         if self._value is None:
             self._value = MappingProxyType(self._put_together())
-        return self._value
+        value: Mapping[str, Any] = self._value
+        return value
 
     @property
     def closed(self) -> tuple[str, ...]:
         """The keys of the top-level members that are finished, in their order."""
-        if not self._marks:
+        if not self._marks or isinstance(self._marks[0][0], list):
             return ()
         members, count = self._marks[0]
         return tuple(islice(members, count))
@@ -183,7 +185,7 @@ class PartialArguments:
         """How often everything was taken back and started again."""
         return self._resets
 
-    def _put_together(self) -> dict[str, Any]:
+    def _put_together(self) -> Any:
         """Return the beginnings of the containers on the open path, each inside the one before it."""
         path = self._open_path or ()
         inner: Any = None if self._text is None else self._text.beginning(self._count)
@@ -194,7 +196,7 @@ class PartialArguments:
             elif inner is not None:
                 outer[path[level]] = inner
             inner = outer
-        return inner or {}
+        return {} if inner is None else inner
 
 
 def _beginning(container: dict[str, Any] | list[Any], count: int) -> Any:
@@ -202,9 +204,15 @@ def _beginning(container: dict[str, Any] | list[Any], count: int) -> Any:
     return container[:count] if isinstance(container, list) else dict(islice(container.items(), count))
 
 
-def _copied(marks: Sequence[Mark], open_path: Path | None, text: str | None, *facts: Any) -> PartialArguments:
+def _copied(
+    view: type[PartialArguments], marks: Sequence[Mark], open_path: Path | None, text: str | None, *facts: Any
+) -> PartialArguments:
     """Return a snapshot that shares nothing with a scanner."""
     pieces = None if text is None else OpenText()
     if pieces is not None and text:
         pieces.pieces.append(text)
-    return PartialArguments(marks, open_path, pieces, *facts)
+    return view(marks, open_path, pieces, *facts)
+
+
+# What a snapshot is made of: the open containers, `open_path`, the open string, `complete`, `stopped`, `resets`.
+Facts = tuple[Sequence[Mark], Union[Path, None], Union[OpenText, None], bool, bool, int]

@@ -26,7 +26,16 @@ from typing import Any
 
 from wholecall.arguments.equal import spelled_alike
 from wholecall.arguments.grammar import Grammar
-from wholecall.arguments.partial import Closed, Mark, OpenText, PartialArguments, Path, Piece, StringDelta
+from wholecall.arguments.partial import (
+    Closed,
+    Facts,
+    Mark,
+    OpenText,
+    PartialArguments,
+    Path,
+    Piece,
+    StringDelta,
+)
 from wholecall.limits import Limits
 
 __all__ = ["Closed", "PartialArguments", "Path", "Piece", "ProgressScanner", "StringDelta", "StringWatcher"]
@@ -90,16 +99,14 @@ class ProgressScanner(Grammar):
 
     def snapshot(self) -> PartialArguments:
         """Return what is known now; costs one step per open object or list, however much they hold."""
+        return PartialArguments(*self._facts())
+
+    def _facts(self) -> Facts:
+        """Return what a snapshot is made of."""
         if self._marks is None:
             self._marks = tuple((level.value, len(level.value)) for level in self._levels if level.shown)
-        return PartialArguments(
-            self._marks,
-            self.open_path,
-            self._text if self._shown else None,
-            self.complete,
-            self.stopped,
-            self.resets,
-        )
+        text = self._text if self._shown else None
+        return self._marks, self.open_path, text, self.complete, self.stopped, self.resets
 
     @property
     def open_path(self) -> Path | None:

@@ -43,8 +43,11 @@ def is_json(text: str) -> bool:
     return read_strict(text, Policy(), Limits()).reason is None
 
 
-def read_strict(text: str, policy: Policy, limits: Limits) -> Read:
-    """Read `text` as RFC 8259 within the limits: one decode, and checks for its blind spots."""
+def read_strict(text: str, policy: Policy, limits: Limits, *, lists: bool = False) -> Read:
+    """Read `text` as RFC 8259 within the limits: one decode, and checks for its blind spots.
+
+    The members of an object are looked at; with `lists` also those of a list, which is no argument object.
+    """
     deep = limits.max_depth
     if deep is not None and len(text) > deep and _nests_deeper(text, deep):
         return Read(reason="nesting_too_deep")
@@ -62,7 +65,7 @@ def read_strict(text: str, policy: Policy, limits: Limits) -> Read:
     if longest is not None and len(text) > longest and holds_number(text, longest):
         return Read(reason="number_too_long")
     flags = _NO_FLAGS
-    if type(value) is dict:
+    if type(value) is dict or (lists and type(value) is list):
         if _repeats_key(text, value):
             if _differing_keys(text):
                 return Read(reason="duplicate_key")
@@ -106,28 +109,28 @@ def _finite(number: str) -> float:
 # --- rung 1: keys and leaves ---------------------------------------------------------------------------
 
 
-def _repeats_key(text: str, value: dict[str, Any]) -> bool:
+def _repeats_key(text: str, value: dict[str, Any] | list[Any]) -> bool:
     """Whether valid JSON `text` has more members than its decoded `value` has keys; cheapest bound first.
 
     Decoding loses the first of two members of one key, and with it a colon; the colons within strings come back
     when the value is written again, unless one of them was an escape (or something cannot be written).
     """
     colons = text.count(":")
-    if colons == len(value):
+    if colons == (len(value) if type(value) is dict else 0):
         return False
     if "\\u003" in text or (written := _written(value)) is None:
         return members(text) > _count_keys(value)
     return colons > written.count(b":")
 
 
-def _written(value: dict[str, Any]) -> bytes | None:
+def _written(value: dict[str, Any] | list[Any]) -> bytes | None:
     try:
         return _encode(value)
     except UnicodeEncodeError:  # a lone surrogate, which the policy lets pass
         return None
 
 
-def _count_keys(value: dict[str, Any]) -> int:
+def _count_keys(value: dict[str, Any] | list[Any]) -> int:
     keys = 0
     stack: list[Any] = [value]
     for item in stack:  # it grows on the way

@@ -45,6 +45,7 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
+from wholecall.machine.answers import spoil
 from wholecall.machine.cancelling import take_back
 from wholecall.machine.phases import advance
 from wholecall.machine.routes import action_of
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 
     from wholecall.deltas import Delta, Piecewise
     from wholecall.limits import Limits
+    from wholecall.machine.answer import OutputWanted
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
     from wholecall.output.events import Event
@@ -79,9 +81,15 @@ class Assembler(Turns):
     DERIVED: ClassVar = frozenset(["_last", "_last_call"])
 
     def __init__(
-        self, policy: Policy, limits: Limits, tools: Tools[Any] | None = None, *, pieces: bool = True
+        self,
+        policy: Policy,
+        limits: Limits,
+        tools: Tools[Any] | None = None,
+        *,
+        pieces: bool = True,
+        wanted: OutputWanted | None = None,
     ) -> None:
-        super().__init__(policy, limits, tools, pieces=pieces)
+        super().__init__(policy, limits, tools, pieces=pieces, wanted=wanted)
         self._last: Piecewise | None = None  # what the last pieces were of, while nothing else came
         self._last_call: Call | None = None  # and their call
 
@@ -173,6 +181,11 @@ class Assembler(Turns):
         for delta in deltas:
             for piece in delta.pieces() if isinstance(delta, Run) else (delta,):
                 self._route(piece, replaced=True)
+                if (
+                    isinstance(piece, TextFragment)
+                    and (choice := self._choices.get(piece.choice)) is not None
+                ):
+                    spoil(choice)
 
     def _route(self, delta: Any, *, replaced: bool = False) -> None:
         self._last = None

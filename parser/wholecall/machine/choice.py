@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 from wholecall.deltas import Index, ReasoningFragment
 from wholecall.limits import Limits
+from wholecall.machine.answer import Answer, OutputWanted
 from wholecall.machine.budget import Budget
 from wholecall.machine.call import Call
 from wholecall.machine.kept import Kept
@@ -85,6 +86,7 @@ class Choice:
         holed: text was lost, and no delta has come since.
         places: where each part began, in pieces of `text` before it: its number in `calls`, `reasoning`, `kept` (blocks
             that go back as they came) or `listed` (ids of calls that a list of parts told in their place).
+        answer: the answer as a value, None where nobody asked for one; `wanted` is what it has to be.
         reason: why the choice ended, None while no reason is known.
     """
 
@@ -125,6 +127,7 @@ class Choice:
     n_overflow: int
     n_numbered: int
     held: Call | None
+    answer: Union[Answer, None]
     reason: TurnReason | None
     provider_reason: str | None
     ended: bool
@@ -132,8 +135,8 @@ class Choice:
     holed: bool
     abort_detail: str
 
-    __slots__ = (*__annotations__, "out", "policy", "limits", "tools", "holds", "max_labels")
-    DERIVED: ClassVar = frozenset({"out", "policy", "limits", "tools", "holds", "max_labels"})
+    __slots__ = (*__annotations__, "out", "policy", "limits", "tools", "wanted", "holds", "max_labels")
+    DERIVED: ClassVar = frozenset({"out", "policy", "limits", "tools", "wanted", "holds", "max_labels"})
 
     def __init__(
         self,
@@ -144,6 +147,7 @@ class Choice:
         policy: Policy,
         limits: Limits,
         tools: Tools[Any] | None,
+        wanted: OutputWanted | None = None,
     ) -> None:
         self.turn = turn
         self.number = number
@@ -153,6 +157,8 @@ class Choice:
         self.policy = policy
         self.limits = limits
         self.tools = tools
+        self.wanted = wanted
+        self.answer = None if wanted is None else Answer()
         self.holds = policy.holds
         self.max_labels = maxsize if limits.max_aliases is None else limits.max_aliases
         self.turns = self.lost = self.unclaimed = self.ended = self.replaced = self.holed = False
@@ -370,7 +376,13 @@ class Choice:
         blocks[-1].append(delta)
 
     def forget(self) -> None:
-        """Clear text, reasoning and other parts, and the places of calls in them."""
+        """Clear text, reasoning and other parts, and the places of calls in them.
+
+        An answer that is awaited takes its text first.
+        """
+        if self.answer is not None:
+            self.answer.gather(self.text, self.places, self.limits)
+            self.answer.forget()
         for held in (self.text, self.places, self.kept, self.listed):
             held.clear()
         del self.reasoning[:-1]

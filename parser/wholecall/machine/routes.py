@@ -30,6 +30,7 @@ from wholecall.deltas import (
     Finish,
     Fragment,
     Labelled,
+    MessageBegan,
     Noted,
     ReasoningFragment,
     Reread,
@@ -39,9 +40,11 @@ from wholecall.deltas import (
     StepBegan,
     TextBegan,
     TextFragment,
+    TextRefused,
     in_telling_order,
 )
 from wholecall.machine import slots
+from wholecall.machine.answers import begin_message
 from wholecall.machine.claims import adopt, learn_labels
 from wholecall.machine.content import begin_text, keep, place_call
 from wholecall.machine.echoes import may_be_echo
@@ -414,8 +417,18 @@ def _said_again(choice: Choice, _delta: SaidAgain) -> None:
 
 
 def _step_began(choice: Choice, _delta: StepBegan) -> None:
-    """Free the ids of the calls so far: a call under one of them is another call."""
+    """Free the ids of the calls so far: a call under one of them is another call, and text is another message."""
     choice.step += 1
+    begin_message(choice)
+
+
+def _message_began(choice: Choice, _delta: MessageBegan) -> None:
+    begin_message(choice)
+
+
+def _text_refused(choice: Choice, _delta: TextRefused) -> None:
+    if choice.answer is not None:
+        choice.answer.is_refused = True
 
 
 def _finish(choice: Choice, delta: Finish) -> None:
@@ -480,6 +493,8 @@ _ACTIONS: dict[type, Callable[[Choice, Any], None]] = {
     Noted: _noted,
     SaidAgain: _said_again,
     StepBegan: _step_began,
+    MessageBegan: _message_began,
+    TextRefused: _text_refused,
     Restated: _restated,
     Reread: _reread,
 }

@@ -7,10 +7,12 @@ it can be asked for at any time, also while the turn is running. Nothing here ha
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from wholecall.deltas import CallUnread, ReasoningFragment, TurnOpened
 from wholecall.limits import Limits
+from wholecall.machine.answers import type_answer_anew
 from wholecall.machine.budget import Budget
 from wholecall.machine.choice import Choice
 from wholecall.machine.claims import begin_again
@@ -21,6 +23,7 @@ from wholecall.output.events import (
     EXECUTABLE,
     BuiltinToolCall,
     CustomToolCall,
+    Event,
     ServerToolCall,
     StreamFault,
     ToolCall,
@@ -97,6 +100,7 @@ class TurnState:
         for choice in self.choices.values():
             for events in (choice.emitted, *(events for _, events in choice.waiting)):
                 type_anew(choice, events)
+            type_answer_anew(choice)
 
     def begin_again(self) -> None:
         """Note in each choice that the message was restarted before it had ended."""
@@ -107,6 +111,14 @@ class TurnState:
         """Make the last event of each choice."""
         for number in sorted(self.choices):
             self.finished[number] = turn_finished(self.choices[number], self._usage())
+
+    def last_words(self) -> Iterator[Event[Any]]:
+        """Return what became of each answer that was asked for as a value, and the last event of each choice."""
+        for number, finished in self.finished.items():
+            answer = self.choices[number].answer
+            if answer is not None and answer.said is not None:
+                yield answer.said
+            yield finished
 
     def forget(self) -> None:
         """Clear text and reasoning, but not the calls."""
@@ -141,6 +153,7 @@ class TurnState:
             text="".join(choice.text),
             reasoning=Reasoning(blocks),
             content=content(choice, blocks),
+            output=choice.answer.said if choice.answer is not None else None,
             reason=last.reason if last is not None else None,
             provider_reason=choice.provider_reason,
             anomalies=last.anomalies if last is not None else tuple(sorted(choice.anomalies)),

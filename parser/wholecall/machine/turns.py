@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from wholecall.deltas import HIGHEST_INDEX, CallAnswered, CallUnread, TurnEnded, TurnOpened
 from wholecall.machine.accounts import account
+from wholecall.machine.answers import answer_of, conclude
 from wholecall.machine.budget import Budget
 from wholecall.machine.call import Call
 from wholecall.machine.choice import Choice, Outbox
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from wholecall.limits import Limits
+    from wholecall.machine.answer import Answer, OutputWanted
     from wholecall.machine.verdicts import Ended
     from wholecall.policy import Policy
     from wholecall.tools import Tools
@@ -42,7 +44,7 @@ _MOST_UNREAD = 256  # different ones that may wait, of which no call came; with 
 class Turns:
     """The turns of one stream.
 
-    `pieces` is whether pieces of text are reported, too.
+    `pieces` is whether pieces of text are reported, too; `wanted`, what answers have to be, if they are to be values.
 
     Attributes:
         dialect: the name that `TurnStarted` carries; the parser sets it when it is known.
@@ -51,7 +53,7 @@ class Turns:
         failed: a fatal fault ended the stream's turns.
     """
 
-    DERIVED: ClassVar = frozenset(["dialect", "_policy", "_limits", "_tools", "_out", "_choices"])
+    DERIVED: ClassVar = frozenset(["dialect", "_policy", "_limits", "_tools", "_output", "_out", "_choices"])
 
     turns: list[TurnState]
     n_turns: int
@@ -68,11 +70,17 @@ class Turns:
     _answers: dict[str, CallAnswered]
 
     def __init__(
-        self, policy: Policy, limits: Limits, tools: Tools[Any] | None = None, *, pieces: bool = True
+        self,
+        policy: Policy,
+        limits: Limits,
+        tools: Tools[Any] | None = None,
+        *,
+        pieces: bool = True,
+        wanted: OutputWanted | None = None,
     ) -> None:
         self.dialect = "unknown"
         self.turns, self.n_turns, self.failed = [], 0, False
-        self._policy, self._limits, self._tools = policy, limits, tools
+        self._policy, self._limits, self._tools, self._output = policy, limits, tools, wanted
         self._out = Outbox(pieces=pieces)
         self._early_faults, self._early_usage = [], {}  # of frames before the first turn
         self._early_unread = []  # what looks like a call in frames before the next turn
@@ -90,7 +98,9 @@ class Turns:
         limits = self._limits
         return {
             TurnState: lambda: TurnState(0, TurnOpened(None), self.dialect, limits),
-            Choice: lambda: Choice(0, 0, self._out, Budget(limits), self._policy, limits, self._tools),
+            Choice: lambda: Choice(
+                0, 0, self._out, Budget(limits), self._policy, limits, self._tools, self._output
+            ),
             Call: lambda: Call(0, 0, "function"),
             Budget: lambda: Budget(limits),
         }
@@ -123,9 +133,17 @@ class Turns:
 
     def call(self, turn: int, choice: int, number: int) -> Call | None:
         """Return the call of this number, None if there is none."""
-        choices = self.turns[place].choices if 0 <= (place := turn - self._n_gone) < len(self.turns) else {}
-        calls = choices[choice].calls if choice in choices else []
-        return next((call for call in calls if call.number == number), None)
+        known = self._choice_at(turn, choice)
+        return next((call for call in known.calls if call.number == number), None) if known else None
+
+    def answer(self, turn: int, choice: int) -> Answer | None:
+        """Return the answer of a choice with its text so far, None if there is none."""
+        known = self._choice_at(turn, choice)
+        return answer_of(known) if known else None
+
+    def _choice_at(self, turn: int, number: int) -> Choice | None:
+        place = turn - self._n_gone
+        return self.turns[place].choices.get(number) if 0 <= place < len(self.turns) else None
 
     def snapshot(self) -> Turn[Any]:
         """Return the current turn as it is now, an empty one if none began."""
@@ -148,7 +166,7 @@ class Turns:
         turn = self._turn or self._open_turn(TurnOpened(None))
         limit = self._limits.max_choices
         if limit is None or len(turn.choices) < max(limit, 1):
-            options = self._policy, self._limits, self._tools
+            options = self._policy, self._limits, self._tools, self._output
             choice = turn.choices[number] = Choice(turn.number, number, self._out, turn.budget, *options)
             choice.lost, choice.response = turn.lost, turn.id
             if number > HIGHEST_INDEX:
@@ -246,6 +264,7 @@ class Turns:
         if ended == "aborted":
             choice.reason = "error" if self.failed else "aborted"
         judge_all(choice, ending(choice.reason, ended), "open" if ended == "open" else None)
+        conclude(choice, ending(choice.reason, ended))
 
     def _finish_turn(self, turn: TurnState, ended: Ended) -> None:
         """End what is open, and emit the last event of each choice."""
@@ -258,7 +277,7 @@ class Turns:
             self._switch(current)
         self._end_turn(turn, ended)
         turn.finish()
-        self._out.events.extend(turn.finished.values())
+        self._out.events.extend(turn.last_words())
 
     def close(self, ended: Ended = "open", detail: str = "") -> None:
         """Finish every turn, because the stream is over; an empty stream has one empty turn.

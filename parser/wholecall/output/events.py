@@ -13,6 +13,7 @@ import msgspec
 
 from wholecall.arguments.verdict import ArgsT
 from wholecall.discreet import discreet_repr, to_line
+from wholecall.output.answers import Output, OutputDropped, OutputProgress
 from wholecall.output.call_events import (
     ArgumentsDelta,
     ArgumentsProgress,
@@ -37,6 +38,9 @@ __all__ = [
     "BuiltinToolCall",
     "CustomToolCall",
     "Event",
+    "Output",
+    "OutputDropped",
+    "OutputProgress",
     "ReasoningDelta",
     "ServerToolCall",
     "StreamFault",
@@ -137,7 +141,7 @@ class StreamFault(msgspec.Struct, frozen=True, tag_field="type", tag="stream_fau
 
 
 # Text as it comes, which calls and turns hold whole.
-PIECES = (ArgumentsDelta, TextDelta, ReasoningDelta, ArgumentsReset, ArgumentsProgress)
+PIECES = (ArgumentsDelta, TextDelta, ReasoningDelta, ArgumentsReset, ArgumentsProgress, OutputProgress)
 EXECUTABLE = (ToolCall, CustomToolCall, BuiltinToolCall)  # what the client runs and answers
 TERMINAL = (*EXECUTABLE, ServerToolCall, ToolCallDropped)  # each call ends in exactly one of them
 
@@ -155,6 +159,9 @@ Event = Union[
     ToolCallCancelled,
     TextDelta,
     ReasoningDelta,
+    Output[Any],
+    OutputDropped,
+    OutputProgress,
     TurnFinished,
     StreamFault,
 ]

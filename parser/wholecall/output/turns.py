@@ -9,6 +9,7 @@ import msgspec
 from wholecall.arguments.verdict import ArgsT
 from wholecall.discreet import discreet_repr
 from wholecall.errors import StreamFailed
+from wholecall.output.answers import Output, OutputDropped
 from wholecall.output.events import (
     BuiltinToolCall,
     CustomToolCall,
@@ -115,6 +116,8 @@ class Turn(msgspec.Struct, Generic[ArgsT], frozen=True):
             whatever became of it, and an `OtherBlock` for what else the provider wants back.
         carries_on: what the next request has to have beside its messages, by the names of its members, such as
             Anthropic's `container`: `create(messages=messages, **turn.carries_on)`.
+        output: the answer as a value, or why it is none; None without `output=`, while the turn goes on, and where it
+            ended in calls.
     """
 
     dialect: str | None
@@ -136,6 +139,7 @@ class Turn(msgspec.Struct, Generic[ArgsT], frozen=True):
     others: dict[int, Turn[ArgsT]] = {}
     content: tuple[str | ReasoningBlock | OtherBlock | int, ...] = ()
     carries_on: dict[str, Any] = {}
+    output: Output[Any] | OutputDropped | None = None
 
     def __repr__(self) -> str:
         return (

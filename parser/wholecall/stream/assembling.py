@@ -8,6 +8,7 @@ from wholecall.machine.assembler import Assembler
 
 if TYPE_CHECKING:
     from wholecall.limits import Limits
+    from wholecall.machine.answer import OutputWanted
     from wholecall.policy import Policy
     from wholecall.text.options import TextCalls
     from wholecall.tools import Tools
@@ -16,11 +17,17 @@ __all__ = ["assembler"]
 
 
 def assembler(
-    wanted: TextCalls | None, policy: Policy, limits: Limits, tools: Tools[Any] | None, *, pieces: bool = True
+    wanted: TextCalls | None,
+    policy: Policy,
+    limits: Limits,
+    tools: Tools[Any] | None,
+    *,
+    pieces: bool = True,
+    output: OutputWanted | None = None,
 ) -> Assembler:
-    """Return a new assembler; `wanted` says which calls written as text count, None means none."""
+    """Return a new assembler; `wanted` says which calls written as text count, `output` what answers are; None means none."""
     if wanted is None:
-        return Assembler(policy, limits, tools, pieces=pieces)
+        return Assembler(policy, limits, tools, pieces=pieces, wanted=output)
     from wholecall.stream.written import TextAssembler  # noqa: PLC0415 - with all readers, for who wants them
 
-    return TextAssembler(wanted, policy, limits, tools, pieces=pieces)
+    return TextAssembler(wanted, policy, limits, tools, pieces=pieces, output=output)

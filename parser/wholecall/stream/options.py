@@ -29,6 +29,7 @@ class ParserOptions(TypedDict, total=False):
     """The options of `ToolCallParser` that the shells hand on."""
 
     text: TextWanted
+    output: Any
     events: EventsWanted
     live: bool
     watch: Watch | None
@@ -68,7 +69,9 @@ class MovedOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         dialect, framing: their names, None while they are not known.
         events, live, watch, text, policy, limits: the parser's options.
         tools: the names of its tools, sorted; None if it has none.
-        resets: the calls that are followed live (turn, choice, index), and how often their texts were replaced.
+        output: whether its answers are values; their type does not travel either.
+        resets: the calls that are followed live (turn, choice, index), and how often their texts were replaced; an answer
+            has the index -1.
     """
 
     dialect: str | None = None
@@ -80,10 +83,11 @@ class MovedOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     policy: Policy = Policy()
     limits: Limits = Limits()
     tools: tuple[str, ...] | None = None
+    output: bool = False
     resets: dict[tuple[int, int, int], int] = {}
 
-    def of_parser(self, tools: Tools[Any] | None) -> dict[str, Any]:
-        """Return the options of a parser that is made so, but for its tools, which are given.
+    def of_parser(self, tools: Tools[Any] | None, output: Any) -> dict[str, Any]:
+        """Return the options of a parser that is made so, but for its tools and its output, which are given.
 
         Raises:
             BadSnapshot: they are not the tools that the snapshot was taken with, by their names; or the dialect
@@ -94,6 +98,11 @@ class MovedOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
             raise BadSnapshot(
                 f"the snapshot was taken with {_listed(self.tools)}, and {_listed(given)} given; "
                 "restore it with the `tools` that its parser had"
+            )
+        if (output is not None) != self.output:
+            had, give = ("with", "the") if self.output else ("without", "no")
+            raise BadSnapshot(
+                f"the snapshot was taken {had} `output`; restore it with {give} `output` that its parser had"
             )
         try:
             named(self.dialect or DIALECTS[0].name)

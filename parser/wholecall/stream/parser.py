@@ -21,16 +21,18 @@ from wholecall.framing.opening import framing_of
 from wholecall.framing.parts import LARGE, parted
 from wholecall.framing.table import name_of
 from wholecall.limits import Limits
-from wholecall.output.events import Event
+from wholecall.machine.answer import OutputWanted
+from wholecall.output.events import Event, OutputProgress, TextDelta
 from wholecall.output.turns import Turn
 from wholecall.policy import Policy
 from wholecall.stream.assembling import assembler
 from wholecall.stream.live import LiveArguments
+from wholecall.stream.live_output import LiveOutput
 from wholecall.stream.options import EventsWanted, MovedOptions, ParserOptions, checked_events
 from wholecall.stream.payloads import frames_of
 from wholecall.stream.reading import FrameReader, nothing
 from wholecall.text.options import text_calls
-from wholecall.tools import Tools
+from wholecall.tools import Tools, answer_check
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self, Unpack
 
+    from wholecall.arguments.answer_progress import PartialOutput
     from wholecall.arguments.progress import PartialArguments
     from wholecall.output.events import (
         ArgumentsDelta,
@@ -76,7 +79,11 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             doubt: names in pieces, and two calls under one index. None takes every call that is whole.
         events: `"all"`, or `"calls"` for those of calls, turns and faults only: whatever shows text as it comes
             (`TextDelta`, `ReasoningDelta`, `ArgumentsDelta`, `ArgumentsReset`) is not made. All else is the same.
-        live: whether to report arguments while they arrive: `ArgumentsProgress` events, and `partial`.
+        output: what the answer has to be, if it is to be a value: a type (a Struct, dataclass, TypedDict, pydantic model or
+            `TypeAdapter`, or any other that msgspec checks), a JSON Schema, alone or as the request has it, or `"json"`
+            for any JSON. An `Output` or `OutputDropped` says what became of it, and so does `Turn.output`.
+        live: whether to report arguments, and an answer that is to be a value, while they arrive: `ArgumentsProgress` and
+            `OutputProgress` events, and `partial`.
         watch: strings to report instead of everything, by tool: `{"write_file": "content"}` names a top-level key,
             a tuple of keys and indices goes deeper.
         text: calls that the model writes as text: a format's name, `"auto"`, or `TextCalls`; None takes text for text.
@@ -87,12 +94,23 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
     Raises:
         UnknownDialect: the dialect, the framing or the format of calls in text is not known.
         ValueError: `events` is none of its words, or `"calls"` together with `live` or `watch`.
-        TypeError, ValueError, ImportError: what `tools` holds describes no tools; see `Tools`.
+        TypeError, ValueError, ImportError: what `tools` holds describes no tools; see `Tools`. Or `output` is no type.
     """
 
     INSTEAD = "take its snapshot() and give that to restore()"
     DERIVED: ClassVar = frozenset(
-        {"_policy", "_limits", "_tools", "_events", "_text", "_live", "_collect", "_framing"}
+        {
+            "_policy",
+            "_limits",
+            "_tools",
+            "_wanted",
+            "_events",
+            "_text",
+            "_live",
+            "_live_output",
+            "_collect",
+            "_framing",
+        }
     )
 
     _head: bytes
@@ -118,6 +136,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         dialect: str = "auto",
         *,
         tools: Any = None,
+        output: Any = None,
         events: EventsWanted = "all",
         live: bool = False,
         watch: Watch | None = None,
@@ -131,10 +150,15 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         self._tools = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
         self._events: EventsWanted = checked_events(events, is_live=live or watch is not None)
         self._text = text_calls(text)
-        machine = assembler(self._text, policy, limits, self._tools, pieces=events == "all")
+        self._wanted = None if output is None else OutputWanted(answer_check(output), is_live=live)
+        pieces = events == "all"
+        machine = assembler(self._text, policy, limits, self._tools, pieces=pieces, output=self._wanted)
         super().__init__(dialect, machine, limits)
         self._live = LiveArguments(limits, watch) if live or watch is not None else None
-        self._collect = self._assembler.take if self._live is None else self._live.after(self._assembler.take)
+        self._live_output = LiveOutput(limits) if live and self._wanted is not None else None
+        self._collect = self._assembler.take
+        for follower in (self._live, self._live_output):
+            self._collect = self._collect if follower is None else follower.after(self._collect)
         if framing is not None and framing not in FRAMINGS:
             raise UnknownDialect(f"there is no framing {framing!r}; {choices(framing, FRAMINGS)}")
         self._framing = FRAMINGS[framing](limits) if framing is not None else None
@@ -194,20 +218,33 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         """
         self._assembler.forget()
 
-    def partial(self, call: ToolCallStarted | ArgumentsDelta | ArgumentsProgress) -> PartialArguments | None:
-        """Return what is known of a call's arguments while they arrive: for display, never for execution.
+    @overload
+    def partial(self, call: OutputProgress | TextDelta) -> PartialOutput | None: ...
+    @overload
+    def partial(
+        self, call: ToolCallStarted | ArgumentsDelta | ArgumentsProgress
+    ) -> PartialArguments | None: ...
+    def partial(
+        self, call: ToolCallStarted | ArgumentsDelta | ArgumentsProgress | OutputProgress | TextDelta
+    ) -> PartialArguments | None:
+        """Return what is known of a call's arguments, or of an answer, while they arrive: for display, never for execution.
 
         A snapshot costs a step per open object or list, whatever they hold.
 
         Args:
-            call: any event of the call.
+            call: any event of the call; or of the answer, with `output`.
 
         Returns:
-            The snapshot, None once the call is over (its terminal event says more) and for free-text calls.
+            The snapshot, None once the call or the turn is over (their last events say more) and for free-text calls.
 
         Raises:
-            ValueError: the parser was not made with `live=True`, or with `watch`, which keeps no arguments.
+            ValueError: the parser was not made with `live=True`, or with `watch`, which keeps no arguments; or it has no
+                `output`, and the event is one of an answer.
         """
+        if isinstance(call, (OutputProgress, TextDelta)):
+            if self._live_output is None:
+                raise ValueError("snapshots of an answer need ToolCallParser(live=True, output=…)")
+            return self._live_output.partial((call.turn, call.choice))
         return self._shown().partial((call.turn, call.choice, call.index))
 
     def partials(self) -> dict[ToolCallStarted, PartialArguments]:
@@ -342,45 +379,65 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             policy=self._policy,
             limits=self._limits,
             tools=None if self._tools is None else tuple(sorted(self._tools)),
-            resets={} if live is None else live.resets(),
+            output=self._wanted is not None,
+            resets={
+                **({} if live is None else live.resets()),
+                **(self._live_output.resets() if self._live_output else {}),
+            },
         )
         return snapshots.sealed(options, self._roots())
 
     @overload
     @classmethod
-    def restore(cls, data: BytesLike, *, tools: None = None) -> ToolCallParser[dict[str, Any]]: ...
+    def restore(
+        cls, data: BytesLike, *, tools: None = None, output: Any = ...
+    ) -> ToolCallParser[dict[str, Any]]: ...
     @overload
     @classmethod
-    def restore(cls, data: BytesLike, *, tools: TypedTools[ArgsT]) -> ToolCallParser[ArgsT]: ...
+    def restore(
+        cls, data: BytesLike, *, tools: TypedTools[ArgsT], output: Any = ...
+    ) -> ToolCallParser[ArgsT]: ...
     @overload
     @classmethod
-    def restore(cls, data: BytesLike, *, tools: AnyTools) -> ToolCallParser[Any]: ...
+    def restore(cls, data: BytesLike, *, tools: AnyTools, output: Any = ...) -> ToolCallParser[Any]: ...
     @classmethod
-    def restore(cls, data: BytesLike, *, tools: Any = None) -> ToolCallParser[Any]:
+    def restore(cls, data: BytesLike, *, tools: Any = None, output: Any = None) -> ToolCallParser[Any]:
         """Return a parser that continues where the parser of this snapshot stopped.
 
         Args:
             data: what `snapshot` returned.
             tools: those that the parser had; compared by their names, and asked again for the `value` of
                 calls that they took.
+            output: what the parser had; asked again for the `value` of answers that it took.
 
         Raises:
             BadSnapshot: it is no snapshot, damaged, forged, or of another version, an unknown dialect or other tools.
-            TypeError, ValueError, ImportError: `data` is no bytes, or `tools` describes no tools.
+            TypeError, ValueError, ImportError: `data` is no bytes, or `tools` or `output` describes none.
         """
         from wholecall import snapshots  # noqa: PLC0415 - as above
 
         options, reading = snapshots.opened(data, MovedOptions)
         known = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
-        parser = cls(tools=cast("AnyTools", known), **options.of_parser(known))
+        parser = cls(tools=cast("AnyTools", known), output=output, **options.of_parser(known, output))
         reading.fill(parser._roots(), parser._assembler.makers())
         for key, resets in options.resets.items():
-            call = parser._assembler.call(*key)
-            if parser._live is None or call is None or not parser._live.follow(call, resets):
-                raise BadSnapshot("a call is followed live that nobody watches")
+            if not parser._follows(key, resets):
+                raise BadSnapshot("a call or an answer is followed live that nobody watches")
         if parser._life == "closed":
             parser._stop()
         return parser
+
+    def _follows(self, key: tuple[int, int, int], resets: int) -> bool:
+        """Continue to follow a call of a snapshot, or an answer; return False if nobody can."""
+        turn, choice, index = key
+        if index < 0:
+            answer = self._assembler.answer(turn, choice)
+            if self._live_output is None or answer is None:
+                return False
+            self._live_output.follow((turn, choice), answer.text, resets, is_over=answer.is_over)
+            return True
+        call = self._assembler.call(*key)
+        return self._live is not None and call is not None and self._live.follow(call, resets)
 
     def _roots(self) -> list[object]:
         """Return the objects that a new parser has, and that a snapshot fills: itself and its parts."""

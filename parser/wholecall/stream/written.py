@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from wholecall.deltas import Run
+from wholecall.machine.answers import spoil
 from wholecall.machine.assembler import Assembler
 from wholecall.text.layer import TextLayer
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     from wholecall.deltas import Delta
     from wholecall.limits import Limits
+    from wholecall.machine.answer import OutputWanted
     from wholecall.machine.verdicts import Ended
     from wholecall.policy import Policy
     from wholecall.text.options import TextCalls
@@ -36,8 +38,9 @@ class TextAssembler(Assembler):
         tools: Tools[Any] | None,
         *,
         pieces: bool = True,
+        output: OutputWanted | None = None,
     ) -> None:
-        super().__init__(policy, limits, tools, pieces=pieces)
+        super().__init__(policy, limits, tools, pieces=pieces, wanted=output)
         self._wanted = wanted
         self._layer = TextLayer(wanted, tools, limits)
 
@@ -52,6 +55,8 @@ class TextAssembler(Assembler):
             piece for delta in deltas for piece in (delta.pieces() if isinstance(delta, Run) else (delta,))
         )
         super().advance_replaced(self._layer.read(pieces))
+        for choice in self._choices.values():  # text that is held is of these bytes, too
+            spoil(choice)
 
     def makers(self) -> dict[type, Callable[[], Any]]:
         """Return how to make the objects of turns that a snapshot holds."""

@@ -78,7 +78,7 @@ REFUSALS = (
 
 def refused(error: BaseException) -> Misfit:
     """Return the misfit for an exception of the tool's own check."""
-    return Misfit(f"the tool's own check raised {type(error).__name__}")
+    return Misfit(f"the type's own check raised {type(error).__name__}")
 
 
 def shown(path: Path, declared: Callable[[str], bool] = lambda _: True) -> str:

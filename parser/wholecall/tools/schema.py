@@ -32,7 +32,7 @@ def schema_check(schema: Any, name: str) -> Checked:
 
     Args:
         schema: the schema; None checks nothing.
-        name: the tool's, for errors.
+        name: the tool's, for errors; empty where it is none's.
 
     Raises:
         ImportError: the extra `schema` is not installed.
@@ -43,9 +43,7 @@ def schema_check(schema: Any, name: str) -> Checked:
     try:
         import jsonschema_rs as library  # noqa: PLC0415 - an extra
     except ImportError as error:
-        raise ImportError(
-            "tools described by a JSON Schema need the extra: pip install 'wholecall[schema]'"
-        ) from error
+        raise ImportError("a JSON Schema needs the extra: pip install 'wholecall[schema]'") from error
     try:
         validator: Any = library.validator_for(schema, retriever=_refuse)
     except ValueError as error:  # the library's errors are some

@@ -166,8 +166,8 @@ def json_schema(schema: Any, name: str) -> Any:
 
 
 def invalid(name: str, path: Path, why: str) -> ValueError:
-    """Return the error that says which tool's schema is not valid, where, and why."""
-    whose = f"the JSON Schema of the tool {name!r}" if name else "a tool's JSON Schema"
+    """Return the error that says which schema is not valid, where, and why."""
+    whose = f"the JSON Schema of the tool {name!r}" if name else "the JSON Schema"
     return ValueError(f"{whose} is not valid at {shown(path)}: {why}")
 
 

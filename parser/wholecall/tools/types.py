@@ -18,7 +18,7 @@ import msgspec
 from wholecall.tools.misfit import ANY_MEMBER, REFUSALS, Check, Coerced, Misfit, Path, Want, refused, shown
 from wholecall.tools.validators import validator_of
 
-__all__ = ["function_check", "parameters_of", "type_check"]
+__all__ = ["function_check", "parameters_of", "type_check", "value_check"]
 
 # What msgspec names in messages, as JSON Schema names it; only these can be made of a string.
 _JSON_TYPES = {"int": "integer", "float": "number", "object": "object", "array": "array"}
@@ -40,18 +40,32 @@ def type_check(type_: Any) -> Check:
     Raises:
         TypeError: msgspec does not know the type, cannot resolve its annotations, or no JSON object can fit it.
     """
-    try:
-        info = msgspec.inspect.type_info(type_)
-    except NameError as error:
-        raise TypeError(f"the annotations of {type_!r} cannot be resolved: {error}") from error
+    info = _info(type_)
     takes_objects = isinstance(info, _OBJECTS) and not getattr(info, "array_like", False)
     if not takes_objects:
         raise TypeError(
             f"{type_!r} is not a type that a JSON object can fit; use a Struct, dataclass or TypedDict"
         )
+    return value_check(type_)
+
+
+def _info(type_: Any) -> msgspec.inspect.Type:
+    try:
+        return msgspec.inspect.type_info(type_)
+    except NameError as error:
+        raise TypeError(f"the annotations of {type_!r} cannot be resolved: {error}") from error
+
+
+def value_check(type_: Any) -> Check:
+    """Return the check by any type that msgspec knows, whatever JSON fits it.
+
+    Raises:
+        TypeError: msgspec does not know the type, or cannot resolve its annotations.
+    """
+    _info(type_)
     msgspec.json.Decoder(type_, dec_hook=_foreign)  # what msgspec cannot check raises here
 
-    def check(arguments: dict[str, Any]) -> Any:
+    def check(arguments: Any) -> Any:
         coerced: list[Path] = []
         hook = partial(_foreign, coerced=coerced)
         try:

@@ -23,7 +23,7 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar
 
-from wholecall.deltas import Delta, Finish, Noted, TurnEnded, TurnOpened, by_transport
+from wholecall.deltas import Delta, Finish, Noted, TextRefused, TurnEnded, TurnOpened, by_transport
 from wholecall.dialects import report
 from wholecall.dialects.decode import is_done, read, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
@@ -212,5 +212,10 @@ class AssistantsTranslator(TurnTranslator):
 
 
 def _texts(parts: list[Part] | None) -> list[Delta]:
-    texts = [part.text.value if part.text is not None else part.refusal for part in parts or ()]
-    return [delta for text in texts for delta in report.text(text)]
+    deltas: list[Delta] = []
+    for part in parts or ():
+        if part.text is not None:
+            deltas += report.text(part.text.value)
+        elif said := report.text(part.refusal):
+            deltas += (TextRefused(0), *said)
+    return deltas

@@ -19,6 +19,7 @@ from wholecall.deltas import (
     Labelled,
     ReasoningFragment,
     TextFragment,
+    TextRefused,
     WireFault,
 )
 from wholecall.dialects.decode import member, plain, provider_error
@@ -181,7 +182,7 @@ def speech(choice: int, view: Any) -> list[Delta]:
     elif text := text_label(view.content):
         deltas.append(TextFragment(choice, text))
     if is_wide and (text := text_label(view.refusal)):
-        deltas.append(TextFragment(choice, text))
+        deltas += (TextRefused(choice), TextFragment(choice, text))
     return deltas
 
 

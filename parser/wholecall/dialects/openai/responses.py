@@ -28,11 +28,13 @@ import msgspec
 
 from wholecall.deltas import (
     Delta,
+    MessageBegan,
     Noted,
     ReasoningFragment,
     Run,
     Slot,
     TextFragment,
+    TextRefused,
     TurnEnded,
     TurnOpened,
 )
@@ -250,6 +252,9 @@ class ResponsesTranslator(TextTranslator, ViewTranslator):
         text = text_label(event.delta)
         return [] if text is None else [TextFragment(0, text)]
 
+    def _refused(self, event: Event) -> list[Delta]:
+        return [TextRefused(0), *self._text(event)]
+
     def _reasoning(self, event: Event) -> list[Delta]:
         text, index = text_label(event.delta), index_label(event.output_index)
         self._now.think(index)
@@ -281,12 +286,13 @@ class ResponsesTranslator(TextTranslator, ViewTranslator):
         return whole_text(event)
 
     def _added(self, event: Event) -> list[Delta]:
-        return added(event)
+        begins = self._now.spoken and event.item is not None and event.item.type == "message"
+        return [MessageBegan(0), *added(event)] if begins else added(event)
 
     EVENTS: ClassVar[Events] = {
         **dict.fromkeys(FRAGMENTS, _fragment),
         "response.output_text.delta": _text,
-        "response.refusal.delta": _text,
+        "response.refusal.delta": _refused,
         "response.reasoning_summary_text.delta": _reasoning,
         "response.reasoning_text.delta": _reasoning,
         **dict.fromkeys(DONE_EVENTS, _whole_text),

@@ -30,6 +30,7 @@ from wholecall.deltas import (
     ReasoningFragment,
     Restated,
     TextFragment,
+    TextRefused,
 )
 from wholecall.dialects.decode import NO_TEXT, is_blank, string_text, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
@@ -295,10 +296,14 @@ def _restated(item: Item) -> CallWhole:
 def message_text(item: Item) -> list[Delta]:
     """Return the text of a whole message, refusals and what was spoken included."""
     parts = item.content or ()
-    texts = [
-        text_label(part.text) or text_label(part.refusal) or text_label(part.transcript) for part in parts
-    ]
-    return [TextFragment(0, text) for text in texts if text]
+    deltas: list[Delta] = []
+    for part in parts:
+        said = text_label(part.text)
+        refused = None if said else text_label(part.refusal)
+        deltas += [TextRefused(0)] if refused else []
+        text = said or refused or text_label(part.transcript)
+        deltas += [TextFragment(0, text)] if text else []
+    return deltas
 
 
 def reasoning_deltas(item: Item, index: Index | None, *, known: bool) -> list[Delta]:

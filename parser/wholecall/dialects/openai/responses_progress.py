@@ -11,7 +11,18 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Union
 
-from wholecall.deltas import CallPlaced, Delta, Finish, TextBegan, TurnEnded, TurnOpened, UsageSeen, WireFault
+from wholecall.deltas import (
+    CallPlaced,
+    Delta,
+    Finish,
+    MessageBegan,
+    TextBegan,
+    TextFragment,
+    TurnEnded,
+    TurnOpened,
+    UsageSeen,
+    WireFault,
+)
 from wholecall.dialects.decode import provider_error
 from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.openai.responses_events import Event, finish_of, outcome_of
@@ -162,7 +173,10 @@ class Progress:
         for position, item in enumerate(response.output or ()):
             if is_call(item) and (id_ := public_id(item)) is not None:
                 deltas.append(CallPlaced(0, id_))
-            deltas += self._restated_speech(item, position)
+            said = self._restated_speech(item, position)
+            if item.type == "message" and said and any(isinstance(delta, TextFragment) for delta in deltas):
+                deltas.append(MessageBegan(0))
+            deltas += said
             if is_new or item.id is not None:
                 deltas += self.keep(item, partial(wire, position))
         if all(type(delta) is CallPlaced for delta in deltas):  # the calls stand where their events came

@@ -1,0 +1,111 @@
+"""The text of an answer that was asked for as a value, and what it has to be.
+
+Theory of operation. Nothing is done while text arrives: an answer takes the text that its choice has when the turn ends, or
+when the text is to be forgotten (`gather`). The answer is the last message: text before a call, or before another message
+of the same turn, is none of it once more text has come. Reasoning is no text. What becomes of an answer is in `answers`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Union
+
+from wholecall.arguments.tokens import utf8_size
+from wholecall.output.events import Output, OutputDropped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from wholecall.limits import Limits
+    from wholecall.tools.misfit import Check
+
+__all__ = ["Answer", "OutputWanted"]
+
+
+class OutputWanted:
+    """What an answer has to be: `check` is None for any JSON; `is_live`: its progress is reported."""
+
+    __slots__ = ("check", "is_live")
+    DERIVED: ClassVar = frozenset(__slots__)  # of the caller's
+
+    def __init__(self, check: Check | None, *, is_live: bool) -> None:
+        self.check = check
+        self.is_live = is_live
+
+
+class Answer:
+    """What is known of one answer.
+
+    Attributes:
+        is_refused: the wire calls text of it a refusal.
+        is_spoilt: bytes of the turn's text were not UTF-8.
+        is_over: a call or another message began since its last text: more text begins it anew.
+        is_full: it is beyond `Limits.max_arguments_bytes`; only its beginning is kept.
+        said: what became of it, None before its turn has ended, and where there is no answer.
+    """
+
+    is_refused: bool
+    is_spoilt: bool
+    is_over: bool
+    is_full: bool
+    said: Union[Output[Any], OutputDropped, None]
+    _n_pieces: int  # of its choice's text that were taken, and places of calls and reasoning in it
+    _n_places: int
+    _parts: list[str]
+    _size: int
+
+    __slots__ = tuple(__annotations__)
+
+    def __init__(self) -> None:
+        self._n_pieces = self._n_places = self._size = 0
+        self.is_refused = self.is_spoilt = self.is_full = self.is_over = False
+        self.said = None
+        self._parts = []
+
+    @property
+    def text(self) -> str:
+        """The text so far."""
+        return "".join(self._parts)
+
+    def give(self) -> str:
+        """Return the text, which is needed no more."""
+        text = self.text
+        self._parts.clear()
+        return text
+
+    def end_message(self) -> bool:
+        """Note that what comes next is another message; return whether text of this one was there."""
+        self.is_over = True
+        return bool(self._parts)
+
+    def gather(
+        self, text: Sequence[str], places: Sequence[tuple[int, tuple[str, int]]], limits: Limits
+    ) -> None:
+        """Take the text that came since, from all of it and the places of calls and reasoning in it."""
+        at = self._n_pieces
+        for place, (what, _) in places[self._n_places :]:
+            if what == "call":
+                self._add(text[at:place], limits)
+                self.end_message()
+                at = place
+        self._add(text[at:], limits)
+        self._n_pieces, self._n_places = len(text), len(places)
+
+    def forget(self) -> None:
+        """Note that the text and the places will begin anew; what was taken stays."""
+        self._n_pieces = self._n_places = 0
+
+    def _add(self, pieces: Iterable[str], limits: Limits) -> None:
+        text = "".join(pieces)
+        if self.is_over:
+            text = text.lstrip()
+            if not text:
+                return
+            self._parts.clear()
+            self._size, self.is_full, self.is_over = 0, False, False
+        if not text or self.is_full:
+            return
+        self._parts.append(text)
+        self._size += utf8_size(text)
+        most = limits.max_arguments_bytes
+        if most is not None and self._size > most:
+            self.is_full, self._parts = True, [self.text[: limits.max_raw_bytes]]
