@@ -24,7 +24,7 @@ class OutputProgress(msgspec.Struct, frozen=True, tag_field="type", tag="output_
     """News of an answer that is still arriving, decoded; to show, never to act upon (`live` with `output`).
 
     Attributes:
-        path: where in the value: keys and indices from the top; () is all of it.
+        path: where in the value: keys and indices from the top.
         delta: more text of the string that is open there; the deltas of one path add up to the string.
         closed: whether the value at the path is finished now; it never changes any more.
         value: the finished value, None while it is open.

@@ -38,7 +38,7 @@ def answer_check(form: Any) -> Union[Check, None]:
         ValueError: a JSON Schema is not valid, or refers to another document.
         ImportError: a JSON Schema needs the extra `schema`.
     """
-    if form == "json" and isinstance(form, str):
+    if isinstance(form, str) and form == "json":
         return None
     if isinstance(form, Tool):
         return form.check
