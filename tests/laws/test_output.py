@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from itertools import pairwise, product
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import msgspec
 import pytest
 
-from tests.support import encode
+from tests.support import corpora, encode
 from tests.support.encode import compact, sse
 from tests.support.renderers import RENDERERS
 from tests.support.turns import split
@@ -368,3 +369,22 @@ def test_a_text_alone() -> None:
     assert compact(json.loads(TEXT)) == compact(
         found[TEXT].decoded if isinstance(found[TEXT], Output) else None
     )
+
+
+@pytest.mark.parametrize("paths", corpora.groups(corpora.streams()))
+def test_recordings_say_the_same(paths: list[Path]) -> None:
+    """Law 124: asking for a value changes no other event of a recording; what is a value is its text, of a turn that ended."""
+    for path in paths:
+        data = path.read_bytes()
+        asked: ToolCallParser[Any] = ToolCallParser(output="json")
+        told = [*asked.feed(data), *asked.close()]
+        plain: ToolCallParser[Any] = ToolCallParser()
+        others = [event for event in told if not isinstance(event, (Output, OutputDropped))]
+        values = [turn for turn in asked.turns if isinstance(turn.output, Output)]
+
+        assert [event.to_json() for event in [*plain.feed(data), *plain.close()]] == [
+            event.to_json() for event in others
+        ], path.name
+        assert [] == [turn for turn in values if turn.reason not in ("stop", "unknown") or turn.calls], (
+            path.name
+        )
