@@ -170,8 +170,14 @@ def test_what_describes_no_answer(form: Any) -> None:
 
 def test_a_schema_that_is_none() -> None:
     """A schema that is no JSON Schema is refused, and the message says what is wrong in it."""
-    with pytest.raises(ValueError, match="float"):
-        parse_output("1", {"type": "float"})
+    with pytest.raises(ValueError, match="JSON Schema is not valid"):
+        parse_output("1", {"type": "decimals"})
+
+
+def test_a_schema_that_refers_to_another_document() -> None:
+    """Nothing is fetched, and an answer that nothing was held against would be taken for checked: it is refused."""
+    with pytest.raises(ValueError, match="cannot be checked"):
+        parse_output("1", {"$ref": "https://example.com/schema.json"})
 
 
 def test_nothing_is_shown_of_the_text() -> None:
