@@ -373,7 +373,7 @@ def test_a_text_alone() -> None:
 
 @pytest.mark.parametrize("paths", corpora.groups(corpora.streams()))
 def test_recordings_say_the_same(paths: list[Path]) -> None:
-    """Law 124: asking for a value changes no other event of a recording; what is a value is its text, of a turn that ended."""
+    """Law 123: asking for a value changes no other event of a recording; what is a value is its text, of a turn that ended."""
     for path in paths:
         data = path.read_bytes()
         asked: ToolCallParser[Any] = ToolCallParser(output="json")
