@@ -14,7 +14,7 @@ from wholecall.history import TRANSPORTS, Transport, check_transcript, classify_
 from wholecall.history.checking import RULES
 
 Messages = list[dict[str, Any]]
-IDS = {"mistral": ("abcdefgh1", "abcdefgh2")}
+IDS = dict.fromkeys(("mistral", "mistral-conversations"), ("abcdefgh1", "abcdefgh2"))
 
 
 def ids_for(provider: str) -> tuple[str, str]:
@@ -90,12 +90,59 @@ def responses(_provider: str) -> Messages:
     ]
 
 
+def conversations(provider: str) -> Messages:
+    """Return the same as entries of a conversation of Mistral's."""
+    calls = [
+        {"type": "function.call", "tool_call_id": id, "name": "tide", "arguments": "{}"}
+        for id in ids_for(provider)
+    ]
+    results = [{"type": "function.result", "tool_call_id": id, "result": "5 pm"} for id in ids_for(provider)]
+    return [{"type": "message.input", "role": "user", "content": "When?"}, *calls, *results]
+
+
+def langchain(_provider: str) -> Messages:
+    """Return the same as messages of LangChain."""
+    calls = [{"type": "tool_call", "id": id, "name": "tide", "args": {"port": "Brest"}} for id in "ab"]
+    results = [{"type": "tool", "tool_call_id": id, "content": "5 pm"} for id in "ab"]
+    return [
+        {"type": "human", "content": "When?"},
+        {"type": "ai", "content": "", "tool_calls": calls},
+        *results,
+    ]
+
+
+def ag_ui(_provider: str) -> Messages:
+    """Return the same as messages of AG-UI."""
+    function = {"name": "tide", "arguments": "{}"}
+    calls = [{"id": id, "type": "function", "function": function} for id in "ab"]
+    results = [{"id": f"r{id}", "role": "tool", "toolCallId": id, "content": "5 pm"} for id in "ab"]
+    thought = {"id": "t", "role": "reasoning", "content": "Both."}
+    said = {"id": "u", "role": "user", "content": "When?"}
+    return [said, thought, {"id": "m", "role": "assistant", "toolCalls": calls}, *results]
+
+
+def vercel(_provider: str) -> Messages:
+    """Return the same as UI messages, where calls hold their outputs."""
+    parts = [
+        {"type": "tool-tide", "toolCallId": id, "state": "output-available", "input": {}, "output": "5 pm"}
+        for id in "ab"
+    ]
+    return [
+        {"id": "u", "role": "user", "parts": [{"type": "text", "text": "When?"}]},
+        {"id": "m", "role": "assistant", "parts": [{"type": "step-start"}, *parts]},
+    ]
+
+
 SOUND: dict[str, Callable[[str], Messages]] = {
     name: {
         "anthropic": anthropic,
         "gemini": gemini,
         "responses": responses,
         "bedrock-converse": converse,
+        "mistral-conversations": conversations,
+        "langchain": langchain,
+        "ag-ui": ag_ui,
+        "vercel-ui": vercel,
     }.get(manners.view.name, chat)
     for name, manners in RULES.items()
 }
@@ -132,8 +179,15 @@ def test_a_rule_has_the_name_of_its_refusal(kind: str, refusal: str) -> None:
 
 def first_result(messages: Messages) -> int:
     """Return the index of the first message that holds a result."""
-    marks = ("tool_call_id", "tool_result", "toolResult", "functionResponse", "function_call_output")
-    return [any(f'"{mark}"' in json.dumps(message) for mark in marks) for message in messages].index(True)
+    marks = (
+        '"tool"',
+        '"tool_result"',
+        '"toolResult"',
+        '"functionResponse"',
+        "function_call_output",
+        "function.result",
+    )
+    return [any(mark in json.dumps(message) for mark in marks) for message in messages].index(True)
 
 
 PAIRED = sorted(

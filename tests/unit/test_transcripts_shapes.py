@@ -347,7 +347,7 @@ def test_content_that_is_odd() -> None:
     """Texts may stand in a list without a block; what is no content at all is left as it is."""
     sound = [user(["a", {"type": "image"}]), assistant("b"), user({"odd": True}), {"odd": True}]
 
-    assert repair_transcript(sound).messages is sound
+    assert repair_transcript(sound, shape="chat-completions").messages is sound
     assert [user(["a"])] == repaired([user(["a", " "])])
 
 

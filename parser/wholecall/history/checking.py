@@ -18,16 +18,21 @@ import msgspec
 
 from wholecall.errors import UnknownDialect, choices
 from wholecall.history import flaws
-from wholecall.history.converse import CONVERSE
 from wholecall.history.errors.words import ErrorKind
 from wholecall.history.flaws import Flaw, Look, Reading
 from wholecall.history.parts import MessagesT
+from wholecall.history.shapes.ag_ui import AG_UI
 from wholecall.history.shapes.anthropic import ANTHROPIC
 from wholecall.history.shapes.base import View, expect_dict
 from wholecall.history.shapes.chat import CHAT
+from wholecall.history.shapes.converse import CONVERSE
 from wholecall.history.shapes.gemini import GEMINI
+from wholecall.history.shapes.langchain import LANGCHAIN
+from wholecall.history.shapes.mistral import MISTRAL
+from wholecall.history.shapes.ollama import OLLAMA
 from wholecall.history.shapes.responses import RESPONSES
 from wholecall.history.shapes.table import SHAPES
+from wholecall.history.shapes.vercel import VERCEL
 from wholecall.history.transports import Transport, transport_named
 
 __all__ = ["RULES", "Finding", "check_transcript"]
@@ -432,6 +437,29 @@ _RESPONSES = (
     ),
 )
 
+_CONVERSATIONS = (
+    Rule("empty_history", flaws.no_messages, _NOTHING),
+    Rule("bad_tool_call_id", flaws.bad_ids, "the id of a call is not 9 letters and digits"),
+    Rule("bad_tool_name", flaws.bad_names(256), _NAME),
+    Rule("unanswered_tool_call", flaws.unanswered("next"), _NO_RESULT),
+    Rule("orphan_tool_result", flaws.orphan_results("next"), _NO_CALL),
+    Rule("duplicate_tool_call_id", flaws.duplicate_calls(over_all=True), _SAME_ID),
+    Rule("duplicate_tool_result", flaws.duplicate_results("next"), _AGAIN),
+)
+# What frameworks take goes on to some provider: the rules are those that all providers have.
+_FRAMEWORK = tuple(rule._replace(refusal=None) for rule in _CHAT_PAIRS)
+_LANGCHAIN = tuple(
+    rule._replace(about=_ARGUMENTS) if rule.kind == "arguments_type" else rule for rule in _FRAMEWORK
+)
+_VERCEL = (
+    Rule(
+        "unanswered_tool_call",
+        flaws.unanswered("within"),
+        "a call has neither an output nor an error in its part",
+    ),
+    Rule("duplicate_tool_call_id", flaws.duplicate_calls(over_all=True), _SAME_ID),
+)
+
 _CHATS = Manners(CHAT, _CHAT, gathers=False)
 _STRICT_CHATS = Manners(CHAT, _STRICT_CHAT, gathers=False)
 RULES: Final[Mapping[str, Manners]] = MappingProxyType(
@@ -446,13 +474,19 @@ RULES: Final[Mapping[str, Manners]] = MappingProxyType(
         "cohere-v2": _CHATS,
         "bedrock-invoke-cohere-v2": _CHATS,
         "llama-api": _CHATS,
-        "ollama": Manners(CHAT, _OLLAMA, gathers=False),
+        "ollama": Manners(OLLAMA, _OLLAMA, gathers=False),
         "responses": Manners(RESPONSES, _RESPONSES),
         "openai-realtime": Manners(RESPONSES, _RESPONSES),
         "anthropic": Manners(ANTHROPIC, _ANTHROPIC),
         "bedrock-invoke-anthropic": Manners(ANTHROPIC, _ANTHROPIC),
         "bedrock-converse": Manners(CONVERSE, _CONVERSE),
+        "bedrock-invoke-nova": Manners(CONVERSE, _CONVERSE),
         "gemini": Manners(GEMINI, _GEMINI),
+        "gemini-live": Manners(GEMINI, _GEMINI),
+        "mistral-conversations": Manners(MISTRAL, _CONVERSATIONS),
+        "langchain": Manners(LANGCHAIN, _LANGCHAIN, gathers=False),
+        "ag-ui": Manners(AG_UI, _FRAMEWORK, gathers=False),
+        "vercel-ui": Manners(VERCEL, _VERCEL, gathers=False),
     }
 )
 """What each provider refuses, by the name of its transport."""
@@ -504,14 +538,17 @@ def _findings(reading: Reading, rules: Sequence[Rule], thinking: bool) -> Iterab
     return found.values()
 
 
-_KNOWN: Final[tuple[View, ...]] = (CONVERSE, *SHAPES)
+# Shapes of which neither is foreign to the other: what they differ in is found by the rules.
+_KIN: Final = (CHAT, OLLAMA)
 
 
 def _foreign(messages: Sequence[dict[str, Any]], view: View, name: str) -> Iterator[Finding]:
     """Yield the first message that only another shape has, which the provider would not understand."""
     for index, message in enumerate(messages):
-        shape = next((shape for shape in _KNOWN if shape.is_own(message)), None)
-        if shape is not None and shape is not view and not view.is_own(message):
+        shape = next((shape for shape in SHAPES if shape.is_own(message)), None)
+        if shape is None or shape is view or (shape in _KIN and view in _KIN):
+            continue
+        if not view.is_own(message):
             about = f"the message is written as for {shape.name}, which {name} does not take"
             yield Finding("content_form", index, (), about)
             return

@@ -5,8 +5,9 @@ would lose the spelling of numbers, and a prompt cache with it. Arguments that w
 they were executed. Those of a dropped call are what the model said, whatever became of them: their text goes back as
 it came. Where only an object can go, text that is the JSON of one is that object; so is what was held against a tool,
 or had none, because it was read before. Any other is wrapped as `{"INVALID_JSON": text}`, which is what Anthropic
-advises: no bracket is closed, and no slip mended, in a text that was cut. Nothing is encoded twice: the result is the
-value of the message's field, and the HTTP layer writes it.
+advises: no bracket is closed, and no slip mended, in a text that was cut. Empty text is none, so
+where text is carried `{}` stands for it. Nothing is encoded twice: the result is the value of the message's field,
+and the HTTP layer writes it.
 
 ===================================  ==============================  ========================  ==========
 the call                             string                          strict string             object
@@ -71,7 +72,7 @@ def encode_arguments(
     as_text = target.carries == "string"
     is_strict = strict_json_arguments or target.strict_json_arguments
     if isinstance(arguments, ToolCallDropped) and as_text and not is_strict:
-        return arguments.raw_arguments
+        return arguments.raw_arguments if arguments.raw_arguments.strip() else "{}"
     raw, value = _reading(arguments)
     if value is None:
         if raw is not None and as_text and not is_strict:

@@ -222,6 +222,9 @@ def _results(turn: Turn | None, leading: bool) -> tuple[list[Part], list[Part]]:
 
 
 def _pairs(reading: Reading, where: str) -> Iterator[Pairs]:
+    if where == "within":
+        yield Pairs([part for _, part in reading.parts("call") if part.result is None], [], [])
+        return
     if where == "anywhere":
         calls = [part for _, part in reading.parts("call")]
         yield _paired(calls, [part for _, part in reading.parts("result")])
@@ -241,7 +244,7 @@ def _paired_flaws(fact: str, where: str) -> Look:
 
 
 def unanswered(where: str) -> Look:
-    """Return the look for calls without a result in its place: `"first"` in the next turn, `"next"`, or `"anywhere"`."""
+    """Return the look for calls without a result in its place: `"first"` in the next turn, `"next"`, `"anywhere"`, `"within"` it."""
     return _paired_flaws("unanswered", where)
 
 

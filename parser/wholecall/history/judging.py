@@ -66,7 +66,7 @@ class Answer(msgspec.Struct, eq=False, gc=False):
 
     def parts(self, *kinds: str) -> list[Part]:
         """Return the parts that are still there, of these kinds or of all."""
-        found = [part for line in self.lines for part in line.parts if part.here]
+        found = [part for line in self.lines for part in line.held]
         return [part for part in found if part.kind in kinds] if kinds else found
 
 

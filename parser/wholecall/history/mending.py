@@ -33,7 +33,7 @@ class Report(msgspec.Struct, frozen=True):
     Attributes:
         changed: whether anything was changed at all.
         stripped_calls: ids of calls that were taken out.
-        dropped_messages: indices of messages that are not in the output.
+        dropped_messages: indices of messages that are not in the output, or are in the one before.
         dropped_results: ids of results that were dropped: of stripped calls, orphans, and those that came twice.
         synthesised: ids of calls for which a result was made that says that there is none.
         moved: ids of calls whose results were in another place.

@@ -156,6 +156,10 @@ class Part(msgspec.Struct, eq=False, gc=False):
         """Take out what the block has at a path."""
         self._edit(partial(without, path))
 
+    def become(self, to: Message) -> None:
+        """Be another block."""
+        self._edit(partial(_replaced, to))
+
     def _edit(self, edit: Edit) -> None:
         self.edits += (edit,)
         self.edited = True
@@ -163,6 +167,10 @@ class Part(msgspec.Struct, eq=False, gc=False):
 
 def _set(paths: tuple[Path, ...], to: Any, value: Message) -> Message:
     return put(value, found_at(value, paths) or paths[0], to)
+
+
+def _replaced(to: Message, _value: Message) -> Message:
+    return to
 
 
 class Line(msgspec.Struct, eq=False, gc=False):
@@ -177,6 +185,7 @@ class Line(msgspec.Struct, eq=False, gc=False):
             where each line is one.
         thread: what lines of one conversation share, where a file holds several.
         index: in the input.
+        order: what it is written from where that are not its own parts, or not in their order.
         head: results that are put into it, after those that it begins with.
         relocated: whether it is put after another line.
     """
@@ -187,6 +196,7 @@ class Line(msgspec.Struct, eq=False, gc=False):
     answer: str | None = None
     thread: str = ""
     index: int = -1
+    order: list[Part] | None = None
     head: tuple[Part, ...] = ()
     relocated: bool = False
 
@@ -194,21 +204,30 @@ class Line(msgspec.Struct, eq=False, gc=False):
         return f"Line({self.side}, index={self.index}, parts={self.parts!r})"
 
     @property
+    def held(self) -> list[Part]:
+        """The parts that are left: its own, and those that were put between them."""
+        if self.order is None:
+            return [part for part in self.parts if part.here]
+        return [part for part in self.order if not part.gone and (part.row != self.index or not part.away)]
+
+    @property
     def left(self) -> list[Part]:
         """What the message is written from."""
-        here = [part for part in self.parts if part.here]
+        here = self.held
         results = next((n for n, part in enumerate(here) if part.kind not in ("result", "blank")), len(here))
         return [*here[:results], *self.head, *here[results:]]
 
     @property
     def visible(self) -> bool:
         """Whether anything of the line is left that counts as content."""
-        return bool(self.head) or any(part.here and part.kind != "blank" for part in self.parts)
+        return bool(self.head) or any(part.kind != "blank" for part in self.held)
 
     @property
     def touched(self) -> bool:
         """Whether the message must be written again."""
-        return bool(self.head) or any(not part.here or part.edited for part in self.parts)
+        if self.head or self.order is not None:
+            return True
+        return any(not part.here or part.edited for part in self.parts)
 
 
 def found_at(value: Message, paths: Iterable[Path]) -> Path | None:

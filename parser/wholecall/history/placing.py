@@ -30,12 +30,14 @@ class Turn(msgspec.Struct, eq=False, gc=False):
         lines: of the model.
         end: the line after which results go: the last one of the model, or of the zone if it holds nothing else.
         home: the message that gathers, None where the zone has none.
+        after: the message of the user that follows, whatever it holds.
         fresh: whether nothing was said since its last line.
     """
 
     end: Line
     lines: list[Line] = []
     home: Line | None = None
+    after: Line | None = None
     fresh: bool = True
 
     @property
@@ -90,6 +92,7 @@ class Zones:
             turn.end = line
             self.turn_of[line.index] = turn
         elif turn is not None:
+            turn.after = turn.after or line
             turn.fresh = False
             self._read_zone(turn, line)
 
@@ -137,8 +140,13 @@ def _homeless(turn: Turn, zones: Zones, book: Book, plan: Plan, fill: bool) -> l
         result = call.result
         if result is None and (fill or call.due):
             made = book.shape.result(call, book.value(call))
-            results.append(Part("result", made, book.shape.holder))
             plan.made.append(call)
+            if book.shape.within:
+                call.become(made)
+            else:
+                results.append(Part("result", made, book.shape.holder))
+        elif book.shape.within:
+            continue
         elif result is not None and id(result) not in zones.in_place:
             result.away = True
             results.append(result)
@@ -152,13 +160,15 @@ def _gather(turn: Turn, results: list[Part], book: Book, plan: Plan) -> None:
     for whole in (part for part in results if not part.field):
         plan.relocate(lines[whole.row], turn.end)
     blocks = [part for part in results if part.field]
-    home = turn.home or next((lines[row] for row in _donors(blocks, lines)), None)
+    home = turn.home or (turn.after if book.shape.alternates else None)
+    stays = home is not None
+    home = home or next((lines[row] for row in _donors(blocks, lines)), None)
     if home is None:
         if blocks:
             values = [part.value for part in blocks]
             plan.put(turn.end, book.shape.carrier(values, book.message(turn.end)))
         return
-    if not turn.home:
+    if not stays:
         plan.relocate(home, turn.end)
     home.head = tuple(part for part in blocks if part.row != home.index or not part.here)
 

@@ -82,6 +82,7 @@ def shrink_transcript(
     Raises:
         TypeError: `messages` is not a list or tuple, or something in it is not a dict; what `shrink_arguments`
             raises.
+        UnknownDialect: as of `repair_transcript`.
         ValueError: `keep_recent` is negative, the shape is not known; what `shrink_arguments` raises.
     """
     if keep_recent < 0:

@@ -69,13 +69,15 @@ def repair_transcript(
         strict_json_arguments: whether argument text that is not a JSON object is wrapped in one, for servers that
             read it. Otherwise text is sent as it was stored.
         shape: of the messages, where it cannot be seen from them: `"chat-completions"`, `"responses"`,
-            `"anthropic"`, `"gemini"`, or the session files of `"pi"`, `"claude-code"`, `"codex"`.
+            `"anthropic"`, `"gemini"`, `"bedrock-converse"`, `"ollama"`, `"mistral-conversations"`, `"langchain"`,
+            `"ag-ui"`, `"vercel-ui"`, or the session files of `"pi"`, `"claude-code"`, `"codex"`.
 
     Returns:
         The repaired list, or the input itself, and a report.
 
     Raises:
         TypeError: `messages` is not a list or tuple, or something in it is not a dict.
+        UnknownDialect: `shape` is `"auto"`, and no known shape has messages like these, or they are a record.
         ValueError: an option that is not one, or arguments that hold themselves.
     """
     rules = _rules(unanswered, nameless, aborted, names, strict_json_arguments)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
@@ -73,9 +73,35 @@ def write(book: Book, plan: Plan) -> list[Written]:
                 output.append(Written(None, item, line))
             elif _stays(item):
                 output.append(Written(item, None, line))
+    if book.shape.joins is not None:
+        output = list(_joined(output, book.shape.joins))
     if book.shape.links is not None:
         _relink(book, output, book.shape.links)
     return output
+
+
+def _joined(output: Iterable[Written], joins: Callable[[Line, Line], bool]) -> Iterator[Written]:
+    """Yield the messages, of those that have to be one the first, with all that they hold."""
+    last: dict[str, Line | None] = {}
+    for item in output:
+        line, near = item.line, item.line or item.put_after
+        before = last.get(near.thread) if near is not None else None
+        if line is not None and line.side != "other" and before is not None and joins(before, line):
+            _absorb(before, line)
+            continue
+        if near is not None and near.side != "other":
+            last[near.thread] = line
+        yield item
+
+
+def _absorb(line: Line, after: Line) -> None:
+    """Put all that a line holds behind what another holds."""
+    if line.order is None or line.head:
+        line.order, line.head = line.left, ()
+    line.order += after.left
+    after.head = ()
+    for part in after.parts:
+        part.away = True
 
 
 def pages(book: Book, output: Iterable[Written]) -> Iterator[int | Message]:

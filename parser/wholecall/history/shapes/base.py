@@ -66,6 +66,9 @@ class Shape(View, frozen=True, kw_only=True):
         holder: the member of a message that holds results, "" where a result is a message of its own.
         gathers: all results of a turn stand in one message, before anything else in it.
         merges: messages of the model that follow each other are one turn, answered together.
+        within: a result stands in the block of its call; `result` makes such a block.
+        alternates: roles alternate, so a result goes into whatever the user says next.
+        joins: whether two messages that follow each other have to be one.
     """
 
     result: Callable[[Part, Message], Message]
@@ -74,6 +77,9 @@ class Shape(View, frozen=True, kw_only=True):
     holder: str = ""
     gathers: bool = False
     merges: bool = False
+    within: bool = False
+    alternates: bool = False
+    joins: Callable[[Line, Line], bool] | None = None
 
 
 def expect_dict(value: object, what: str) -> Message:

@@ -30,7 +30,9 @@ __all__ = [
     "RESULT_ROLES",
     "RESULT_TYPES",
     "block_types",
+    "read_content",
     "read_message",
+    "read_result",
     "read_stop",
     "read_text",
 ]
@@ -50,7 +52,7 @@ _STOPS: tuple[Path, ...] = (("stopReason",), ("stop_reason",), ("finish_reason",
 # Members of a message of the model that hold its thoughts, and members that hold an answer of another kind.
 _THOUGHTS = (
     *("reasoning_content", "reasoning", "reasoning_details", "reasoningContent"),
-    *("thinking", "thinking_blocks"),
+    *("thinking", "thinking_blocks", "tool_plan"),
 )
 _ANSWERS = ("refusal", "audio")
 # What a streaming client keeps beside a call until the call is over.
@@ -106,13 +108,14 @@ def read_message(message: Message) -> Line:
     if not isinstance(role, str):
         return Line("other", [])
     if role in RESULT_ROLES:
-        return Line("result", [_whole_result(message, role)])
+        places = _TOOL_RESULT_MESSAGE if role == "toolResult" else _TOOL_MESSAGE
+        return Line("result", [read_result(message, places, anonymous=role == "function")])
     if role == "assistant":
-        parts = [*_members(message, _THOUGHTS, "thinking"), *_content(message, "model")]
+        parts = [*_members(message, _THOUGHTS, "thinking"), *read_content(message, "model")]
         parts += [*_members(message, _ANSWERS, "other"), *_entries(message), *_legacy(message)]
         return Line("model", parts, read_stop(message))
     if role in ("user", "system", "developer"):
-        return Line("user", _content(message, "user"))
+        return Line("user", read_content(message, "user"))
     return Line("user", [Part("other", message)])  # a role of the host's own: not for us to open
 
 
@@ -134,7 +137,8 @@ def read_text(value: Any, text: object, field: str, *, listed: bool = True) -> P
     return Part("blank" if blank else "text", value, field, listed, gone=blank and listed)
 
 
-def _content(message: Message, side: Side) -> list[Part]:
+def read_content(message: Message, side: Side) -> list[Part]:
+    """Return what the content of a message says: a text, or blocks."""
     content = message.get("content")
     if isinstance(content, str):
         return [read_text(content, content, "content", listed=False)]
@@ -220,10 +224,9 @@ def _result(block: Message, places: Places) -> Part:
     return _fill(part, block)
 
 
-def _whole_result(message: Message, role: str) -> Part:
-    places = _TOOL_RESULT_MESSAGE if role == "toolResult" else _TOOL_MESSAGE
-    part = Part("result", message, places=places, anonymous=role == "function")
-    return _fill(part, message)
+def read_result(message: Message, places: Places, *, anonymous: bool = False) -> Part:
+    """Return the result that a message is."""
+    return _fill(Part("result", message, places=places, anonymous=anonymous), message)
 
 
 def _fill(part: Part, block: Message) -> Part:

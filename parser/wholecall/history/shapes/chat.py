@@ -12,6 +12,7 @@ from wholecall.history.markers import MISSING_RESULT
 from wholecall.history.parts import Message, Part
 from wholecall.history.shapes.base import Shape
 from wholecall.history.shapes.blocks import block_types, read_message
+from wholecall.history.shapes.ollama import is_of_ollama
 from wholecall.output.results import Answer, tool_result
 
 __all__ = ["CHAT"]
@@ -31,9 +32,12 @@ def _carrier(results: list[Any], _near: Message) -> Message:
 
 
 def _is_own(message: Message) -> bool:
+    if is_of_ollama(message):
+        return False
     if message.get("role") in ("tool", "function", "developer"):
         return True
-    return "tool_calls" in message or isinstance(message.get("function_call"), dict)
+    called = "tool_calls" in message or isinstance(message.get("function_call"), dict)
+    return called and message.get("role") == "assistant"
 
 
 def _is_like(message: Message) -> bool:

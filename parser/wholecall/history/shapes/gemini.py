@@ -89,8 +89,21 @@ def _carrier(results: list[Any], _near: Message) -> Message:
     return {"role": "user", "parts": results}
 
 
+def _joins(line: Line, after: Line) -> bool:
+    """Whether two contents have to be one: the responses to a batch are counted against a single content."""
+    return line.side == after.side == "model" and any(
+        part.kind == "call" and part.here for part in line.parts
+    )
+
+
 def _is_own(message: Message) -> bool:
-    return isinstance(message.get("parts"), list) and "content" not in message
+    """Whether a message is a content; the messages of others have `parts`, too, but say of which type each is."""
+    parts = message.get("parts")
+    return isinstance(parts, list) and "content" not in message and not any(map(_is_typed, parts))
+
+
+def _is_typed(part: Any) -> bool:
+    return isinstance(part, dict) and ("type" in part or "part_kind" in part)
 
 
 GEMINI = Shape(
@@ -102,4 +115,5 @@ GEMINI = Shape(
     holder="parts",
     gathers=True,
     merges=True,
+    joins=_joins,
 )

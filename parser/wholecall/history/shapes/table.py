@@ -5,48 +5,100 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Literal, TypeVar
 
+from wholecall.errors import UnknownDialect
 from wholecall.history.parts import Message
+from wholecall.history.shapes.ag_ui import AG_UI
 from wholecall.history.shapes.anthropic import ANTHROPIC
 from wholecall.history.shapes.atif import ATIF
 from wholecall.history.shapes.base import Shape, View
+from wholecall.history.shapes.blocks import block_types
 from wholecall.history.shapes.chat import CHAT
 from wholecall.history.shapes.claude_code import CLAUDE_CODE
 from wholecall.history.shapes.codex import CODEX
+from wholecall.history.shapes.converse import CONVERSE
 from wholecall.history.shapes.gemini import GEMINI
+from wholecall.history.shapes.langchain import LANGCHAIN
+from wholecall.history.shapes.mistral import MISTRAL
+from wholecall.history.shapes.ollama import OLLAMA
 from wholecall.history.shapes.otel import OTEL
 from wholecall.history.shapes.pi import PI
 from wholecall.history.shapes.responses import RESPONSES
+from wholecall.history.shapes.vercel import VERCEL
 
 __all__ = ["RECORDS", "SHAPES", "ShapeName", "shape_of", "view_of"]
 
 ViewT = TypeVar("ViewT", bound=View)
 
 ShapeName = Literal[
-    "auto", "chat-completions", "responses", "anthropic", "gemini", "pi", "claude-code", "codex"
+    "auto",
+    "chat-completions",
+    "responses",
+    "anthropic",
+    "gemini",
+    "bedrock-converse",
+    "ollama",
+    "mistral-conversations",
+    "langchain",
+    "ag-ui",
+    "vercel-ui",
+    "pi",
+    "claude-code",
+    "codex",
 ]
 
 # Envelopes first; then how results are carried decides, because that is what the repair has to write.
-SHAPES: Final[tuple[Shape, ...]] = (CODEX, CLAUDE_CODE, GEMINI, PI, RESPONSES, CHAT, ANTHROPIC)
+SHAPES: Final[tuple[Shape, ...]] = (
+    *(CODEX, CLAUDE_CODE, VERCEL, GEMINI, MISTRAL, PI, RESPONSES, AG_UI, CHAT),
+    *(OLLAMA, LANGCHAIN, CONVERSE, ANTHROPIC),
+)
 # What nobody sends again, so that it can only be read; asked before the shapes, of which some look alike.
 RECORDS: Final[tuple[View, ...]] = (ATIF, OTEL)
 _VIEWS: Final[tuple[View, ...]] = (*RECORDS, *SHAPES)
+_SPEAKERS: Final = frozenset({"user", "assistant", "system", "developer"})
+# Calls and results as others write them: Gemini's Interactions, and the model messages of the Vercel AI SDK.
+_FOREIGN: Final = frozenset({"function_result", "tool-call", "tool-result"})
 
 
 def shape_of(messages: Sequence[Message], name: str) -> Shape:
     """Return the shape of a list of messages: the named one, or the first whose own or whose usual ways it has.
 
-    Where nothing shows it (texts only), the shape is chat completions, in which texts are read as in any other.
+    Where nothing shows it and all are texts, the shape is chat completions, in which texts are read as in any other.
 
     Raises:
+        UnknownDialect: no shape is known that these messages have.
         ValueError: there is no such shape.
     """
     if name != "auto":
         for shape in SHAPES:
             if shape.name == name:
                 return shape
-        known = ", ".join(shape.name for shape in SHAPES)
-        raise ValueError(f"there is no shape {name!r}; give one of auto, {known}")
-    return _first(SHAPES, messages) or CHAT
+        raise ValueError(f"there is no shape {name!r}; give one of auto, {_NAMES}")
+    found = _first(_VIEWS, messages)
+    strange = next((n for n, one in enumerate(messages) if _is_strange(one, shown=found is not None)), None)
+    if strange is not None:
+        raise UnknownDialect(
+            f"no known shape has messages like messages[{strange}], whose calls would not be seen; write them as a"
+            f" provider takes them, or name their shape, one of {_NAMES}"
+        )
+    if found is None or isinstance(found, Shape):
+        return found or CHAT
+    raise UnknownDialect(
+        f"the messages are a record, {found.name!r}, which nobody sends again; give those of {_NAMES}"
+    )
+
+
+_NAMES: Final = ", ".join(shape.name for shape in SHAPES)
+
+
+def _is_strange(message: Message, *, shown: bool) -> bool:
+    """Whether a message may hold calls that nobody would see; where nothing has shown the shape, it has to be a text."""
+    if message.get("type") in _FOREIGN or block_types(message) & _FOREIGN:
+        return True
+    if shown:
+        return False
+    content = message.get("content")
+    plain = content is None or isinstance(content, (str, list, tuple))
+    return not plain or message.get("role", "") not in _SPEAKERS
 
 
 def view_of(messages: Sequence[Message]) -> View:

@@ -1,0 +1,59 @@
+"""Ollama: chat whose arguments are objects, and whose results name a tool instead of a call.
+
+    {role: "assistant", content, thinking?, tool_calls: [{id?, function: {name, arguments: OBJECT}}]}
+    {role: "tool", tool_name, content}
+
+Calls of one name are answered in their order.
+
+Source: the request of `POST /api/chat`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from wholecall.history.markers import MISSING_RESULT
+from wholecall.history.parts import Line, Message, Part
+from wholecall.history.shapes.base import Shape
+from wholecall.history.shapes.blocks import read_message
+from wholecall.output.results import Answer, tool_result
+
+__all__ = ["OLLAMA", "is_of_ollama"]
+
+
+def _read(message: Message) -> Line:
+    line = read_message(message)
+    for part in line.parts:
+        if part.kind == "call" and part.form == "string":
+            part.form = "object"
+        if part.kind in ("call", "result"):
+            part.anonymous = True
+    return line
+
+
+def _result(call: Part, _block: Message) -> Message:
+    return tool_result("ollama", Answer(None, call.name, MISSING_RESULT, failed=True))
+
+
+def _carrier(results: list[Any], _near: Message) -> Message:
+    message: Message = results[0]
+    return message
+
+
+def is_of_ollama(message: Message) -> bool:
+    """Return whether a message is Ollama's: chat names the call that a result is of, and has text for arguments."""
+    if message.get("role") == "tool":
+        return "tool_name" in message and not ("tool_call_id" in message or "toolCallId" in message)
+    entries = message.get("tool_calls")
+    return isinstance(entries, list) and bool(entries) and all(map(_is_own_call, entries))
+
+
+def _is_own_call(entry: Any) -> bool:
+    """Return whether a call has an object, and not all that a call of chat has beside it."""
+    function = entry.get("function") if isinstance(entry, dict) else None
+    if not isinstance(function, dict) or not isinstance(function.get("arguments"), dict):
+        return False
+    return not ("id" in entry and "type" in entry)
+
+
+OLLAMA: Final = Shape(name="ollama", read=_read, result=_result, carrier=_carrier, is_own=is_of_ollama)
