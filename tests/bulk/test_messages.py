@@ -39,8 +39,8 @@ FORMS = {
     "kimi": "chat-completions",
     "mistral": "chat-completions",
     "cohere-v2": "chat-completions",
-    "ollama": "chat-completions",
-    "ag-ui": "chat-completions",
+    "ollama": "ollama",
+    "ag-ui": "ag-ui",
 }
 SECRET = "xyzzy-lighthouse"
 
