@@ -12,5 +12,5 @@ _PARTS = (BlockKept, CallPlaced, TextBegan)
 
 
 def without_parts(deltas: Iterable[Delta]) -> list[Delta]:
-    """Return what deltas say of calls, text, reasoning and the turn; `tests/dialects/test_parts.py` holds the parts."""
+    """Return what deltas say of calls, text, reasoning and the turn; `tests/laws/test_turns_kept.py` holds the parts."""
     return [delta for delta in deltas if not isinstance(delta, _PARTS)]
