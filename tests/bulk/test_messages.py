@@ -41,6 +41,11 @@ FORMS = {
     "cohere-v2": "chat-completions",
     "ollama": "ollama",
     "ag-ui": "ag-ui",
+    "bedrock-converse": "bedrock-converse",
+    "bedrock-invoke-nova": "bedrock-converse",
+    "langchain": "langchain",
+    "mistral-conversations": "mistral-conversations",
+    "vercel-ui": "vercel-ui",
 }
 SECRET = "xyzzy-lighthouse"
 
@@ -152,6 +157,8 @@ def test_what_went_in_comes_out(transport: str) -> None:
         groups = (turn.calls, turn.custom_calls, turn.builtin_calls, turn.dropped)
         events = {one.index: one for group in groups for one in group}
         went = [(_sent_id(index, encoded), events[index]) for index in encoded.by_index]
+        if transport == "langchain":  # drops stand in a list of their own, behind
+            went.sort(key=lambda one: isinstance(one[1], ToolCallDropped))
         if went:
             expected.append((FORMS[transport], [(id, _name(one), _sent(one, transport)) for id, one in went]))
             (row,) = assembled(encoded.messages)

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from wholecall.history.book import Book
 from wholecall.history.encode import encode_arguments
-from wholecall.history.parts import Line, Message, Part
+from wholecall.history.parts import LEFT_ALONE, Line, Message, Part
 from wholecall.history.shapes.base import View
 from wholecall.history.transports import IdRule, Transport
 
@@ -165,7 +165,7 @@ def arguments_type(reading: Reading) -> Iterator[Flaw]:
     return _flaws(
         (index, part)
         for index, part in reading.parts("call")
-        if part.form not in ("free", "own") and part.carried not in due
+        if part.form != "free" and part.form not in LEFT_ALONE and part.carried not in due
     )
 
 

@@ -23,7 +23,7 @@ from wholecall.dialects.reasons import turn_reason
 from wholecall.history.book import Book
 from wholecall.history.encode import encode_arguments
 from wholecall.history.markers import INVALID_NAME
-from wholecall.history.parts import ABSENT, Carried, Form, Line, Part
+from wholecall.history.parts import ABSENT, LEFT_ALONE, Carried, Form, Line, Part
 from wholecall.history.shapes.base import View
 from wholecall.history.transports import Transport
 from wholecall.history.values import dumped
@@ -170,7 +170,7 @@ def is_incomplete(call: Part, last: bool, book: Book) -> bool:
     if call.carried != "object":
         return True
     # A made result shows that an earlier repair found the call complete.
-    return call.result is None and (last or call.form == "own")
+    return call.result is None and (last or call.form in LEFT_ALONE)
 
 
 def _unpaired(answer: Answer) -> list[Part]:
@@ -222,7 +222,7 @@ def put_right(call: Part, rules: Rules, book: Book) -> tuple[bool, bool]:
 
 def _coerced(call: Part, strict: bool, book: Book) -> Any:
     """Return arguments in the form that the shape carries, `ABSENT` where they are in it."""
-    if call.form == "own" or call.carried in _CARRIED[call.form]:
+    if call.form in LEFT_ALONE or call.carried in _CARRIED[call.form]:
         stays = call.form != "string" or (call.carried == "text" and not strict)
         return ABSENT if stays else _strictly(book.arguments(call), strict)
     if call.carried in ("absent", "null"):

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
 __all__ = [
     "ABSENT",
+    "LEFT_ALONE",
     "RUN",
     "SIDE",
     "Carried",
@@ -51,7 +52,8 @@ Kind = Literal[
     "text", "blank", "thinking", "call", "result", "server_call", "server_result", "reference", "other"
 ]
 Side = Literal["model", "user", "result", "other"]
-Form = Literal["object", "string", "free", "own"]
+Form = Literal["object", "string", "free", "kept", "own"]
+LEFT_ALONE: Final = frozenset[Form]({"kept", "own"})  # arguments that stay as they are
 Carried = Literal["absent", "null", "empty", "object", "blank", "text", "other"]
 Edit = Callable[[Message], Message]
 
@@ -96,8 +98,8 @@ class Part(msgspec.Struct, eq=False, gc=False):
         aliases: further ids under which results may name a call.
         arguments: of a call, as they are read; `ABSENT` where there is no such member, or only facts are kept.
         carried: what kind of arguments a call has.
-        form: how a call's arguments are carried: an object, JSON text, free text, or a form of the provider's
-            own, which is left alone.
+        form: how a call's arguments are carried: an object, JSON text, free text, either of the first two as whoever
+            kept the call left it, or a form of the provider's own; the last two stay as they are.
         scratch: members of a call that only a stream leaves.
         anonymous: whether a call needs no id.
         answerable: whether a result that says there is none can be made.

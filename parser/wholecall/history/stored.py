@@ -29,7 +29,11 @@ from wholecall.types import DropReason, Kind, TurnReason
 
 __all__ = ["Stored", "StoredAnswer", "stored_answers"]
 
-_KINDS: dict[str, Kind] = {"object": "function", "string": "function", "free": "custom", "own": "builtin"}
+_KINDS: dict[str, Kind] = {
+    **dict.fromkeys(("object", "string", "kept"), "function"),
+    "free": "custom",
+    "own": "builtin",
+}
 _CALLS = frozenset({"call", "server_call"})
 # The members by which items say what they ask for, where that is not one text.
 _ASKED = ("action", "queries", "code", "arguments", "operation", "input", "actions")

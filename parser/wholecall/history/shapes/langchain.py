@@ -75,7 +75,7 @@ def _calls(message: Message, field: str) -> Iterable[Part]:
     for entry in entries if isinstance(entries, (list, tuple)) else ():
         block = expect_dict(entry, "a tool call")
         id, name = first_id(block, _CALL.id), first_text(block, _CALL.name)
-        form: Any = "object" if field == "tool_calls" else "own"
+        form: Any = "object" if field == "tool_calls" else "kept"
         yield Part(
             "call",
             block,

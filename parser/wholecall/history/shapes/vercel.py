@@ -57,7 +57,7 @@ def _is_call(part: Message) -> bool:
 def _call(part: Message) -> Part:
     kind, state = str(part["type"]), part.get("state")
     name = str(part.get("toolName", "")) if kind == "dynamic-tool" else kind.removeprefix("tool-")
-    call = Part("call", part, "parts", places=_STREAMED, id=first_id(part, _IDS), name=name, form="own")
+    call = Part("call", part, "parts", places=_STREAMED, id=first_id(part, _IDS), name=name, form="kept")
     call.arguments = at(part, _INPUT)
     if state == "input-streaming":
         call.scratch = (("state",),)
