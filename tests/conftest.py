@@ -38,6 +38,7 @@ _SDKS = {
         "jiter",
         "langchain_anthropic",
         "langchain_core",
+        "langchain_google_genai",
         "langchain_openai",
         "mistralai",
         "ollama",
@@ -49,7 +50,7 @@ _SDKS = {
         "trio",
         "turnsafe",
     ],
-    "sdk_other": ["litellm"],
+    "sdk_other": ["agno", "any_llm", "litellm", "smolagents"],
 }
 # The `engines` tests by file, each with an extra of its name, `engine-ray` and so on: the module, and the program beside it.
 _ENGINES = {

@@ -2,7 +2,8 @@
 
 Three figures each, as the streams are and through the transport: right, a call that nobody sent, lost in silence; the
 rest are errors and text that is no JSON. What may run is what the parser emits of a recording's first choice. Where a
-library does not get that through the transport, `EXCUSES` has the reason.
+library does not get that through the transport, `EXCUSES` has the reason. The libraries that need older SDKs
+(`systems.OLDER`) have an environment of their own, with the extra `sdk-other`; in that one only they are measured.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from typing import Final
 
 from benchmarks.rivals.quirks import is_right, measure
 from benchmarks.rivals.streams import Expected, Stream
-from benchmarks.rivals.systems import SYSTEMS, System
+from benchmarks.rivals.systems import OLDER, SYSTEMS, System
 from wholecall import ToolCall, turns
 
-__all__ = ["EXCUSES", "FOLDER", "excuse", "figures", "recorded"]
+__all__ = ["EXCUSES", "FOLDER", "excuse", "figures", "measured", "recorded"]
 
 FOLDER: Final = Path(__file__).resolve().parents[2] / "corpora" / "recordings"
 
@@ -39,28 +40,47 @@ def _stream(path: Path) -> Stream:
     return Stream(path.parent.name, path.stem, (), (data,), expected)
 
 
+def measured() -> list[System]:
+    """Return the libraries to measure in this environment, those that the transport goes under."""
+    installed = [system for system in SYSTEMS if system.installed and system.mendable]
+    return [system for system in installed if system.name in OLDER] or installed
+
+
 _ALL: Final = ""
 _OTHER: Final = "a call of a kind that the library does not know, or hands over in another form"
 _CUT: Final = "a cut at the token limit is an error for it, also beside a whole call"
 _BROKEN: Final = "the stream breaks off, or ends in the provider's error, beside a whole call"
 _CHOICES: Final = "alternatives: it takes the choices of an answer for one"
+_ANSWERED: Final = "a call that the provider has answered itself: it is handed to the program, without a name"
+_EMPTY: Final = "calls without arguments: their text is empty, which is no JSON"
 _NAMED: Final = "a tool with a namespace, which it looks for under its bare name"
+
+# Libraries that put the texts of calls of all choices together.
+_MERGING: Final = ("langchain", "pydantic-ai", "smolagents", "agno")
 
 # By recording, and there by how the name of the library begins.
 EXCUSES: Final[Mapping[str, Mapping[str, str]]] = {
     "anthropic/dropped-connection": {_ALL: _BROKEN},
     "anthropic/error-event": {_ALL: _BROKEN},
-    "chat-completions/choices-open-late": {"langchain": _CHOICES, "pydantic-ai": _CHOICES},
-    "chat-completions/choices-two": {"langchain": _CHOICES, "pydantic-ai": _CHOICES},
-    "chat-completions/copilot-extras": {"langchain": _CHOICES},
+    "anthropic/mcp-tool": {"any-llm": _ANSWERED},
+    "anthropic/pause-turn": {"any-llm": _ANSWERED},
+    "anthropic/server-tool": {"any-llm": _ANSWERED},
+    "anthropic/zero-argument": {"any-llm": _EMPTY},
+    "chat-completions/choices-open-late": dict.fromkeys(_MERGING, _CHOICES),
+    "chat-completions/choices-two": dict.fromkeys(_MERGING, _CHOICES),
+    "chat-completions/copilot-extras": {"langchain": _CHOICES, "smolagents": _CHOICES},
     "chat-completions/custom-tool": {
         "openai .stream()": _OTHER,
         "openai, own loop": _OTHER,
         "langchain": _OTHER,
         "pydantic-ai": _OTHER,
+        "litellm": _OTHER,
+        "any-llm": _OTHER,
+        "smolagents": _OTHER,
+        "agno": _OTHER,
     },
     "chat-completions/cut-length": {"openai .stream()": _CUT},
-    "chat-completions/foundry-choices-by-chunk": {"langchain": _CHOICES},
+    "chat-completions/foundry-choices-by-chunk": {"langchain": _CHOICES, "smolagents": _CHOICES},
     "gemini/cut-stream": {_ALL: _BROKEN},
     "responses/custom-tool": {"langchain": _OTHER, "openai-agents": _OTHER},
     "responses/dropped-connection": {_ALL: _BROKEN},
@@ -69,6 +89,7 @@ EXCUSES: Final[Mapping[str, Mapping[str, str]]] = {
         "langchain": _BROKEN,
         "pydantic-ai": _BROKEN,
         "openai-agents": _BROKEN,
+        "litellm": _BROKEN,
     },
     "responses/incomplete": {"openai .stream()": _CUT, "openai-agents": _CUT},
     "responses/namespace": {"openai-agents": _NAMED},
@@ -94,8 +115,9 @@ def lines(only: str) -> Iterator[str]:
     """Yield the lines of the table, and of what is excused."""
     yield "| library | wire | recordings | as they are: right / nobody sent it / lost | with the transport |"
     yield "|---|---|---|---|---|"
-    measured = [one for one in SYSTEMS if one.installed and one.mendable and only in one.name]
-    for system in measured:
+    for system in measured():
+        if only not in system.name:
+            continue
         told = " | ".join(figures(system, mended=mended) for mended in (False, True))
         yield f"| {system.name} | {system.dialect} | {len(recorded(system.dialect))} | {told} |"
     yield from ("", "| recording | libraries | why not right |", "|---|---|---|")

@@ -12,17 +12,19 @@ import importlib
 import importlib.util
 import json
 import operator
+import os
 import urllib.request
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import closing, nullcontext
 from functools import partial, reduce
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from benchmarks.rivals.streams import JSON
 from tests.support.loopback import Loopback
 from wholecall import collect
 
-__all__ = ["SYSTEMS", "Got", "Refused", "System"]
+__all__ = ["OLDER", "SYSTEMS", "Got", "Refused", "System"]
 
 CHAT, ANTHROPIC, RESPONSES, GEMINI = "chat-completions", "anthropic", "responses", "gemini"
 _KEY = "unused"
@@ -105,7 +107,8 @@ def _client(kind: str, server: Loopback, mended: bool) -> Any:
 
 
 def _http(name: str, library: str) -> Any:
-    return getattr(importlib.import_module("wholecall.transport"), name)(library=library)
+    # The loopback needs no certificates, and loading them takes longer than a stream.
+    return getattr(importlib.import_module("wholecall.transport"), name)(library=library, verify=False)
 
 
 def _library(sdk: str) -> str:
@@ -135,18 +138,22 @@ def _chat_helper(server: Loopback, mended: bool, tools: Sequence[str]) -> list[G
 
 
 def _chat_loop(server: Loopback, mended: bool, tools: Sequence[str]) -> list[Got]:
-    """Keep a dict of calls by index and append to their arguments, as the guide to streaming does."""
-    final: dict[Any, Any] = {}
     with _client("openai.OpenAI", server, mended) as client:
         ask = {"model": "m", "messages": _MESSAGES, "tools": _chat_tools(tools)}
-        for chunk in client.chat.completions.create(**ask, stream=True):
-            choices = [choice for choice in chunk.choices if not choice.index]
-            for call in choices[0].delta.tool_calls or [] if choices else []:
-                if call.index not in final:
-                    final[call.index] = call
-                    call.function.arguments = call.function.arguments or ""
-                else:
-                    final[call.index].function.arguments += call.function.arguments or ""
+        return _of_chunks(client.chat.completions.create(**ask, stream=True))
+
+
+def _of_chunks(chunks: Iterable[Any]) -> list[Got]:
+    """Keep a dict of calls by index and append to their arguments, as the guide to streaming does."""
+    final: dict[Any, Any] = {}
+    for chunk in chunks:
+        choices = [choice for choice in chunk.choices if not choice.index]
+        for call in choices[0].delta.tool_calls or [] if choices else []:
+            if call.index not in final:
+                final[call.index] = call
+                call.function.arguments = call.function.arguments or ""
+            else:
+                final[call.index].function.arguments += call.function.arguments or ""
     return [Got(call.function.name, call.function.arguments) for call in final.values()]
 
 
@@ -160,14 +167,18 @@ def _responses_helper(server: Loopback, mended: bool, tools: Sequence[str]) -> l
 
 
 def _responses_loop(server: Loopback, mended: bool, tools: Sequence[str]) -> list[Got]:
+    with _client("openai.OpenAI", server, mended) as client:
+        return _of_events(client.responses.create(model="m", input=_ASK, tools=_items(tools), stream=True))
+
+
+def _of_events(events: Iterable[Any]) -> list[Got]:
     """Keep a dict of items by their position and append to their arguments, as the guide to streaming does."""
     final: dict[Any, Any] = {}
-    with _client("openai.OpenAI", server, mended) as client:
-        for event in client.responses.create(model="m", input=_ASK, tools=_items(tools), stream=True):
-            if event.type == "response.output_item.added" and event.item.type == "function_call":
-                final[event.output_index] = event.item
-            elif event.type == "response.function_call_arguments.delta" and event.output_index in final:
-                final[event.output_index].arguments += event.delta
+    for event in events:
+        if event.type == "response.output_item.added" and event.item.type == "function_call":
+            final[event.output_index] = event.item
+        elif event.type == "response.function_call_arguments.delta" and event.output_index in final:
+            final[event.output_index].arguments += event.delta
     return [Got(item.name, item.arguments) for item in final.values()]
 
 
@@ -230,9 +241,29 @@ def _langchain(server: Loopback, mended: bool, tools: Sequence[str], dialect: st
             http_client=http,
             use_responses_api=dialect == RESPONSES,
         )
-        whole = reduce(operator.add, model.bind_tools(_chat_tools(tools)).stream(_ASK))
-    good = [Got(call["name"], call["args"]) for call in whole.tool_calls]
-    return good + [Got(call["name"], call["args"]) for call in whole.invalid_tool_calls]
+        return _of_langchain(model, tools)
+
+
+def _langchain_claude(server: Loopback, mended: bool, tools: Sequence[str]) -> list[Got]:
+    chat = importlib.import_module("langchain_anthropic").ChatAnthropic
+    model = chat(model="m", base_url=server.url, api_key=_KEY, max_retries=0)
+    with _client("anthropic.Anthropic", server, mended) as client:
+        vars(model)["_client"] = client  # it takes no HTTP client
+        return _of_langchain(model, tools)
+
+
+def _langchain_gemini(server: Loopback, mended: bool, tools: Sequence[str]) -> list[Got]:
+    chat = importlib.import_module("langchain_google_genai").ChatGoogleGenerativeAI
+    transport = importlib.import_module("wholecall.transport").RepairTransport
+    args = {"transport": transport()} if mended else {}
+    model = chat(model="m", base_url=server.url, api_key=_KEY, max_retries=1, client_args=args)
+    with closing(model.client):
+        return _of_langchain(model, tools)
+
+
+def _of_langchain(model: Any, tools: Sequence[str]) -> list[Got]:
+    whole = reduce(operator.add, model.bind_tools(_chat_tools(tools)).stream(_ASK))
+    return [Got(call["name"], call["args"]) for call in (*whole.tool_calls, *whole.invalid_tool_calls)]
 
 
 class _Toolbox:
@@ -314,27 +345,17 @@ async def _agents(server: Loopback, mended: bool, dialect: str, box: _Toolbox) -
             pass
 
 
-def _litellm(server: Loopback, mended: bool, tools: Sequence[str]) -> list[Got]:
-    litellm: Any = importlib.import_module("litellm")
-    litellm.suppress_debug_info = True
-    with _client("openai.OpenAI", server, mended) as client:
-        ask = {"model": "openai/m", "messages": _MESSAGES, "stream": True, "max_retries": 0, "api_key": _KEY}
-        ask["tools"] = _chat_tools(tools)
-        chunks = list(litellm.completion(**ask, base_url=f"{server.url}/v1", client=client))
-    whole = litellm.stream_chunk_builder(chunks, messages=_MESSAGES)
-    calls = (whole.choices[0].message.tool_calls or ()) if whole is not None else ()
-    return [Got(call.function.name, call.function.arguments) for call in calls]
-
-
 def _smolagents(server: Loopback, mended: bool, tools: Sequence[str]) -> list[Got]:
     models = importlib.import_module("smolagents.models")
     http = {"http_client": _http("client", _library("openai"))} if mended else {}
     model = models.OpenAIModel(
         model_id="m", api_base=f"{server.url}/v1", api_key=_KEY, client_kwargs={"max_retries": 0, **http}
     )
-    del tools  # it describes those of its own classes alone
+    # What it asks of its tools to describe them.
+    known = [SimpleNamespace(name=name, description="A tool.", inputs={}) for name in tools]
     message = models.ChatMessage(role="user", content=_ASK)
-    whole = models.agglomerate_stream_deltas(list(model.generate_stream([message])))
+    deltas = list(model.generate_stream([message], tools_to_call_from=known))
+    whole = models.agglomerate_stream_deltas(deltas)
     return [Got(call.function.name, call.function.arguments) for call in whole.tool_calls or ()]
 
 
@@ -367,6 +388,66 @@ async def _agno(server: Loopback, mended: bool, _dialect: str, box: _Toolbox) ->
         pass
 
 
+# Gateways: libraries that speak the wires of many providers, and retell what they say as chunks of Chat Completions.
+
+# By wire: what the gateway calls its provider, the SDK below it (litellm has its own but for Chat Completions), and where
+# that looks under an address.
+_PROVIDERS = {
+    CHAT: ("openai", "openai", "/v1"),
+    ANTHROPIC: ("anthropic", "anthropic", ""),
+    RESPONSES: ("openai", "openai", "/v1"),
+    GEMINI: ("gemini", "google.genai", ""),
+}
+
+
+def _litellm(server: Loopback, mended: bool, tools: Sequence[str], dialect: str) -> list[Got]:
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # no request at the import
+    litellm: Any = importlib.import_module("litellm")
+    litellm.suppress_debug_info = True
+    provider, _, path = _PROVIDERS[dialect]
+    # Of a model that it does not know it asks for no events of Responses.
+    model = f"{provider}/{'gpt-4o' if dialect == RESPONSES else 'm'}"
+    ask = {"model": model, "api_base": f"{server.url}{path}", "api_key": _KEY, "max_retries": 0}
+    with _of_litellm(server, mended, dialect) as client:
+        ask["client"] = client
+        if dialect == RESPONSES:
+            return _of_events(litellm.responses(**ask, input=_ASK, tools=_items(tools), stream=True))
+        ask |= {"messages": _MESSAGES, "tools": _chat_tools(tools)}
+        chunks = list(litellm.completion(**ask, stream=True))
+    whole = litellm.stream_chunk_builder(chunks, messages=_MESSAGES)
+    calls = (whole.choices[0].message.tool_calls or ()) if whole is not None else ()
+    return [Got(call.function.name, call.function.arguments) for call in calls]
+
+
+def _of_litellm(server: Loopback, mended: bool, dialect: str) -> Any:
+    """Return the client that litellm takes for a wire, as a context."""
+    if dialect == CHAT:
+        return _client("openai.OpenAI", server, mended)
+    handler = importlib.import_module("litellm.llms.custom_httpx.http_handler").HTTPHandler
+    return closing(handler(client=_http("client", "httpx") if mended else None))
+
+
+def _any_llm(server: Loopback, mended: bool, tools: Sequence[str], dialect: str) -> list[Got]:
+    return asyncio.run(_any_llm_asked(server, mended, tools, dialect))
+
+
+async def _any_llm_asked(server: Loopback, mended: bool, tools: Sequence[str], dialect: str) -> list[Got]:
+    provider, sdk, path = _PROVIDERS[dialect]
+    made = importlib.import_module("any_llm").AnyLLM.create
+    http = _http("async_client", "httpx" if dialect == GEMINI else _library(sdk)) if mended else None
+    if dialect == GEMINI:
+        options: JSON = {"http_options": {"httpx_async_client": http}} if mended else {}
+    else:
+        options = {"http_client": http, "max_retries": 0}
+    async with http or nullcontext():
+        llm = made(provider, api_key=_KEY, api_base=f"{server.url}{path}", **options)
+        if dialect == RESPONSES:
+            events = await llm.aresponses("m", _ASK, tools=_items(tools), stream=True)
+            return _of_events([event async for event in events])
+        chunks = await llm.acompletion("m", _MESSAGES, tools=_chat_tools(tools), stream=True)
+        return _of_chunks([chunk async for chunk in chunks])
+
+
 def _framework(act: Any, dialect: str) -> Run:
     return partial(_with_tools, dialect=dialect, act=act)
 
@@ -376,6 +457,16 @@ _LANGCHAIN = (("langchain-openai", "langchain-core", "openai"), ("langchain_open
 _PYDANTIC = (("pydantic-ai-slim", "openai"), ("pydantic_ai", "openai"))
 _PYDANTIC_ANTHROPIC = (("pydantic-ai-slim", "anthropic"), ("pydantic_ai", "anthropic"))
 _AGENTS = (("openai-agents", "openai"), ("agents",))
+_LANGCHAIN_CLAUDE = (("langchain-anthropic", "langchain-core", "anthropic"), ("langchain_anthropic",))
+_LANGCHAIN_GEMINI = (
+    ("langchain-google-genai", "langchain-core", "google-genai"),
+    ("langchain_google_genai",),
+)
+_LITELLM_PACKAGES = (("litellm", "openai"), ("litellm",))
+_ANY_LLM_PACKAGES = (("any-llm-sdk", "anthropic", "google-genai", "openai"), ("any_llm",))
+
+# That need older SDKs than the others, and so an environment of their own (extra `sdk-other`).
+OLDER = frozenset({"agno", "any-llm", "litellm", "smolagents"})
 
 SYSTEMS: tuple[System, ...] = (
     System("openai .stream()", CHAT, _OPENAI, _OPENAI, _chat_helper),
@@ -383,18 +474,27 @@ SYSTEMS: tuple[System, ...] = (
     System("langchain-openai", CHAT, *_LANGCHAIN, partial(_langchain, dialect=CHAT)),
     System("pydantic-ai", CHAT, *_PYDANTIC, _framework(_pydantic_ai, CHAT)),
     System("openai-agents", CHAT, *_AGENTS, _framework(_agents, CHAT)),
-    System("litellm", CHAT, ("litellm", "openai"), ("litellm",), _litellm),
+    System("litellm", CHAT, *_LITELLM_PACKAGES, partial(_litellm, dialect=CHAT)),
+    System("any-llm", CHAT, *_ANY_LLM_PACKAGES, partial(_any_llm, dialect=CHAT)),
     System("smolagents", CHAT, ("smolagents", "openai"), ("smolagents",), _smolagents),
     System("agno", CHAT, ("agno", "openai"), ("agno", "openai"), _framework(_agno, CHAT)),
     System("anthropic .stream()", ANTHROPIC, ("anthropic",), ("anthropic",), _anthropic_helper),
     System("anthropic, own loop", ANTHROPIC, ("anthropic",), ("anthropic",), _anthropic_loop),
     System("pydantic-ai", ANTHROPIC, *_PYDANTIC_ANTHROPIC, _framework(_pydantic_ai, ANTHROPIC)),
+    System("langchain-anthropic", ANTHROPIC, *_LANGCHAIN_CLAUDE, _langchain_claude),
+    System("litellm", ANTHROPIC, *_LITELLM_PACKAGES, partial(_litellm, dialect=ANTHROPIC)),
+    System("any-llm", ANTHROPIC, *_ANY_LLM_PACKAGES, partial(_any_llm, dialect=ANTHROPIC)),
     System("openai .stream()", RESPONSES, _OPENAI, _OPENAI, _responses_helper),
     System("openai, own loop", RESPONSES, _OPENAI, _OPENAI, _responses_loop),
     System("langchain-openai", RESPONSES, *_LANGCHAIN, partial(_langchain, dialect=RESPONSES)),
     System("pydantic-ai", RESPONSES, *_PYDANTIC, _framework(_pydantic_ai, RESPONSES)),
     System("openai-agents", RESPONSES, *_AGENTS, _framework(_agents, RESPONSES)),
+    System("litellm", RESPONSES, *_LITELLM_PACKAGES, partial(_litellm, dialect=RESPONSES)),
+    System("any-llm", RESPONSES, *_ANY_LLM_PACKAGES, partial(_any_llm, dialect=RESPONSES)),
     System("google-genai, own loop", GEMINI, ("google-genai",), ("google", "google.genai"), _gemini_loop),
+    System("langchain-google-genai", GEMINI, *_LANGCHAIN_GEMINI, _langchain_gemini),
+    System("litellm", GEMINI, *_LITELLM_PACKAGES, partial(_litellm, dialect=GEMINI)),
+    System("any-llm", GEMINI, *_ANY_LLM_PACKAGES, partial(_any_llm, dialect=GEMINI)),
     *(
         System("wholecall", dialect, (), (), _wholecall, mendable=False)
         for dialect in (CHAT, ANTHROPIC, RESPONSES)

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from benchmarks.rivals.quirks import is_right, measure
-from benchmarks.rivals.recorded import EXCUSES, FOLDER, excuse, recorded
+from benchmarks.rivals.recorded import EXCUSES, FOLDER, excuse, measured, recorded
 from benchmarks.rivals.streams import Stream
-from benchmarks.rivals.systems import SYSTEMS, System
+from benchmarks.rivals.systems import System
 
 pytestmark = [pytest.mark.sdk, pytest.mark.filterwarnings("ignore")]
 
-MENDED = [system for system in SYSTEMS if system.installed and system.mendable]
+MENDED = measured()
 CASES = [
     pytest.param(system, stream, id=f"{system.name}, {stream.dialect}/{stream.title}")
     for system in MENDED
