@@ -90,6 +90,10 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         return piece.kind in {"message_delta", "message_stop"}
 
     @property
+    def _has_ended(self) -> bool:
+        return self._is_over
+
+    @property
     def _is_running(self) -> bool:
         return self._has_begun and not self._is_over
 

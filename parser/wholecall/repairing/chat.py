@@ -111,6 +111,10 @@ class ChatMender(Mender[ChatEncoder]):
             and (b'"role"' not in block or all(self._encoder.has_role(event.choice) for event in events))
         )
 
+    def is_readable(self, piece: Piece) -> bool:
+        """Whether clients can read a frame: it is the `[DONE]`, or holds an object."""
+        return piece.is_done or super().is_readable(piece)
+
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
         """Take frames; calls and what ends the turn are held, everything else passes."""
         kinds = set(map(type, events))

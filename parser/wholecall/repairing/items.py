@@ -138,6 +138,11 @@ class ItemMender(Mender[ItemEncoderT]):
 
     @property
     @abstractmethod
+    def _has_ended(self) -> bool:
+        """Whether a message came to its end, and no other one began."""
+
+    @property
+    @abstractmethod
     def _is_running(self) -> bool:
         """Whether a message began for the client, and did not end."""
 
@@ -151,7 +156,16 @@ class ItemMender(Mender[ItemEncoderT]):
         payload = piece.payload
         if payload is None or isinstance(payload.get("type"), str) or payload.get("error") is not None:
             return piece
-        return piece.named() if self._is_named(piece) else piece
+        return piece.named() if self._is_named(piece) or _is_foreign(piece) else piece
+
+    def is_readable(self, piece: Piece) -> bool:
+        """Whether clients can read a frame: its object has a type, or a name for one; behind a `[DONE]` they read nothing."""
+        if piece.is_done:
+            return self._has_ended
+        payload = piece.payload
+        if payload is None or payload.get("error") is not None:
+            return super().is_readable(piece)
+        return isinstance(payload.get("type"), str) or self._is_named(piece) or _is_foreign(piece)
 
     def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
         """Whether a block needs no look: it shows text, and nothing waits or was renumbered."""
@@ -171,8 +185,6 @@ class ItemMender(Mender[ItemEncoderT]):
         role = Role.PASSES
         self._gather(self._queue or [])
         for piece in pieces:
-            if piece.payload == {}:  # of a name that says nothing here
-                continue
             role = self._role(piece)
             if role is Role.BEGINS or self._is_end(piece):
                 self._spoken.clear()
@@ -392,3 +404,8 @@ def _parted(events: Sequence[Event[Any]]) -> tuple[Sequence[Event[Any]], Sequenc
         if isinstance(event, TurnStarted):
             return events[:at], events[at:]
     return events, ()
+
+
+def _is_foreign(piece: Piece) -> bool:
+    """Whether a frame has a name, and an object that says something: an event of another matter."""
+    return bool(piece.payload) and piece.event is not None

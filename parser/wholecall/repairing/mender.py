@@ -120,6 +120,10 @@ class Mender(ABC, Generic[EncoderT]):
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
         """Take the frames of a block, and the parser's events for them; return what may go out now."""
 
+    def is_readable(self, piece: Piece) -> bool:
+        """Whether clients can read a frame: all take its data for an object; what a server says of an error may be words."""
+        return piece.payload is not None or piece.event == "error"
+
     def shown(self, number: int | None) -> None:
         """Take note that text was shown, up to the frame of this number, if they have numbers."""
 

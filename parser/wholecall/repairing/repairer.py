@@ -48,7 +48,8 @@ class Repairer(Beginning, Uncopyable):
     """Makes a strict event stream of one that any server sent, while it streams.
 
     Calls come out whole, with whole names, stable ids, dense indices and JSON arguments, or not at all; text,
-    reasoning and everything unknown passes as it came. A healthy stream comes out as it went in.
+    reasoning and everything unknown passes as it came, but for frames that no client can read: those without a JSON
+    object, and events without a type. A healthy stream comes out as it went in.
 
     Args:
         tools: the tools that the model was given, as for `ToolCallParser`.
@@ -424,7 +425,8 @@ class Repairer(Beginning, Uncopyable):
         if mender.failed is not None:
             return b""
         fault = own_fault(events)
-        return mender.take(found, events) if fault is None else mender.fail(fault.kind, fault.detail)
+        readable = [piece for piece in found if mender.is_readable(piece)]
+        return mender.take(readable, events) if fault is None else mender.fail(fault.kind, fault.detail)
 
     def _end(self, tail: bytes) -> bytes:
         """Read what has no blank line after it, as the parser does, and release what waits."""

@@ -70,7 +70,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         self._slots: set[Any] = set()  # the wire's numbers of items that are calls, and their ids
         self._numbers: dict[Any, int] = {}  # of items that went out: ours by the wire's
         self._wires_numbers = Numbering()
-        self._is_begun = False  # a response, for the client
+        self._is_begun = self._is_over = False  # a response, for the client
         self._begun: str | None = None  # its id
         self._members = dict(_MEMBERS)  # that it must have
         self._item_ids: dict[int, str] = {}  # of items that went out, by our numbers
@@ -118,6 +118,10 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
     def _is_named(self, piece: Piece) -> bool:
         return (piece.event or "").startswith("response.")
 
+    def is_readable(self, piece: Piece) -> bool:
+        """Whether clients can read a frame, bare responses among them."""
+        return super().is_readable(piece) or _bare_kind(piece.event, piece.payload or {}) is not None
+
     def _typed(self, piece: Piece) -> Piece:
         """Return a frame with its type; a bare response gets its place in the event that it is named or amounts to."""
         payload = piece.payload or {}
@@ -141,6 +145,10 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
 
     def _is_end(self, piece: Piece) -> bool:
         return piece.kind in _ENDS
+
+    @property
+    def _has_ended(self) -> bool:
+        return self._is_over
 
     @property
     def _is_running(self) -> bool:
@@ -308,7 +316,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
             self._members = dict(_MEMBERS)
             self._forget_turn()
             self._encoder.next_index, self._encoder.output = 0, []
-            self._is_begun = True
+            self._is_begun, self._is_over = True, False
             if isinstance(payload.get("response"), dict):
                 self._encoder.set_response(payload["response"])
         if kind == "response.output_item.added" or (is_number and index not in self._numbers):
@@ -318,7 +326,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         if kind == "response.output_item.done" and isinstance(payload.get("item"), dict):
             self._encoder.output.append({**payload, **edits}["item"])
         if self._is_end(piece):
-            self._is_begun = False
+            self._is_begun, self._is_over = False, True
             if self._is_empty_handed(payload):
                 return self._fail_empty_handed()
             edits |= self._with_output(payload)
