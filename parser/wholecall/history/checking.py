@@ -158,6 +158,12 @@ _ANTHROPIC = (
         "messages.2.content.0: unexpected `tool_use_id` found in `tool_result` blocks: toolu_1.",
     ),
     Rule(
+        "orphan_tool_result",
+        flaws.served_to_user,
+        "a result of a tool that the provider ran stands with the user's words, not behind its call",
+        "messages.2.content.0: unexpected `tool_use_id` found in `web_search_tool_result` blocks: srvtoolu_1.",
+    ),
+    Rule(
         "duplicate_tool_call_id",
         flaws.duplicate_calls(over_all=True),
         _SAME_ID,

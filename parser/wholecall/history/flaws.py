@@ -39,6 +39,7 @@ __all__ = [
     "not_alternating",
     "orphan_results",
     "roles_beside",
+    "served_to_user",
     "thoughtless_loop",
     "unanswered",
     "unfollowed_reasoning",
@@ -215,7 +216,7 @@ def _results(turn: Turn | None, leading: bool) -> tuple[list[Part], list[Part]]:
     """Return the results of a turn that stand in their place, and the others."""
     if turn is None or turn.by_model:
         return [], []
-    parts = turn.parts("result", "text", "blank", "other")
+    parts = turn.parts("result", "server_result", "text", "blank", "other")
     end = next((number for number, part in enumerate(parts) if part.kind != "result"), len(parts))
     found = [part for part in parts if part.kind == "result"]
     return (found[:end], found[end:]) if leading else (found, [])
@@ -251,6 +252,17 @@ def unanswered(where: str) -> Look:
 def orphan_results(where: str) -> Look:
     """Return the look for results whose call is not where it has to be."""
     return _paired_flaws("orphans", where)
+
+
+def served_to_user(reading: Reading) -> Iterator[Flaw]:
+    """Results of the provider's own tools among the user's words, where their calls cannot be."""
+    return _flaws(
+        (line.index, part)
+        for line in reading.lines
+        if line.side != "model"
+        for part in line.parts
+        if part.kind == "server_result"
+    )
 
 
 def duplicate_results(where: str) -> Look:

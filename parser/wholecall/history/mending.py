@@ -18,6 +18,7 @@ from wholecall.history.naming import name_calls
 from wholecall.history.pairing import pair
 from wholecall.history.parts import Line, Part
 from wholecall.history.placing import place
+from wholecall.history.served import bring_back
 from wholecall.history.shapes.base import Shape
 from wholecall.history.shapes.chat import CHAT
 from wholecall.history.writing import Written, write
@@ -68,6 +69,7 @@ def mend(book: Book, rules: Rules) -> tuple[list[Written], Report]:
     """
     lines, shape = book.lines, book.shape
     orphans = pair(lines)
+    returned = bring_back(lines)
     stripped = [call for answer in answers_of(lines, shape) for call in judge(answer, rules, book)]
     _drop_results(orphans, stripped)
     coerced, renamed = _put_right(book, rules)
@@ -80,9 +82,9 @@ def mend(book: Book, rules: Rules) -> tuple[list[Written], Report]:
         changed=True,
         stripped_calls=_labels(stripped),
         dropped_messages=[line.index for line in lines if line.index not in left],
-        dropped_results=_labels(part for _, part in _parts(lines, "result") if part.gone),
+        dropped_results=_labels(part for line in lines for part in line.parts if _is_dropped(line, part)),
         synthesised=_labels(plan.made),
-        moved=_labels(plan.moved),
+        moved=_labels([*returned, *plan.moved]),
         coerced=coerced,
         renamed=renamed,
         dropped_thinking=[line.index for line, part in _parts(lines, "thinking") if part.gone],
@@ -93,6 +95,11 @@ def mend(book: Book, rules: Rules) -> tuple[list[Written], Report]:
 
 def _parts(lines: Iterable[Line], kind: str) -> Iterator[tuple[Line, Part]]:
     return ((line, part) for line in lines for part in line.parts if part.kind == kind)
+
+
+def _is_dropped(line: Line, part: Part) -> bool:
+    """Whether a result is taken out; those of the provider's tools count where they stood with the user's words."""
+    return part.gone and (part.kind == "result" or (part.kind == "server_result" and line.side != "model"))
 
 
 def _labels(parts: Iterable[Part]) -> list[str]:

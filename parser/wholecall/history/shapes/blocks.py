@@ -163,7 +163,7 @@ def _block(value: Any, side: Side) -> Part:
     if side == "model" and kind in _SERVER_CALL_TYPES:
         id, name = first_id(block, _CALL.id), first_text(block, _CALL.name)
         return Part("server_call", block, "content", places=_TOOL_USE, id=id, name=name)
-    if side == "model" and kind.endswith("_tool_result"):
+    if kind.endswith("_tool_result"):
         return Part("server_result", block, "content", id=first_id(block, _SNAKE_RESULT.id))
     return Part("other", block, "content")
 

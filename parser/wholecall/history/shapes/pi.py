@@ -1,7 +1,9 @@
 """Sessions of pi, and of openclaw, which uses pi's: entries in a tree, or the bare messages of an agent.
 
 An entry is `{"type": "message", "id", "parentId", "timestamp", "message"}`; results are messages of the role
-`toolResult`. Entries of another type are not part of the conversation, except for those that an extension wrote.
+`toolResult`. Entries of another type are not part of the conversation, except for those that an extension wrote, and
+summaries, which a later summary may keep: then they are sent as the user's words, so none may part a call from its
+result.
 Source: pi's description of its session format, version 3; older files have no ids.
 """
 
@@ -18,6 +20,7 @@ from wholecall.history.shapes.blocks import block_types, read_message
 __all__ = ["PI"]
 
 _OWN_BLOCKS = frozenset({"toolCall", "toolUse", "functionCall", "toolResult"})
+_SAID = frozenset({"custom_message", "compaction", "branch_summary"})
 _OWN_ROLES = frozenset({"toolResult", "bashExecution", "branchSummary", "compactionSummary"})
 
 
@@ -33,7 +36,7 @@ def _read(entry: Message) -> Line:
     message = _inner(entry)
     if message is not None:
         return read_message(message)
-    if entry.get("type") == "custom_message":
+    if entry.get("type") in _SAID:
         return Line("user", [Part("other", entry)])
     return Line("other", [])
 
