@@ -60,17 +60,15 @@ def _read(lines: Iterable[Line]) -> tuple[list[_Call], list[Part]]:
     calls: list[_Call] = []
     last: dict[tuple[str, str], _Call] = {}
     early: dict[tuple[str, str], list[Part]] = {}  # results that came before any call of theirs
-    for line in lines:
-        for part in line.parts:
-            key = line.thread, part.id
-            if part.kind == "server_call":
-                call = last[key] = _Call(line, part, astray=early.pop(key, []))
-                calls.append(call)
-            elif part.kind == "server_result" and line.side == "model":
-                if key in last:
-                    last[key].own = True
-            elif part.kind == "server_result":
-                (last[key].astray if key in last else early.setdefault(key, [])).append(part)
+    for line, part in ((line, part) for line in lines for part in line.parts):
+        key = line.thread, part.id
+        if part.kind == "server_call":
+            call = last[key] = _Call(line, part, astray=early.pop(key, []))
+            calls.append(call)
+        elif part.kind == "server_result" and line.side != "model":
+            (last[key].astray if key in last else early.setdefault(key, [])).append(part)
+        elif part.kind == "server_result" and key in last:
+            last[key].own = True
     return calls, [part for parts in early.values() for part in parts]
 
 
