@@ -60,7 +60,7 @@ def _read(lines: Iterable[Line]) -> tuple[list[_Call], list[Part]]:
     calls: list[_Call] = []
     last: dict[tuple[str, str], _Call] = {}
     early: dict[tuple[str, str], list[Part]] = {}  # results that came before any call of theirs
-    for line, part in ((line, part) for line in lines for part in line.parts):
+    for line, part in ((one, held) for one in lines for held in one.parts):
         key = line.thread, part.id
         if part.kind == "server_call":
             call = last[key] = _Call(line, part, astray=early.pop(key, []))
