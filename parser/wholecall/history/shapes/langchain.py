@@ -120,7 +120,7 @@ def _without_twins(message: Message, ids: set[str]) -> Message:
 
 
 def _is_twin(block: Any, ids: set[str]) -> bool:
-    if not isinstance(block, dict) or block.get("type") not in CALL_TYPES:
+    if not isinstance(block, dict) or str(block.get("type")) not in CALL_TYPES:
         return False
     return bool(id := first_id(block, _CALL.id)) and id not in ids
 

@@ -23,8 +23,8 @@ __all__ = ["MISTRAL"]
 
 _CALL: Final = Places((("tool_call_id",), ("id",)), (("name",),), (("arguments",),))
 _RESULT: Final = Places((("tool_call_id",),))
-_SERVED: Final = frozenset({"tool.execution", "agent.handoff"})
-_TYPES: Final = _SERVED | {"message.input", "message.output", "function.call", "function.result"}
+_SERVED: Final = ("tool.execution", "agent.handoff")
+_TYPES: Final = (*_SERVED, "message.input", "message.output", "function.call", "function.result")
 
 
 def _read(entry: Message) -> Line:

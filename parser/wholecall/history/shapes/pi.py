@@ -20,7 +20,7 @@ from wholecall.history.shapes.blocks import block_types, read_message
 __all__ = ["PI"]
 
 _OWN_BLOCKS = frozenset({"toolCall", "toolUse", "functionCall", "toolResult"})
-_SAID = frozenset({"custom_message", "compaction", "branch_summary"})
+_SAID = ("custom_message", "compaction", "branch_summary")
 _OWN_ROLES = frozenset({"toolResult", "bashExecution", "branchSummary", "compactionSummary"})
 
 

@@ -54,9 +54,9 @@ SHAPES: Final[tuple[Shape, ...]] = (
 # What nobody sends again, so that it can only be read; asked before the shapes, of which some look alike.
 RECORDS: Final[tuple[View, ...]] = (ATIF, OTEL)
 _VIEWS: Final[tuple[View, ...]] = (*RECORDS, *SHAPES)
-_SPEAKERS: Final = frozenset({"user", "assistant", "system", "developer"})
+_SPEAKERS: Final = ("user", "assistant", "system", "developer")
 # Calls and results as others write them: Gemini's Interactions, and the model messages of the Vercel AI SDK.
-_FOREIGN: Final = frozenset({"function_result", "tool-call", "tool-result"})
+_FOREIGN: Final = ("function_result", "tool-call", "tool-result")
 
 
 def shape_of(messages: Sequence[Message], name: str) -> Shape:
@@ -92,7 +92,7 @@ _NAMES: Final = ", ".join(shape.name for shape in SHAPES)
 
 def _is_strange(message: Message, *, shown: bool) -> bool:
     """Whether a message may hold calls that nobody would see; where nothing has shown the shape, it has to be a text."""
-    if message.get("type") in _FOREIGN or block_types(message) & _FOREIGN:
+    if message.get("type") in _FOREIGN or block_types(message).intersection(_FOREIGN):
         return True
     if shown:
         return False
