@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 
 from wholecall.history.parts import Line, Part
 
-__all__ = ["Ids", "name_calls"]
+__all__ = ["Ids", "is_counted", "name_calls"]
 
 _COUNTED = re.compile(r"(?:functions\.)?(?P<name>.+):\d+", re.DOTALL)
 _ROOM = 40  # characters that every provider accepts for an id, except those that require exactly nine
@@ -62,7 +62,7 @@ def name_calls(calls: Iterable[tuple[Line, Part]], *, keep_counted: bool) -> lis
         before = call.id
         last = threads.setdefault(line.thread, {})
         if before and before in last:
-            stays = keep_counted and last[before] != line.index and _is_counted(call)
+            stays = keep_counted and last[before] != line.index and is_counted(call)
             call.id = before if stays else ids.like(before)
         elif not before and not call.anonymous:
             call.id = _alias(call, ids) or ids.fresh()
@@ -74,7 +74,8 @@ def name_calls(calls: Iterable[tuple[Line, Part]], *, keep_counted: bool) -> lis
     return renamed
 
 
-def _is_counted(call: Part) -> bool:
+def is_counted(call: Part) -> bool:
+    """Whether a call has an id that its model counts within each answer."""
     match = _COUNTED.fullmatch(call.id)
     return match is not None and match["name"] == call.name
 

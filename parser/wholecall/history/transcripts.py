@@ -19,6 +19,7 @@ from wholecall.history.book import Book
 from wholecall.history.judging import Rules
 from wholecall.history.mending import Report, mend
 from wholecall.history.parts import MessagesT
+from wholecall.history.settled import Settled, settle
 from wholecall.history.shapes.base import expect_dict
 from wholecall.history.shapes.table import ShapeName
 
@@ -32,10 +33,12 @@ class Repaired(msgspec.Struct, Generic[MessagesT], frozen=True):
         messages: the input itself if nothing had to be changed, else a new list (a tuple for a tuple), of the type
             that the input has.
         report: what was done.
+        settled: what the next repair need not read of the messages, if it is given this (`after=`).
     """
 
     messages: MessagesT
     report: Report
+    settled: Settled
 
     def __repr__(self) -> str:
         return f"Repaired(messages=<{len(self.messages)}>, report={self.report!r})"
@@ -50,6 +53,7 @@ def repair_transcript(
     names: Collection[str] | None = None,
     strict_json_arguments: bool = False,
     shape: ShapeName = "auto",
+    after: Repaired[Any] | None = None,
 ) -> Repaired[MessagesT]:
     """Make a transcript one that providers take: every call answered once, in its place, and nothing empty.
 
@@ -71,6 +75,9 @@ def repair_transcript(
         shape: of the messages, where it cannot be seen from them: `"chat-completions"`, `"responses"`,
             `"anthropic"`, `"gemini"`, `"bedrock-converse"`, `"ollama"`, `"mistral-conversations"`, `"langchain"`,
             `"ag-ui"`, `"vercel-ui"`, or the session files of `"pi"`, `"claude-code"`, `"codex"`.
+        after: what this function returned for the same conversation before it grew. Messages that were sound then, and
+            with which this list begins (the same objects), are not read again; the result is the same. Whoever changes
+            a message in place leaves it out.
 
     Returns:
         The repaired list, or the input itself, and a report.
@@ -81,11 +88,17 @@ def repair_transcript(
         ValueError: an option that is not one, or arguments that hold themselves.
     """
     rules = _rules(unanswered, nameless, aborted, names, strict_json_arguments)
+    known = after.settled if after is not None else None
+    if known is not None and isinstance(messages, (list, tuple)):
+        grown = known.grown(messages, rules, shape)
+        if grown is not None:
+            return Repaired(messages, Report(), grown)
     book = read_book(messages, shape)
     output, report = mend(book, rules)
     if not report.changed:
-        return Repaired(messages, report)
-    return Repaired(new_messages(messages, [item.message(book) for item in output]), report)
+        return Repaired(messages, report, settle(book, rules, shape))
+    made = new_messages(messages, [item.message(book) for item in output])
+    return Repaired(made, report, known or Settled(rules, shape, book.shape))
 
 
 def new_messages(messages: MessagesT, made: list[Any]) -> MessagesT:

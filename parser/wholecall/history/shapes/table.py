@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Literal, TypeVar
+from typing import Final, Literal
+
+import msgspec
 
 from wholecall.errors import UnknownDialect
 from wholecall.history.parts import Message
@@ -25,9 +27,7 @@ from wholecall.history.shapes.pi import PI
 from wholecall.history.shapes.responses import RESPONSES
 from wholecall.history.shapes.vercel import VERCEL
 
-__all__ = ["RECORDS", "SHAPES", "ShapeName", "shape_of", "view_of"]
-
-ViewT = TypeVar("ViewT", bound=View)
+__all__ = ["NOTHING", "RECORDS", "SHAPES", "Seen", "ShapeName", "seen_in", "shape_of", "view_of"]
 
 ShapeName = Literal[
     "auto",
@@ -59,10 +59,36 @@ _SPEAKERS: Final = ("user", "assistant", "system", "developer")
 _FOREIGN: Final = ("function_result", "tool-call", "tool-result")
 
 
-def shape_of(messages: Sequence[Message], name: str) -> Shape:
+class Seen(msgspec.Struct, frozen=True):
+    """What messages show of their shape.
+
+    Attributes:
+        own: the number of the first view whose own ways one of them has, that of no view where none has any.
+        like: of the first one whose usual ways one of them has.
+    """
+
+    own: int = len(_VIEWS)
+    like: int = len(_VIEWS)
+
+    @property
+    def view(self) -> View | None:
+        """The view that they are read through, None where nothing shows it."""
+        found = self.own if self.own < len(_VIEWS) else self.like
+        return _VIEWS[found] if found < len(_VIEWS) else None
+
+
+NOTHING: Final = Seen()
+
+
+def shape_of(messages: Sequence[Message], name: str, before: Seen = NOTHING) -> Shape:
     """Return the shape of a list of messages: the named one, or the first whose own or whose usual ways it has.
 
     Where nothing shows it and all are texts, the shape is chat completions, in which texts are read as in any other.
+
+    Args:
+        messages: each a dict.
+        name: of the shape, or `"auto"`.
+        before: what the messages before these show.
 
     Raises:
         UnknownDialect: no shape is known that these messages have.
@@ -73,7 +99,7 @@ def shape_of(messages: Sequence[Message], name: str) -> Shape:
             if shape.name == name:
                 return shape
         raise ValueError(f"there is no shape {name!r}; give one of auto, {_NAMES}")
-    found = _first(_VIEWS, messages)
+    found = seen_in(messages, before).view
     strange = next((n for n, one in enumerate(messages) if _is_strange(one, shown=found is not None)), None)
     if strange is not None:
         raise UnknownDialect(
@@ -103,17 +129,16 @@ def _is_strange(message: Message, *, shown: bool) -> bool:
 
 def view_of(messages: Sequence[Message]) -> View:
     """Return how messages are to be read, also those that are only a record."""
-    return _first(_VIEWS, messages) or CHAT
+    return seen_in(messages).view or CHAT
 
 
-def _first(views: Sequence[ViewT], messages: Sequence[Message]) -> ViewT | None:
-    """Return the first view that messages have the own or the usual ways of, None if nothing shows it."""
-    own = like = len(views)  # the numbers of the first views that were met
+def seen_in(messages: Sequence[Message], before: Seen = NOTHING) -> Seen:
+    """Return what messages show of their shape, with what those before them show."""
+    own, like = before.own, before.like
     for message in messages:  # once: a message may have to be read from a file
-        own = next((n for n, view in enumerate(views[:own]) if view.is_own(message)), own)
         if own == 0:
             break
-        if own == len(views):
-            like = next((n for n, view in enumerate(views[:like]) if view.is_like(message)), like)
-    found = own if own < len(views) else like
-    return views[found] if found < len(views) else None
+        own = next((n for n, view in enumerate(_VIEWS[:own]) if view.is_own(message)), own)
+        if own == len(_VIEWS):
+            like = next((n for n, view in enumerate(_VIEWS[:like]) if view.is_like(message)), like)
+    return Seen(own, like)
