@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from wholecall.deltas import (
     DONE,
+    BlockKept,
     CallClosed,
     CallRefused,
     CallSeen,
@@ -231,19 +232,33 @@ def test_signatures_stay_with_their_parts() -> None:
     ] == deltas
 
 
+# Code and what came of it, a tool and its response, code that says nothing, a picture.
+PARTS: list[dict[str, Any]] = [
+    {"executableCode": {"language": "PYTHON", "code": "print(1)\n", "id": "e1"}},
+    {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1\n"}},
+    {
+        "toolCall": {"toolType": "GOOGLE_SEARCH_WEB", "args": {"queries": ["x"]}, "id": "s1"},
+        "thoughtSignature": "c2ln",
+    },
+    {"toolResponse": {"id": "s1"}},
+    {"executableCode": {}},
+    {"inlineData": {"mimeType": "image/png", "data": ""}},
+]
+
+
 def test_the_provider_executes_some_calls() -> None:
-    """Code and tools of the provider are server calls; their results say nothing of calls."""
-    tool = {"toolType": "GOOGLE_SEARCH_WEB", "args": {"queries": ["x"]}, "id": "s1"}
+    """Code and tools of the provider are server calls; their results say nothing of calls; all go back as they came."""
     deltas = said(
-        response({"executableCode": {"language": "PYTHON", "code": "print(1)\n", "id": "e1"}}),
-        response({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1\n"}}),
-        response({"toolCall": tool, "thoughtSignature": "c2ln"}, {"toolResponse": {"id": "s1"}}),
-        response({"executableCode": {}}, {"inlineData": {"mimeType": "image/png", "data": ""}}),
+        response(PARTS[0]),
+        response(PARTS[1]),
+        response(*PARTS[2:4]),
+        response(*PARTS[4:]),
     )
     code, extra = '{"input":"print(1)\\n"}', {"language": "PYTHON"}
 
     assert [
         *whole(1, "code_execution", code, id_="e1", kind="server", extra=extra),
+        *(BlockKept(0, part) for part in PARTS[:2]),
         *whole(
             2,
             "GOOGLE_SEARCH_WEB",
@@ -252,7 +267,9 @@ def test_the_provider_executes_some_calls() -> None:
             kind="server",
             extra={"thoughtSignature": "c2ln"},
         ),
+        *(BlockKept(0, part) for part in PARTS[2:4]),
         *whole(3, "code_execution", "", kind="server"),
+        *(BlockKept(0, part) for part in PARTS[4:]),
         over(3),
     ] == deltas
 
@@ -260,6 +277,7 @@ def test_the_provider_executes_some_calls() -> None:
 def test_the_spelling_of_the_sdk() -> None:
     """The Python SDK writes snake_case, and null for what is absent."""
     part = {"text": None, "function_call": {"id": None, "name": "f", "args": {"a": 1}, "partial_args": None}}
+    kept = [{"executable_code": {"code": "1"}}, {"tool_call": {"tool_type": "t", "args": {"a": 1}}}]
     deltas = translate(
         {
             "candidates": [
@@ -276,7 +294,7 @@ def test_the_spelling_of_the_sdk() -> None:
             "usage_metadata": {"total_token_count": 1},
             "prompt_feedback": {"block_reason": "OTHER"},
         },
-        response({"executable_code": {"code": "1"}}, {"tool_call": {"tool_type": "t", "args": {"a": 1}}}),
+        response(*kept),
     )
 
     assert [
@@ -287,7 +305,9 @@ def test_the_spelling_of_the_sdk() -> None:
         Finish(0, "content_filter", "OTHER"),
         UsageSeen({"total_token_count": 1}),
         *whole(3, "code_execution", '{"input":"1"}', kind="server"),
+        BlockKept(0, kept[0]),
         *whole(4, "t", '{"a": 1}', kind="server"),
+        BlockKept(0, kept[1]),
     ] == deltas
 
 
@@ -362,7 +382,7 @@ def test_odd_frames_lose_nothing_but_themselves() -> None:
     assert [] == translate("{}", "null", {"type": "ping"})
     assert [fault] == translate("{")
     assert [UNKNOWN] == said({"responseId": "r1"}, {"sdkHttpResponse": {}}, "null")
-    assert [UNKNOWN] == said(response({"videoMetadata": {}}))
+    assert [UNKNOWN, BlockKept(0, {"future": {}})] == said(response({"future": {}}))
     assert [TextFragment(1, "\ud83d")] == said(
         '{"candidates":[{"index":1,"content":{"parts":[{"text":"\\ud83d"},{"text":7}]}}]}'
     )

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.turn_streams import content_stream, message_stream, response, response_stream, sse
 from wholecall import ToolCallParser, Turn
 from wholecall.history import Conversation, encode_calls
 
@@ -49,52 +50,6 @@ def _numbered(kinds: tuple[str, ...], table: dict[str, list[JSON]]) -> list[JSON
     ]
 
 
-def _sse(*events: JSON) -> bytes:
-    return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events).encode()
-
-
-def _pieces(block: JSON) -> tuple[JSON, list[JSON]]:
-    """Return how a block of Anthropic starts, and its deltas."""
-    kind = block["type"]
-    if kind == "text":
-        cited = [{"type": "citations_delta", "citation": one} for one in block.get("citations", ())]
-        half = len(block["text"]) // 2
-        texts = [
-            {"type": "text_delta", "text": text} for text in (block["text"][:half], block["text"][half:])
-        ]
-        return {"type": "text", "text": ""}, [texts[0], *cited, texts[1]]
-    if kind == "thinking":
-        said = {"type": "thinking_delta", "thinking": block["thinking"]}
-        return {**block, "thinking": "", "signature": ""}, [
-            said,
-            {"type": "signature_delta", "signature": block["signature"]},
-        ]
-    if "input" in block:
-        return {**block, "input": {}}, [
-            {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
-        ]
-    if kind == "compaction":
-        half = len(block["content"]) // 2
-        parts = (block["content"][:half], block["content"][half:])
-        return {"type": kind, "content": ""}, [
-            {"type": "compaction_delta", "content": part} for part in parts
-        ]
-    return block, []
-
-
-def _streamed(blocks: list[JSON], reason: str) -> bytes:
-    events: list[JSON] = [{"type": "message_start", "message": {"id": "m", "model": "x", "content": []}}]
-    for index, block in enumerate(blocks):
-        start, deltas = _pieces(block)
-        events += [
-            {"type": "content_block_start", "index": index, "content_block": start},
-            *({"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas),
-            {"type": "content_block_stop", "index": index},
-        ]
-    events += [{"type": "message_delta", "delta": {"stop_reason": reason}}, {"type": "message_stop"}]
-    return _sse(*events)
-
-
 def _whole(blocks: list[JSON], reason: str) -> bytes:
     message = {"type": "message", "role": "assistant", "id": "m", "model": "x", "content": blocks}
     return json.dumps({**message, "stop_reason": reason}).encode()
@@ -133,11 +88,11 @@ def test_anthropic(first: str) -> None:
     expected = [[{"role": "assistant", "content": blocks}] for blocks in messages]
 
     assert len(messages) > 90
-    for write in (_whole, _streamed):
+    for write in (_whole, message_stream):
         assert expected == [_messages("anthropic", write(blocks, _reason(blocks))) for blocks in messages]
 
 
-@pytest.mark.parametrize("write", [_whole, _streamed])
+@pytest.mark.parametrize("write", [_whole, message_stream])
 @pytest.mark.parametrize("kind", BLOCKS)
 def test_a_pause(kind: str, write: Any) -> None:
     """A paused answer goes back unchanged, with the call that the provider is still to run, and the loop goes on."""
@@ -147,6 +102,34 @@ def test_a_pause(kind: str, write: Any) -> None:
 
     assert turn.continues
     assert [{"role": "assistant", "content": blocks}] == encode_calls(turn, "anthropic").messages
+
+
+# What a provider's tool gave in the answer after the one that called it, by the reason why that one ended.
+_USE, _FOUND = BLOCKS["search"]
+LATER: dict[str, list[JSON]] = {
+    "pause_turn": [{"type": "text", "text": "Let me look."}, _USE],
+    "tool_use": [_USE, {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {"n": 1}}],
+}
+
+
+@pytest.mark.parametrize("write", [_whole, message_stream])
+@pytest.mark.parametrize("reason", LATER)
+def test_a_result_of_a_later_turn(reason: str, write: Any) -> None:
+    """A result whose call waits since a paused turn, or since one that waited for the client, goes back, once."""
+    said = [_FOUND, {"type": "text", "text": "So."}]
+    first, second = (
+        _turn("anthropic", write(LATER[reason], reason)),
+        _turn("anthropic", write(said, "end_turn")),
+    )
+    results = {call.id: "1" for call in first.calls}
+    conversation = Conversation("anthropic")
+    messages = conversation.add(first, results)
+    stored = Conversation.after(messages, "anthropic")
+
+    assert LATER[reason] == messages[0]["content"]
+    for one in (conversation, stored):
+        assert [{"role": "assistant", "content": said}] == one.add(second)
+        assert [{"role": "assistant", "content": said[1:]}] == one.add(second)
 
 
 def test_what_the_provider_refuses() -> None:
@@ -182,7 +165,7 @@ def test_what_the_next_request_needs() -> None:
     delta: JSON = {"type": "message_delta", "delta": {"stop_reason": "tool_use", "container": container}}
     start = {"type": "message_start", "message": {"id": "m", "content": [call]}}
     carried = []
-    for data in (json.dumps(whole).encode(), _sse(start, delta, {"type": "message_stop"})):
+    for data in (json.dumps(whole).encode(), sse(start, delta, {"type": "message_stop"})):
         conversation = Conversation("anthropic")
         conversation.add(_turn("anthropic", data), {"toolu_0": "1"})
         carried.append(conversation.carries_on)
@@ -212,26 +195,13 @@ ITEMS: dict[str, list[JSON]] = {
     "mcp": [
         {"type": "mcp_call", "id": "mcp_@", "name": "ask", "server_label": "wiki", "arguments": "{}", "output": "a"}
     ],
+    "search": [{"type": "web_search_call", "id": "ws_@", "status": "completed", "action": {"type": "search", "query": "q"}}],
+    "thought": [
+        {"type": "reasoning", "id": "rs_@", "summary": [{"type": "summary_text", "text": "hm"}], "encrypted_content": "E"},
+        {"type": "web_search_call", "id": "ws_@", "status": "completed", "action": {"type": "open_page", "url": "u"}},
+    ],
     "unknown": [{"type": "from_tomorrow", "id": "ft_@", "value": [1, {}]}],
 }  # fmt: skip
-
-
-def _response(items: list[JSON], status: str = "completed") -> JSON:
-    return {"id": "r", "object": "response", "model": "x", "status": status, "output": items}
-
-
-def _events(items: list[JSON], listed: list[JSON]) -> bytes:
-    events: list[JSON] = [{"type": "response.created", "response": _response([], "in_progress")}]
-    for index, item in enumerate(items):
-        empty = {"content": []} if item["type"] == "message" else {}
-        skeleton = {**item, **empty, **({"arguments": ""} if "arguments" in item else {})}
-        events.append({"type": "response.output_item.added", "output_index": index, "item": skeleton})
-        for part in item.get("content", ()):
-            kind = "refusal" if "refusal" in part else "output_text"
-            said = part.get("text") or part["refusal"]
-            events.append({"type": f"response.{kind}.delta", "output_index": index, "delta": said})
-        events.append({"type": "response.output_item.done", "output_index": index, "item": item})
-    return _sse(*events, {"type": "response.completed", "response": _response(listed)})
 
 
 def _sent(item: JSON) -> JSON:
@@ -249,10 +219,10 @@ def test_responses(first: str) -> None:
     responses = [_numbered(kinds, ITEMS) for kinds in _combinations(ITEMS) if kinds[0] == first]
     expected = [[_sent(item) for item in items] for items in responses]
 
-    assert 91 == len(responses)
-    assert expected == [_messages("responses", json.dumps(_response(items)).encode()) for items in responses]
-    assert expected == [_messages("responses", _events(items, items)) for items in responses]
-    assert expected == [_messages("responses", _events(items, [])) for items in responses]
+    assert 133 == len(responses)
+    assert expected == [_messages("responses", json.dumps(response(items)).encode()) for items in responses]
+    assert expected == [_messages("responses", response_stream(items, items)) for items in responses]
+    assert expected == [_messages("responses", response_stream(items, [])) for items in responses]
 
 
 # Details of reasoning in Chat Completions, as they come in pieces and as they go back.
@@ -341,3 +311,54 @@ def test_gemini_gets_no_id_that_the_wire_did_not_have() -> None:
             "parts": [{"functionResponse": {"id": "a", "name": "f", "response": {"output": 3}}}],
         },
     ] == conversation.add(second, {"a": 3})
+
+
+# Parts of Gemini, by kind; what its tools gave follows their calls.
+PARTS: dict[str, list[JSON]] = {
+    "text": [{"text": "So."}],
+    "thought": [{"text": "hm", "thought": True, "thoughtSignature": "UyM="}],
+    "signed": [{"text": "Well.", "thoughtSignature": "UyM="}],
+    "call": [{"functionCall": {"name": "f", "args": {"n": 1}}, "thoughtSignature": "UyM="}],
+    "code": [
+        {"executableCode": {"language": "PYTHON", "code": "print(1)"}, "thoughtSignature": "UyM="},
+        {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1\n"}},
+    ],
+    "tool": [
+        {"toolCall": {"id": "t_@", "toolType": "GOOGLE_SEARCH_WEB", "args": {"q": "x"}}},
+        {"toolResponse": {"id": "t_@", "toolType": "GOOGLE_SEARCH_WEB", "response": {"n": [1]}}},
+    ],
+    "picture": [{"inlineData": {"mimeType": "image/png", "data": "AAAA"}, "thoughtSignature": "UyM="}],
+    "file": [{"file_data": {"mime_type": "text/plain", "file_uri": "u"}}],
+    "unknown": [{"fromTomorrow": {"deep": [1, {}]}, "thoughtSignature": "UyM=", "more": 1}],
+}
+
+
+@pytest.mark.parametrize("first", PARTS)
+def test_gemini(first: str) -> None:
+    """Whatever parts follow each other, one a chunk or all in one body: they go back, nothing is said to be left out."""
+    answers = [_numbered(kinds, PARTS) for kinds in _combinations(PARTS) if kinds[0] == first]
+    turns = [
+        _turn("gemini", write(parts))
+        for write in (content_stream, _content)
+        for parts in answers
+        if _apart(parts)
+    ]
+    expected = [{"role": "model", "parts": parts} for parts in answers if _apart(parts)] * 2
+
+    assert len(turns) > 100
+    assert expected == [encode_calls(turn, "gemini").messages[0] for turn in turns]
+    assert [()] * len(turns) == [encode_calls(turn, "gemini").left_out for turn in turns]
+
+
+def _content(parts: list[JSON]) -> bytes:
+    content = {"role": "model", "parts": parts}
+    return json.dumps(
+        {"candidates": [{"content": content, "finishReason": "STOP"}], "responseId": "r"}
+    ).encode()
+
+
+def _apart(parts: list[JSON]) -> bool:
+    """Whether no two parts are pieces of one: text after text, thought after thought; and there is more than thoughts."""
+    kinds = [(part.get("thought"), "text" in part) for part in parts]
+    pieces = any(one == other and one[1] for one, other in itertools.pairwise(kinds))
+    return not pieces and any(not part.get("thought") for part in parts)

@@ -15,14 +15,15 @@ has none. Records, which no model continues from, contain all reasoning.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple, Union
 
 import msgspec
 from msgspec.structs import replace
 
 from wholecall.history.encode import Malformed, encode_arguments
-from wholecall.history.executed import Executed
+from wholecall.history.executed import Executed, result_of
 from wholecall.history.ids import CallIds
 from wholecall.history.transports import Transport
 from wholecall.history.values import copied
@@ -129,20 +130,26 @@ def gather(turn: Turn[Any], capacity: Capacity, options: Options, ids: CallIds) 
     native = capacity.record or turn.dialect in capacity.origins
     keeps = native and capacity.blocks
     executed = Executed.of(turn, pauses=capacity.pauses) if keeps else Executed()
-    content = _ordered(turn)
-    events = [piece for piece in content if not isinstance(piece, (str, ReasoningBlock, OtherBlock))]
-    told = {event.index for event in events if isinstance(event, ServerToolCall) and executed.is_told(event)}
-    drafts = [
-        draft
-        for event in events
-        if event.index not in told and (draft := _draft(event, capacity, options, executed, native=native))
+    content = [
+        piece
+        for piece in _ordered(turn)
+        if not (isinstance(piece, ServerToolCall) and executed.is_told(piece))  # its block stands for it
     ]
+    events = [piece for piece in content if not isinstance(piece, (str, ReasoningBlock, OtherBlock))]
+    drafts = [
+        draft for event in events if (draft := _draft(event, capacity, options, executed, native=native))
+    ]
+    before = ids
     ids, given = ids.assign((call.id, call.name) for call in drafts if call.kind != "server")
     names = iter(given)
     calls = [call if call.kind == "server" else replace(call, id=next(names)) for call in drafts]
     kept = {call.event.index: call for call in calls}
     thinks = capacity.record or (native and (bool(given) or _lost_nothing(turn, events)))
-    going = executed.going(content, {call.event.id for call in calls}) if keeps else frozenset()
+    going = (
+        executed.going(content, before.pending.union(call.event.id for call in calls))
+        if keeps
+        else frozenset()
+    )
     pieces: list[Piece | None] = []
     for piece in content:
         if isinstance(piece, ReasoningBlock):
@@ -154,11 +161,20 @@ def gather(turn: Turn[Any], capacity: Capacity, options: Options, ids: CallIds) 
             pieces.append(piece if isinstance(piece, str) else kept.get(piece.index))
     return Gathered(
         _paired(content, pieces) if capacity.follows else [piece for piece in pieces if piece is not None],
-        ids,
+        ids.awaiting(_pending(before.pending, content, going, calls)) if keeps and capacity.pauses else ids,
         {index: call.id for index, call in kept.items() if call.kind != "server"},
         frozenset(index for index, call in kept.items() if call.has_made_id and not capacity.made_ids),
-        tuple(event for event in events if event.index not in kept and event.index not in told),
+        tuple(event for event in events if event.index not in kept),
     )
+
+
+def _pending(
+    before: AbstractSet[str], content: Iterable[object], going: AbstractSet[int], calls: Iterable[Call]
+) -> frozenset[str]:
+    """Return the ids of the provider's calls that have no result yet, in this turn or before it."""
+    blocks = [piece for piece in content if isinstance(piece, OtherBlock) and id(piece) in going]
+    called = {call.event.id for call in calls if call.kind == "server" and call.event.id is not None}
+    return frozenset(called.union(before) - {result_of(block) for block in blocks})
 
 
 def _lost_nothing(turn: Turn[Any], events: Sequence[CallEvent]) -> bool:

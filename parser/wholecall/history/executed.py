@@ -18,8 +18,9 @@ from wholecall.output.events import ServerToolCall
 from wholecall.output.turns import OtherBlock, Turn
 from wholecall.types import TurnReason
 
-__all__ = ["Executed"]
+__all__ = ["Executed", "pending_in", "result_of"]
 
+_GEMINI_CALLS: Final = ("executableCode", "executable_code", "toolCall", "tool_call")
 _UNFINISHED: Final[frozenset[TurnReason | None]] = frozenset({"pause", "tool_calls"})
 
 
@@ -28,11 +29,13 @@ class Executed(msgspec.Struct, frozen=True):
 
     Attributes:
         told: the ids of calls that a block tells.
+        tells_unnamed: whether blocks tell calls that have no id (parts of Gemini).
         answered: those whose results are blocks.
         waits: whether the provider is still to run the others.
     """
 
     told: frozenset[str] = frozenset()
+    tells_unnamed: bool = False
     answered: frozenset[str] = frozenset()
     waits: bool = False
 
@@ -41,15 +44,17 @@ class Executed(msgspec.Struct, frozen=True):
         """Return what a turn's blocks say; `pauses` is whether the provider goes on with calls that it began."""
         blocks = [part for part in turn.content if isinstance(part, OtherBlock)]
         return cls(
-            frozenset(id for block in blocks if _result_of(block) is None for id in _ids(block)),
-            frozenset(id for block in blocks if (id := _result_of(block)) is not None),
+            frozenset(id for block in blocks if result_of(block) is None for id in _ids(block)),
+            any(call.get("id") is None for block in blocks for call in _calls_of_gemini(block)),
+            frozenset(id for block in blocks if (id := result_of(block)) is not None),
             pauses and turn.reason in _UNFINISHED,
         )
 
     def is_told(self, call: ServerToolCall) -> bool:
         """Return whether a block stands for the call."""
         own = (call.extra or {}).get("item_id")
-        return call.id in self.told or own in self.told
+        bare = self.tells_unnamed and "id_generated" in call.flags
+        return bare or call.id in self.told or own in self.told
 
     def goes_back(self, call: ServerToolCall) -> bool:
         """Return whether the call goes back as a call."""
@@ -58,12 +63,12 @@ class Executed(msgspec.Struct, frozen=True):
     def going(self, parts: Iterable[object], calls: AbstractSet[str | None]) -> frozenset[int]:
         """Return which blocks go back, by identity: those that are no result, and the first result of each call.
 
-        `calls` are the ids on the wire of the calls that go back.
+        `calls` are the ids on the wire of the calls that go back, and of those that wait since an earlier turn.
         """
         going: set[int] = set()
         answered: set[str] = set()
         for block in parts:
-            result = _result_of(block) if isinstance(block, OtherBlock) else None
+            result = result_of(block) if isinstance(block, OtherBlock) else None
             if result is None or (result not in answered and (result in self.told or result in calls)):
                 going.add(id(block))
             if result is not None:
@@ -71,7 +76,7 @@ class Executed(msgspec.Struct, frozen=True):
         return frozenset(going)
 
 
-def _result_of(block: OtherBlock) -> str | None:
+def result_of(block: OtherBlock) -> str | None:
     """Return the id of the call that a block is the result of, None of any other block."""
     value = block.value
     named = value.get("tool_use_id") or (
@@ -82,4 +87,23 @@ def _result_of(block: OtherBlock) -> str | None:
 
 def _ids(block: OtherBlock) -> list[str]:
     """Return the ids under which a call may be known that a block tells."""
-    return [id for name in ("id", "call_id") if isinstance(id := block.value.get(name), str)]
+    holders = (block.value, *_calls_of_gemini(block))
+    return [id for one in holders for name in ("id", "call_id") if isinstance(id := one.get(name), str)]
+
+
+def _calls_of_gemini(block: OtherBlock) -> list[dict[str, Any]]:
+    """Return the call that a part of Gemini holds, if it holds one, in either spelling."""
+    return [call for name in _GEMINI_CALLS if isinstance(call := block.value.get(name), dict)]
+
+
+def pending_in(messages: Iterable[dict[str, Any]]) -> frozenset[str]:
+    """Return the ids of the provider's calls that have no result among some objects of messages."""
+    called: set[str] = set()
+    answered: set[str] = set()
+    for one in messages:
+        kind, id, of = one.get("type"), one.get("id"), one.get("tool_use_id")
+        if isinstance(id, str) and kind in ("server_tool_use", "mcp_tool_use"):
+            called.add(id)
+        if isinstance(of, str):
+            answered.add(of)
+    return frozenset(called - answered)

@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from wholecall.history.executed import pending_in
 from wholecall.history.transports import IdRule
 
 __all__ = ["CallIds"]
@@ -84,8 +85,8 @@ _NATIVE: Final = frozenset({"openai40", "kimi"})  # where ids of Kimi's form are
 _NAMES = frozenset({"id", "call_id", "tool_call_id", "tool_use_id", "toolUseId", "toolCallId"})
 
 
-def _ids_in(messages: Iterable[object]) -> Iterator[str]:
-    """Yield what may be the id of a call; an id of something else does no harm."""
+def _objects_in(messages: Iterable[object]) -> Iterator[dict[str, Any]]:
+    """Yield all objects in messages, any of which may name a call; an id of something else does no harm."""
     waiting: list[Any] = list(messages)
     seen: set[int] = set()
     for value in waiting:  # it grows on the way
@@ -93,7 +94,7 @@ def _ids_in(messages: Iterable[object]) -> Iterator[str]:
             continue
         seen.add(id(value))
         if isinstance(value, dict):
-            yield from (said for name, said in value.items() if name in _NAMES and isinstance(said, str))
+            yield value
             waiting.extend(value.values())
         elif isinstance(value, (list, tuple)):
             waiting.extend(value)
@@ -109,9 +110,10 @@ class CallIds(Mapping[str, str]):
 
     Attributes:
         rule: the rule that the ids obey, see `Transport.ids`.
+        pending: ids of the provider's own calls whose results come in a later turn.
     """
 
-    __slots__ = ("_count", "_latest", "_of", "_taken", "rule")
+    __slots__ = ("_count", "_latest", "_of", "_taken", "pending", "rule")
 
     def __init__(self, rule: IdRule = "any") -> None:
         self.rule: IdRule = rule
@@ -119,13 +121,17 @@ class CallIds(Mapping[str, str]):
         self._latest: dict[str, str] = {}
         self._taken: set[str] = set()
         self._count = 0
+        self.pending: frozenset[str] = frozenset()
 
     @classmethod
     def after(cls, messages: Iterable[object], rule: IdRule = "any") -> CallIds:
         """Return the ids of a conversation that goes on after messages of whatever shape: theirs are taken."""
         ids = cls(rule)
-        ids._taken = set(_ids_in(messages))
+        objects = list(_objects_in(messages))
+        named = (said for one in objects for name, said in one.items() if name in _NAMES)
+        ids._taken = {said for said in named if isinstance(said, str)}
         ids._count = len(ids._taken)
+        ids.pending = pending_in(objects)
         return ids
 
     def __repr__(self) -> str:
@@ -178,7 +184,7 @@ class CallIds(Mapping[str, str]):
         """
         new = CallIds(self.rule)
         new._of, new._latest, new._taken = dict(self._of), dict(self._latest), set(self._taken)
-        new._count = self._count
+        new._count, new.pending = self._count, self.pending
         first: dict[str, str] = {}
         given: dict[str, None] = {}
         for id, name in turn:
@@ -190,6 +196,12 @@ class CallIds(Mapping[str, str]):
             first.setdefault(id, chosen)
         new._latest |= first
         return new, list(given)
+
+    def awaiting(self, pending: frozenset[str]) -> CallIds:
+        """Return these ids, with others of the provider's calls that wait for their results."""
+        same, _ = self.assign(())
+        same.pending = pending
+        return same
 
     def _choose(self, id: str, name: str, siblings: Container[str]) -> str:
         if self.rule in _NATIVE and _KIMI.fullmatch(id) and self._fits(id) and id not in siblings:

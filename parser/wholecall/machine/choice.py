@@ -368,12 +368,21 @@ class Choice:
                 call.hole = True
 
     def reason_with(self, delta: ReasoningFragment) -> None:
-        """Add a piece of reasoning to its block; a new block number opens a new block."""
+        """Add a piece of reasoning to its block; a new block number opens a new one, and so does what follows a seal.
+
+        A signature seals a block once something else was said: Gemini's parts have no numbers.
+        """
         blocks = self.reasoning
-        if not blocks or blocks[-1][0].block != delta.block:
+        if not blocks or blocks[-1][0].block != delta.block or self._is_sealed(blocks[-1]):
             self.places.append((len(self.text), ("reasoning", len(blocks))))
             blocks.append([])
         blocks[-1].append(delta)
+
+    def _is_sealed(self, block: list[ReasoningFragment]) -> bool:
+        if block[-1].signature is None:
+            return False
+        place, (what, _) = self.places[-1] if self.places else (0, ("text", 0))
+        return what != "reasoning" or place < len(self.text)
 
     def forget(self) -> None:
         """Clear text, reasoning and other parts, and the places of calls in them.

@@ -6,6 +6,7 @@
     PART is one of  text, with `thought` when it is reasoning
                     functionCall{id?, name, args?}           the client executes it
                     executableCode, toolCall{toolType, args} the provider executes it
+                    what came of that, media, and others     kept, to be sent back as they came
          and has    thoughtSignature, to be sent back on this very part
 
 Streamed arguments are `partialArgs`, values at paths, in pieces without a name: a piece that will not continue,
@@ -19,12 +20,14 @@ that the provider could not read is a finish reason with a text (quirk 68). Sour
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from wholecall.deltas import (
     DONE,
+    BlockKept,
     CallRefused,
     CallWhole,
     Delta,
@@ -38,6 +41,7 @@ from wholecall.deltas import (
 from wholecall.dialects import report
 from wholecall.dialects.decode import UNREADABLE, decode, dumped, wire_text
 from wholecall.dialects.google import gemini_views as views
+from wholecall.dialects.google.gemini_kept import WireParts
 from wholecall.dialects.google.gemini_streamed import StreamedCalls
 from wholecall.dialects.google.gemini_views import either
 from wholecall.dialects.labels import choice_label, id_label, name_label, text_label
@@ -193,17 +197,21 @@ class GeminiTranslator(PieceTranslator):
             self._streamed.lose()  # they may belong to another answer, perhaps with its finish reason
         deltas = self._opened(key, either(response.model, response.snake_model))
         self._streamed.next_frame()
-        for candidate in sorted(response.candidates or (), key=lambda one: choice_label(one.index)):
-            deltas += self._candidate(choice_label(candidate.index), candidate)
+        wire = WireParts(frame.data)
+        by_number = sorted(enumerate(response.candidates or ()), key=lambda one: choice_label(one[1].index))
+        for place, candidate in by_number:
+            deltas += self._candidate(choice_label(candidate.index), candidate, wire.of(place))
         blocked = text_label(either(feedback.reason, feedback.snake_reason)) if feedback is not None else None
         if blocked is not None:  # a prompt; it has no candidates, and its reason is the turn's
             deltas.append(Finish(0, "content_filter", blocked))
         return deltas + report.usage(usage)
 
-    def _candidate(self, number: int, candidate: views.Candidate) -> list[Delta]:
+    def _candidate(
+        self, number: int, candidate: views.Candidate, wire: Callable[[int], dict[str, Any]]
+    ) -> list[Delta]:
         parts = (candidate.content.parts if candidate.content is not None else None) or []
         self._whole_calls.next_frame()
-        deltas = [delta for part in parts for delta in self._part(number, part)]
+        deltas = [delta for n, part in enumerate(parts) for delta in self._part(number, part, wire, n)]
         return deltas + self._whole_calls.end_frame(number) + self._finish(number, candidate)
 
     def _finish(self, number: int, candidate: views.Candidate) -> list[Delta]:
@@ -225,12 +233,24 @@ class GeminiTranslator(PieceTranslator):
         detail, text = "the provider could not read the call that the model wrote", text_label(message) or ""
         return CallRefused(number, self._whole_calls.new_slot(), None, "unparseable", detail, text)
 
-    def _part(self, number: int, part: views.Part) -> list[Delta]:
+    def _part(
+        self, number: int, part: views.Part, wire: Callable[[int], dict[str, Any]], n: int
+    ) -> list[Delta]:
         call: views.Call | None = either(part.call, part.snake_call)
-        code: views.Code | None = either(part.code, part.snake_code)
-        tool: views.Tool | None = either(part.tool, part.snake_tool)
         if call is not None:
             return self._function_call(number, call, part.kept)
+        called = self._server_call(number, part)
+        if called == [] or (called is None and part.text is not None):
+            return called or _spoken(number, part)
+        kept = [BlockKept(number, value)] if (value := wire(n)) else []
+        if called is None and kept:
+            called = [] if part.quiet else report.unknown(number)
+        return _spoken(number, part) if called is None else [*called, *kept]
+
+    def _server_call(self, number: int, part: views.Part) -> list[Delta] | None:
+        """Return the deltas of a call that the provider executes, none if it is told again; None of any other part."""
+        code: views.Code | None = either(part.code, part.snake_code)
+        tool: views.Tool | None = either(part.tool, part.snake_tool)
         if code is not None:
             kept = part.kept if code.language is None else part.kept | {"language": code.language}
             text = dumped({"input": code.code}) if code.code is not None else ""
@@ -238,7 +258,7 @@ class GeminiTranslator(PieceTranslator):
         if tool is not None:
             name = name_label(either(tool.type, tool.snake_type))
             return self._whole(_call_of(number, tool.id, name, wire_text(tool.args), part.kept, "server"))
-        return _spoken(number, part)
+        return None
 
     def _function_call(self, number: int, call: views.Call, extra: dict[str, Any]) -> list[Delta]:
         if self._streamed.goes_on(number, call):

@@ -32,6 +32,7 @@ from wholecall.dialects.decode import plain
 from wholecall.dialects.detect import GEMINI_LIVE_MESSAGES
 from wholecall.dialects.google import gemini_views as views
 from wholecall.dialects.google.gemini import GeminiTranslator
+from wholecall.dialects.google.gemini_kept import no_parts
 from wholecall.dialects.google.gemini_views import either
 from wholecall.dialects.labels import id_label
 from wholecall.dialects.pieces import Read, no_piece
@@ -133,7 +134,7 @@ class GeminiLiveTranslator(GeminiTranslator):
     def _said(self, content: _Content) -> list[Delta]:
         turn: _Inner = either(content.turn, content.snake_turn) or _NOTHING
         spoken: _Inner = either(content.spoken, content.snake_spoken) or _NOTHING
-        parts = [delta for part in turn.parts or () for delta in self._part(0, part)]
+        parts = [delta for part in turn.parts or () for delta in self._part(0, part, no_parts, 0)]
         return parts + report.text(spoken.text)
 
     def _finished(self, content: _Content, *, over: bool) -> list[Delta]:
