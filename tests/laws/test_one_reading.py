@@ -162,6 +162,27 @@ def test_a_call_that_was_closed_lacks_no_later_text(beside: str, index: int | No
     assert [("go", {"x": 1})] == _came("anthropic", frames, ToolCall)
 
 
+@pytest.mark.parametrize("pieces", [['{"x":', "1"], ['{"x":', "1}"], ['{"x":1}'], list('{"x":1}')])
+@pytest.mark.parametrize("late", ["2}", "}", " ", '{"x":2}'])
+@pytest.mark.parametrize("by_one", [False, True], ids=["together", "one by one"])
+def test_text_behind_the_end_of_its_block_is_nobodys(pieces: list[str], late: str, by_one: bool) -> None:
+    """Law 109: pieces at the number of a block that ended are none of its call while another block goes on."""
+    told = [_piece(0, piece) for piece in pieces]
+    frames = [OPENS, _start(0, "go"), _start(1, "to"), _piece(1, '{"y":'), *told, _stop(0)]
+    frames += [_piece(0, late), _piece(0, late), _piece(1, "2}"), _stop(1), *ENDS]
+    parser: ToolCallParser[Any] = ToolCallParser("anthropic")
+    reads = frames if by_one else ["".join(f"data: {json.dumps(frame)}\n\n" for frame in frames).encode()]
+    events = [e for read in reads for e in (parser.feed_event(read) if by_one else parser.feed(read))]
+    ends = [event for event in [*events, *parser.close()] if isinstance(event, (ToolCall, ToolCallDropped))]
+    texts = {event.name: event.raw_arguments for event in ends}
+
+    assert "".join(pieces) == texts["go"]
+    assert [] == [
+        event for event in ends if isinstance(event, ToolCall) and event.name != "go" and late.strip()
+    ]
+    assert late * 2 == "".join(event.raw_arguments for event in ends if event.name is None)
+
+
 # Text without labels, of calls that were told whole or in their order.
 
 TEXTS = (

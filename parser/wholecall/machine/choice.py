@@ -291,10 +291,11 @@ class Choice:
         self.fresh.append(call)
 
     def shut(self, call: Call) -> None:
-        """Mark the call as open no more."""
+        """Mark the call as open no more: what still comes at its slot may be another's."""
         if call.opened:
             call.opened = False
             self.n_open -= 1
+            self.cool(call)
 
     @property
     def sole_open(self) -> Call | None:
@@ -409,7 +410,7 @@ class Choice:
         """Let fragments at the index be appended to the call at once, if they cannot mean anything else."""
         simple = call.phase == "streaming" and call.plain
         if call.slotted:
-            hot, simple = self.hot_slots, simple and self.slots.get(index) == [call]
+            hot, simple = self.hot_slots, simple and call.opened and self.slots.get(index) == [call]
             call.heard = alias
         else:
             hot, simple = self.hot, simple and self.by_index.get(index) is call and self.record is None
