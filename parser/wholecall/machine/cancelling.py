@@ -5,7 +5,8 @@ because it is open or because the policy holds it back, is dropped as `aborted`.
 the caller emits a `ToolCallCancelled`; its number is remembered in `Choice.cancelled`, so that the turn leaves it out.
 
 Where the stream contains the result of a call (`answered`), somebody else executed it. Then only an emitted call is
-taken back; one that is still open becomes a call of the server.
+taken back; one that is still open becomes a call of the server. So it is where the server tells a call once more, under
+its id and name, as one that it executes itself (`take_over`).
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from typing import TYPE_CHECKING
 
 from wholecall.machine.phases import advance
 from wholecall.machine.verdicts import drop
+from wholecall.output.events import ToolCallCancelled
 
 if TYPE_CHECKING:
     from wholecall.deltas import CallCancelled
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
 
-__all__ = ["take_back"]
+__all__ = ["take_back", "take_over"]
 
 _TAKEN_BACK = "the provider took the call back"
 
@@ -37,7 +39,26 @@ def take_back(choice: Choice | None, delta: CallCancelled) -> bool:
         calls = [call for call in calls if _is_out(choice, call)]
         if not calls:
             return False
-    choice.cancelled.update({call.number: delta.id for call in calls})
+    _withdraw(choice, calls, delta.id)
+    return True
+
+
+def take_over(choice: Choice, calls: list[Call]) -> None:
+    """Leave calls of one id to the server, which says late that it executes them; report that those that came out are taken back."""
+    ours = [
+        call for call in calls if call.kind in ("function", "custom") and call.number not in choice.cancelled
+    ]
+    out = [call for call in ours if call.is_over and call.dropped is None and call.number >= 0]
+    for call in ours:
+        if not call.is_over:
+            call.kind = "server"
+    if out and (id := out[0].id) is not None:
+        _withdraw(choice, out, id)
+        choice.out.events.append(ToolCallCancelled(choice.turn, choice.number, id))
+
+
+def _withdraw(choice: Choice, calls: list[Call], id: str) -> None:
+    choice.cancelled.update({call.number: id for call in calls})
     detail, choice.abort_detail = choice.abort_detail, _TAKEN_BACK
     for call in calls:
         advance(choice, call, "end", "aborted")
@@ -48,7 +69,6 @@ def take_back(choice: Choice | None, delta: CallCancelled) -> bool:
         else (call, events)
         for call, events in choice.waiting
     ]
-    return True
 
 
 def _is_out(choice: Choice, call: Call) -> bool:

@@ -45,6 +45,7 @@ from wholecall.deltas import (
 )
 from wholecall.machine import slots
 from wholecall.machine.answers import begin_message
+from wholecall.machine.cancelling import take_over
 from wholecall.machine.claims import adopt, learn_labels
 from wholecall.machine.content import begin_text, keep, place_call
 from wholecall.machine.echoes import may_be_echo
@@ -198,6 +199,8 @@ def _restated(choice: Choice, delta: Restated) -> None:
         for n, (whole, call) in enumerate(found)
         if call is not None or n not in again
     ]
+    for n in again:
+        _take_over_told(choice, found[n][0])
     for whole, call in sorted(
         pairs, key=lambda pair: not pair[0].text
     ):  # empty texts last, when owners are known
@@ -248,6 +251,7 @@ def _finished_item(choice: Choice, delta: CallWhole) -> Call:
 
 def _opened(choice: Choice, delta: Union[CallSeen, CallWhole], *, refused: bool = False) -> Call:
     """Open a call, and release the held one, unless the new one has no name and may be more of the held one."""
+    _take_over_told(choice, delta)
     held = choice.held
     if (
         held is not None
@@ -265,6 +269,12 @@ def _opened(choice: Choice, delta: Union[CallSeen, CallWhole], *, refused: bool 
     return (slots.open_restated if restated else slots.open_slot)(choice, delta)
 
 
+def _take_over_told(choice: Choice, delta: Union[CallSeen, CallWhole]) -> None:
+    """Leave a call that came as ours to the server, if that tells it once more as one of its own."""
+    if delta.kind == "server" and delta.name is not None:
+        take_over(choice, [call for call in choice.having(delta.id) if call.name == delta.name])
+
+
 def _release_echoes(choice: Choice, calls: Iterable[Call]) -> None:
     """Let calls of an id out that seemed to be one: another call shows that it identifies nothing."""
     for call in calls:
@@ -278,10 +288,11 @@ def _release_echoes(choice: Choice, calls: Iterable[Call]) -> None:
 
 
 def _learn(choice: Choice, call: Call, delta: Union[CallSeen, CallWhole]) -> None:
-    if delta.kind != call.kind and (call.phase == "pending" or _is_taken_over(call, delta)):
-        call.kind = delta.kind
-        if call.echo is not None and _is_taken_over(call.echo, delta):
-            call.echo.kind = delta.kind  # what is said of a call that came again is said of that one
+    if call.kind not in ("server", delta.kind):  # what the server executes is never anybody else's again
+        if delta.kind == "server":  # what is said of a call that came again is said of that one
+            take_over(choice, [call] if call.echo is None else [call, call.echo])
+        if call.phase == "pending":
+            call.kind = delta.kind
     if delta.id is not None and delta.id != call.id and not call.is_over:
         choice.claim_id(call, delta.id)
     if delta.namespace:
@@ -294,11 +305,6 @@ def _learn(choice: Choice, call: Call, delta: Union[CallSeen, CallWhole]) -> Non
         _release_others(choice, call)
     if delta.name is not None and delta.name != call.name:
         advance(choice, call, "name", delta.name)
-
-
-def _is_taken_over(call: Call, delta: Union[CallSeen, CallWhole]) -> bool:
-    """Return whether the wire reports late that it executes the call itself: then nobody else may execute it."""
-    return call.kind in ("function", "custom") and delta.kind == "server" and not call.is_over
 
 
 def _call_closed(choice: Choice, delta: CallClosed) -> None:

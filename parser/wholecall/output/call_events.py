@@ -270,7 +270,7 @@ class ToolCallDropped(msgspec.Struct, frozen=True, gc=False, tag_field="type", t
 
 
 class ToolCallCancelled(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="tool_call_cancelled"):
-    """The provider takes back a call that it sent before, or sends its result; not a terminal event."""
+    """The provider takes back a call that it sent before, sends its result, or executes it itself; not a terminal event."""
 
     type: ClassVar[Literal["tool_call_cancelled"]] = "tool_call_cancelled"
     turn: int

@@ -282,7 +282,13 @@ def restated_calls(items: list[Item] | None, done: dict[str, int]) -> list[Delta
     """
     calls = [item for item in items or () if is_call(item)]
     known = {id_ for item in calls if done.get(id_ := public_id(item) or "") == summed(item)}
-    wholes = [_restated(item) for item in calls if (public_id(item) or "") not in known]
+    # Under a known id only the server's word counts that it executes the call: that one is nobody else's any more.
+    wholes = [
+        _restated(item)
+        for item in calls
+        if (id_ := public_id(item) or "") not in known
+        or (_kind(item) == "server" and done[id_] != summed(item))
+    ]
     return [Restated(0, tuple(wholes), frozenset(known))] if wholes else []
 
 
