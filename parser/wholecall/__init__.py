@@ -1,6 +1,7 @@
 """Whole tool calls, or none: the bytes of any LLM stream to tool calls that are safe to execute."""
 
 from wholecall.arguments.answer_progress import PartialOutput
+from wholecall.arguments.partial_json import PartialJson
 from wholecall.arguments.progress import PartialArguments
 from wholecall.arguments.verdict import Edit, Verdict
 from wholecall.dialects.table import Dialect, register
@@ -38,12 +39,13 @@ from wholecall.output.events import (
     TurnStarted,
 )
 from wholecall.output.turns import OtherBlock, Reasoning, ReasoningBlock, Turn
-from wholecall.parse import parse_arguments, parse_output
+from wholecall.parse import json_state, parse_arguments, parse_output, partial_json
 from wholecall.policy import Policy
 from wholecall.shells.detection import detect
 from wholecall.shells.event_iterators import AsyncEventIterator, EventIterator
 from wholecall.shells.iterate import acollect, aevents, aturns, collect, events, turns
 from wholecall.shells.wrap import AsyncWrappedStream, WrappedStream, wrap
+from wholecall.stream.json_parser import PartialJsonParser
 from wholecall.stream.options import EventsWanted
 from wholecall.stream.parser import ToolCallParser
 from wholecall.stream.text_parser import TextParser, read_text
@@ -76,6 +78,8 @@ __all__ = [
     "OutputDropped",
     "OutputProgress",
     "PartialArguments",
+    "PartialJson",
+    "PartialJsonParser",
     "PartialOutput",
     "Policy",
     "Reasoning",
@@ -110,8 +114,10 @@ __all__ = [
     "collect",
     "detect",
     "events",
+    "json_state",
     "parse_arguments",
     "parse_output",
+    "partial_json",
     "read_text",
     "register",
     "text_format_of",

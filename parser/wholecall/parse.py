@@ -3,16 +3,22 @@
 Theory of operation. The text is read by the ladder of `wholecall.arguments.ladder`, whatever the tool. What could be
 be read is then checked against the tool, which can only make the verdict worse; integers are made safe last. The text
 of an answer takes the same way; a value that fits as it came stays as it came.
+
+A text that was cut has no verdict but a drop. What it shows is a snapshot of another type (`partial_json`), so that
+nothing takes it for arguments.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from msgspec.structs import replace
 
 from wholecall.arguments.ladder import read_answer, read_arguments
+from wholecall.arguments.partial_json import JsonScanner, PartialJson
 from wholecall.arguments.strict import read_strict
+from wholecall.arguments.tokens import utf8_size
 from wholecall.arguments.verdict import Edit, Verdict
 from wholecall.limits import Limits
 from wholecall.output.answers import Output, OutputDropped
@@ -26,9 +32,9 @@ if TYPE_CHECKING:
     from wholecall.arguments.verdict import ArgsT
     from wholecall.tools import TypedForm
     from wholecall.tools.misfit import Check
-    from wholecall.types import OutputReason
+    from wholecall.types import JsonState, OutputReason
 
-__all__ = ["accept", "accept_output", "parse_arguments", "parse_output"]
+__all__ = ["accept", "accept_output", "json_state", "parse_arguments", "parse_output", "partial_json"]
 
 
 @overload
@@ -173,3 +179,45 @@ def _make_ints_safe(value: object) -> None:
                 item[key] = str(member)
             elif type(member) is dict or type(member) is list:
                 stack.append(member)
+
+
+# --- texts that may be cut -----------------------------------------------------------------------------
+
+
+def partial_json(text: str, *, limits: Limits = Limits()) -> PartialJson:  # noqa: B008 (frozen)
+    """Read a JSON text that may have been cut: its value so far, and whether, where and why it is not whole.
+
+    Nothing is repaired, closed or guessed; never raises, whatever the text holds. For text that still grows there is
+    `PartialJsonParser`.
+
+    Args:
+        text: all that there is of it; a value of any type.
+        limits: bounds in bytes, characters and levels; what goes beyond is `invalid`.
+
+    Returns:
+        A snapshot: to show, never to execute. `parse_arguments` and `parse_output` say what may be executed.
+    """
+    scanner = JsonScanner(limits)
+    scanner.feed(text)
+    scanner.end()
+    return scanner.partial()
+
+
+_KEPT = Policy(lone_surrogates="keep")  # half of a pair is JSON; only the verdict on a call drops it
+
+
+def json_state(text: str, *, limits: Limits = Limits()) -> JsonState:  # noqa: B008 (frozen)
+    """Return whether a text is one JSON value: `complete`, `incomplete` (more text can make it one) or `invalid`.
+
+    It is the state of `partial_json(text)`, which also says where and why, at the decoder's speed where the text is
+    complete. A complete text does not say that no more comes, nor that a call may be executed: that is for the wire.
+
+    Args:
+        text: all that there is of it; a value of any type.
+        limits: bounds in bytes, characters and levels; what goes beyond is `invalid`.
+    """
+    fits = limits.max_arguments_bytes is None or utf8_size(text) <= limits.max_arguments_bytes
+    with suppress(RecursionError):  # of a decoder, for text without a bound on its depth
+        if fits and read_strict(text, _KEPT, limits, lists=True).reason is None:
+            return "complete"
+    return partial_json(text, limits=limits).state

@@ -12,6 +12,7 @@ __all__ = [
     "EditKind",
     "FaultKind",
     "Flag",
+    "JsonState",
     "Kind",
     "OutputReason",
     "Status",
@@ -20,6 +21,7 @@ __all__ = [
 
 Kind = Literal["function", "custom", "builtin", "server"]
 BuiltinKind = Literal["shell", "local_shell", "apply_patch", "computer", "tool_search"]
+JsonState = Literal["complete", "incomplete", "invalid"]
 Status = Literal["exact", "normalised", "recovered", "empty"]
 EditKind = Literal[
     "bom",

@@ -35,6 +35,7 @@ SHOWN = {
 VOCABULARIES = (
     "Kind",
     "BuiltinKind",
+    "JsonState",
     "Status",
     "EditKind",
     "Flag",

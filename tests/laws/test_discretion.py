@@ -277,6 +277,9 @@ _FILES: dict[str, tuple[list[str], bytes]] = {
     "replay, a recording of ours": (["replay"], _HEAD + b"\n" + _LINE[:-3] + b"\xff\n"),
     "lint": (["lint"], b'{"type":"message_start","x":"' + CANARY.encode() + b"\xff"),
     "history": (["history", "check", "--dialect", "chat-completions"], _ARGUMENTS.encode()[:-2] + b"\n{}"),
+    "args": (["args"], _ARGUMENTS.encode()[:-2]),
+    "args, partial": (["args", "--partial"], _ARGUMENTS.encode()[:-2] + b"x"),
+    "args, not UTF-8": (["args"], _ARGUMENTS.encode() + b"\xff"),
     "diff": (["diff"], b'{"type":"turn_started"}\n"' + CANARY.encode() + b'\xff"\n'),
     "redact": (["redact", "-o", "OUT"], f"data: {CANARY}".encode()),
 }

@@ -37,6 +37,8 @@ def script(shell: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> Path
     [
         (["wholecall", "re"], {"replay", "record", "redact", "report"}),
         (["wholecall", "history", "sh"], {"shrink"}),
+        (["wholecall", "args", "--pa"], {"--partial"}),
+        (["wholecall", "args", "ti"], {"tide.sse"}),
         (["wholecall", "replay", "--dialect", "coh"], {"cohere-v1", "cohere-v2"}),
         (["wholecall", "inspect", "--text", "qw"], {"qwen_xml"}),
         (["wholecall", "diff", "--text", "au"], {"auto"}),

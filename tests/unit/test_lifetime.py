@@ -24,6 +24,8 @@ from wholecall import (
     Dialect,
     Limits,
     PartialArguments,
+    PartialJson,
+    PartialJsonParser,
     PartialOutput,
     Policy,
     StreamClosed,
@@ -40,6 +42,7 @@ from wholecall import (
     events,
     parse_arguments,
     parse_output,
+    partial_json,
     wrap,
 )
 from wholecall.errors import Uncopyable
@@ -72,6 +75,7 @@ def _sources() -> dict[str, Callable[[], Any]]:
         "parser": ToolCallParser,
         "parser, live": lambda: ToolCallParser("anthropic", live=True),
         "text": TextParser,
+        "partial JSON": PartialJsonParser,
         "repairer": Repairer,
         "timeline": Timeline,
         "wrapped stream": lambda: wrap(iter(data)),
@@ -162,6 +166,17 @@ def test_previews_are_copied_and_pickled(how: str, asked: bool) -> None:
     assert expected == [_shown(COPIES[how](preview)) for preview in previews]
 
 
+@any_copy
+@pytest.mark.parametrize("text", ['{"a":["x"', '["a', '"a', '"a"', "null", "12", "[01]", ""])
+def test_partial_values_are_copied_and_pickled(how: str, text: str) -> None:
+    """A partial value of a bare text comes back as it was shown."""
+    partial = partial_json(text)
+    other = COPIES[how](partial)
+
+    assert (repr(partial), partial.value, partial.open_path) == (repr(other), other.value, other.open_path)
+    assert (partial.closed, type(partial.value)) == (other.closed, type(other.value))
+
+
 ERRORS = [
     StreamFailed("provider_error", "no", {"a": 1}),
     *(kind("no") for kind in (UnknownDialect, StreamClosed, StreamUnread, BadSnapshot, BadRecording)),
@@ -182,6 +197,7 @@ def test_every_public_class_is_one_of_these() -> None:
     """What a copy of it is, is known of every class that the package names; a dialect is known by its name."""
     known = {
         PartialArguments,
+        PartialJson,
         PartialOutput,
         Dialect,
         Tool,

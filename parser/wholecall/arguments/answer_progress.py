@@ -6,11 +6,10 @@ and nothing is read again. Only the root differs. An answer that is a string, a 
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 from wholecall.arguments.grammar import Grammar
-from wholecall.arguments.partial import PartialArguments
+from wholecall.arguments.partial import PartialArguments, shown
 from wholecall.arguments.progress import ProgressScanner
 
 __all__ = ["AnswerScanner", "PartialOutput"]
@@ -29,8 +28,7 @@ class PartialOutput(PartialArguments):
     def value(self) -> Any:
         """What is known so far, read-only: a mapping, or a tuple of the items of a list."""
         if self._value is None:
-            made: Any = self._put_together()
-            self._value = tuple(made) if isinstance(made, list) else MappingProxyType(made)
+            self._value = shown(self._put_together(), {})
         return self._value
 
 

@@ -1,4 +1,4 @@
-"""Strict JSON in pieces: reads one object as its text arrives and calls a method of a subclass for each part.
+"""Strict JSON in pieces: reads one value as its text arrives and calls a method of a subclass for each part.
 
 Theory of operation. A table states what may come next, from the next significant character to the step that reads
 it; a character that is not in the table ends the reading for good. Nothing is guessed and nothing is closed:
@@ -8,7 +8,8 @@ text that is not strict JSON (RFC 8259) so far, or exceeds the limits, is not fo
 read as               what happens at the end of a piece
 ====================  =======================================================================
 brackets, ``: ,``     one character each; nothing to remember but the open brackets
-number, literal       kept until the character that ends it: `12` may become `123`
+number, literal       kept until the character that ends it: `12` may become `123`; at
+                      the top that may be the end of the text
 key                   kept until its closing quote
 string value          reported at once, decoded; a cut escape, and half of a surrogate
                       pair, are held back until the rest comes (at most eleven characters)
@@ -18,19 +19,27 @@ String content is skipped by one search per piece. Each character is looked at o
 back; memory is needed only for what is open. What a string means is decided by the decoder that also decides the verdict, so
 the two cannot disagree.
 
-White space and one byte order mark before the object are skipped, and white space after it.
+Text is not followed from the first character on that has no place: in `[1, tru]` that is the second bracket, in
+`[01]` the `1`. It is found as soon as it has come, so text that is still followed is the beginning of some JSON
+text, but for the size of a number and a second value of a key, which are known when they end.
+
+White space and one byte order mark before the value are skipped, and white space after it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
+from wholecall.arguments.strict import fault_of_number
 from wholecall.arguments.tokens import JSON_SPACE, plain
 from wholecall.limits import Limits
+
+if TYPE_CHECKING:
+    from wholecall.types import DropReason
 
 __all__ = ["Grammar"]
 
@@ -43,8 +52,16 @@ _SCALAR = re.compile(r"[-+.0-9A-Za-z]*")
 # that small, and whoever matches goes on where it ended.
 _CONTENT = re.compile(r'[^"\\\x00-\x1f]*(?:(\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))[^"\\\x00-\x1f]*){0,1000}')
 _CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
+_WRONG_ESCAPE = re.compile(r"(?:\\(?:u[0-9a-fA-F]{0,3})?)?")  # what comes after it has no place
 _HIGH = re.compile(r"\\u[dD][89abAB]")
 _NUMERIC = frozenset("-0123456789")
+# The longest beginning of a number or a literal: `-` of `-x`, `1.` of `1.e5`, `tru` of `trux`.
+_BEGINNING = re.compile(
+    r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+(?:[eE][+-]?[0-9]*)?|[eE][+-]?[0-9]*|\.)?|-"
+    r"|t(?:r(?:ue?)?)?|f(?:a(?:l(?:se?)?)?)?|n(?:u(?:ll?)?)?"
+)
+_DIGITS = re.compile(r"([0-9])[0-9]+")
+_WHOLE = re.compile(r".*[0-9]|true|false|null")  # of beginnings
 
 
 def _meaning(content: str) -> str:
@@ -74,16 +91,17 @@ def _end_of_text(content: re.Match[str]) -> int:
 
 
 class Grammar:
-    """The position in the text of one call's arguments; a subclass overrides the methods named `_on_…`.
+    """The position in the text of one value; a subclass overrides the methods named `_on_…`.
 
     Attributes:
-        complete: whether the text is one whole object, with nothing but white space after it.
+        complete: whether the text is one whole value, with nothing but white space after it.
         stopped: whether the text stopped being strict JSON, or went beyond the limits; final.
+        reason: why it stopped, else None.
     """
 
     __slots__ = (
-        *("_expected", "_held", "_in_key", "_key", "_max_depth", "_max_number", "_scalar", "_scalar_size"),
-        *("_skips", "_stack", "_step", "_reads", "complete", "stopped"),
+        *("_expected", "_held", "_in_key", "_key", "_left", "_max_depth", "_max_number", "_reads", "_scalar"),
+        *("_scalar_shape", "_scalar_size", "_skips", "_stack", "_step", "complete", "reason", "stopped"),
     )
 
     def __init__(self, limits: Limits) -> None:
@@ -95,6 +113,8 @@ class Grammar:
         """Start again, before the first character."""
         self.complete = False
         self.stopped = False
+        self.reason: DropReason | None = None
+        self._left = 0  # how many characters of the last piece were not followed
         self._stack: list[Table] = []  # for each open bracket: what may follow a value inside
         self._expected = self._START
         self._step: Step = Grammar._between
@@ -105,16 +125,26 @@ class Grammar:
         self._key: list[str] = []
         self._scalar: list[str] = []
         self._scalar_size = 0
+        self._scalar_shape = ""  # of its pieces so far, `-1.5e+7` for `-10.55e+77`: the same may follow
+
+    def end(self) -> None:
+        """Note that no more text comes: a whole number or literal at the top ends with it."""
+        at_top = not (self._stack or self.stopped)
+        if at_top and self._step is Grammar._read_scalar and _WHOLE.fullmatch(self._scalar_shape):
+            self._left = -self._close_scalar("", 0, 0)
 
     def _scan(self, text: str) -> None:
         """Read one more piece of the text."""
+        if self.stopped:
+            return
         if (self._reads or self._skips) and self._within(text):
             return
         if self._held:
             text, self._held = self._held + text, ""
         at, end = 0, len(text)
-        while at < end:
+        while at < end and not self.stopped:
             at = self._step(self, text, at)
+        self._left = end - at
 
     def _within(self, text: str) -> bool:
         """Read a piece that lies inside the open string, perhaps up to a backslash; return whether it was so simple.
@@ -133,12 +163,13 @@ class Grammar:
             self._on_text(decoded)
         return True
 
-    def _stop(self, text: str = "") -> int:
+    def _stop(self, reason: DropReason, at: int = 0) -> int:
+        """Follow the text no further; return `at`, where the character stands that has no place."""
         self.stopped = True
         self.complete = False
+        self.reason = reason
         self._reads = self._skips = False
-        self._step = Grammar._ignore
-        return len(text)
+        return at
 
     # What a subclass learns.
 
@@ -173,9 +204,6 @@ class Grammar:
 
     # Steps: each reads something at `at`, and returns where it ended.
 
-    def _ignore(self, text: str, _at: int) -> int:
-        return len(text)
-
     def _between(self, text: str, at: int) -> int:
         """Read one character between strings and scalars, and do what the table states for it."""
         if text[at] in JSON_SPACE:
@@ -183,23 +211,23 @@ class Grammar:
             if at == len(text):
                 return at
         step = self._expected.get(text[at])
-        return self._stop(text) if step is None else step(self, text, at)
+        return self._stop("invalid_json", at) if step is None else step(self, text, at)
 
     def _skip_mark(self, _text: str, at: int) -> int:
         self._expected = self._OBJECT
         return at + 1
 
-    def _open_object(self, text: str, at: int) -> int:
-        return self._open_container(text, at, {}, self._FIRST_KEY, self._AFTER_MEMBER)
+    def _open_object(self, _text: str, at: int) -> int:
+        return self._open_container(at, {}, self._FIRST_KEY, self._AFTER_MEMBER)
 
-    def _open_list(self, text: str, at: int) -> int:
-        return self._open_container(text, at, [], self._FIRST_ITEM, self._AFTER_ITEM)
+    def _open_list(self, _text: str, at: int) -> int:
+        return self._open_container(at, [], self._FIRST_ITEM, self._AFTER_ITEM)
 
     def _open_container(
-        self, text: str, at: int, container: dict[str, Any] | list[Any], inside: Table, after: Table
+        self, at: int, container: dict[str, Any] | list[Any], inside: Table, after: Table
     ) -> int:
         if self._max_depth is not None and len(self._stack) >= self._max_depth:
-            return self._stop(text)
+            return self._stop("nesting_too_deep", at)
         self._stack.append(after)
         self._expected = inside
         self._on_open(container)
@@ -213,11 +241,13 @@ class Grammar:
 
     def _after_value(self) -> None:
         self._step = Grammar._between
-        if self._stack:
-            self._expected = self._stack[-1]
-        else:
-            self._expected = self._END
-            self.complete = True
+        self._expected = self._after
+        self.complete = not self._stack
+
+    @property
+    def _after(self) -> Table:
+        """What may follow a value here."""
+        return self._stack[-1] if self._stack else self._END
 
     def _next_member(self, _text: str, at: int) -> int:
         self._expected = self._KEY
@@ -259,7 +289,7 @@ class Grammar:
             self._take(text[at:known])
             return known  # there is more content than one match takes, or a fault, which the next step meets
         self._take(text[at:end])
-        return self._stop(text)
+        return self._stop("invalid_json", _after(_WRONG_ESCAPE, text, end))
 
     def _take(self, content: str) -> None:
         if self._skips or not content:
@@ -288,6 +318,7 @@ class Grammar:
     def _open_scalar(self, _text: str, at: int) -> int:
         self._scalar = []
         self._scalar_size = 0
+        self._scalar_shape = ""
         self._step = Grammar._read_scalar
         self._on_scalar()
         return at
@@ -297,23 +328,37 @@ class Grammar:
         self._scalar.append(text[at:end])
         self._scalar_size += end - at
         most = self._max_number
-        if most is not None and self._scalar_size > most and self._scalar[0][0] in _NUMERIC:
-            return self._stop(text)
-        if end < len(text):
-            self._close_scalar(text[end])
+        too_long = most is not None and self._scalar_size > most and self._scalar[0][0] in _NUMERIC
+        if end < len(text) and not too_long:
+            return self._close_scalar(text, at, end)
+        wrong = self._wrong_in_scalar(text, at, end)
+        last = end - self._scalar_size + most if too_long and most is not None else end
+        if wrong < last:
+            return self._stop("invalid_json", wrong)
+        if too_long:
+            return self._stop("number_too_long", last)
+        self._scalar_shape = _DIGITS.sub(r"\1", self._scalar_shape + text[at:end])
         return end
 
-    def _close_scalar(self, following: str) -> None:
+    def _wrong_in_scalar(self, text: str, at: int, end: int) -> int:
+        """Return where the first character stands that no number or literal has there; `end` if all have a place."""
+        before = self._scalar_shape
+        return at + _after(_BEGINNING, before + text[at:end], 0) - len(before)
+
+    def _close_scalar(self, text: str, at: int, end: int) -> int:
+        """Take the number or literal whose last piece is between `at` and `end`."""
+        scalar = "".join(self._scalar)
         try:
-            value = _decode("".join(self._scalar))
-        except msgspec.DecodeError:  # also a number that Python cannot hold
-            self._stop()
-            return
-        if following not in JSON_SPACE and following not in self._stack[-1]:
-            self._stop()
-            return
+            value = _decode(scalar)
+        except msgspec.ValidationError:  # a number that Python cannot hold
+            return self._stop(fault_of_number(scalar), end - len(scalar))
+        except msgspec.DecodeError:
+            return self._stop("invalid_json", self._wrong_in_scalar(text, at, end))
+        if end < len(text) and text[end] not in JSON_SPACE and text[end] not in self._after:
+            return self._stop("invalid_json", end)
         self._after_value()
         self._on_scalar_end(value)
+        return end
 
     # The tables: what may come next.
 

@@ -1,7 +1,8 @@
-"""Half-finished arguments, to show while they stream: what is closed, and how far the open string has come.
+"""Half-finished JSON, to show while it streams: what is closed, and how far the open string has come.
 
 Theory of operation. `PartialArguments` is a snapshot, not a call: it is not a dict, it has no `arguments`, and its
-value is a read-only view that is not a dict either, so nothing that executes calls takes it for one.
+value is a read-only view that is not a dict either, so nothing that executes calls takes it for one. The snapshots of
+answers (`PartialOutput`) and of texts without a stream (`PartialJson`) are of the same kind.
 
 The scanner only ever appends: members to the containers on the open path, pieces to the open string. So a
 snapshot need not copy anything. It remembers how long each of them was, which costs one step per open
@@ -18,7 +19,19 @@ from typing import Any, Union
 
 import msgspec
 
-__all__ = ["Closed", "Facts", "Mark", "OpenText", "PartialArguments", "Path", "Piece", "StringDelta"]
+__all__ = [
+    "Closed",
+    "Facts",
+    "Mark",
+    "OpenText",
+    "Partial",
+    "PartialArguments",
+    "Path",
+    "Piece",
+    "StringDelta",
+    "shown",
+    "size_of",
+]
 
 # Keys and list indices from the arguments down to a value; () is the arguments themselves.
 Path = tuple[Union[str, int], ...]
@@ -26,7 +39,7 @@ Path = tuple[Union[str, int], ...]
 Mark = tuple[Union[dict[str, Any], list[Any]], int]
 
 
-def _size(value: object) -> str:
+def size_of(value: object) -> str:
     """Return how a repr shows what may hold argument text: its length, or nothing at all."""
     return f"<{len(value)}>" if isinstance(value, (str, tuple, list, dict, Mapping)) else "<1>"
 
@@ -43,7 +56,7 @@ class StringDelta(msgspec.Struct, frozen=True, gc=False):
     text: str
 
     def __repr__(self) -> str:
-        return f"StringDelta(path={_size(self.path)}, text={_size(self.text)})"
+        return f"StringDelta(path={size_of(self.path)}, text={size_of(self.text)})"
 
 
 class Closed(msgspec.Struct, frozen=True, gc=False):
@@ -58,7 +71,7 @@ class Closed(msgspec.Struct, frozen=True, gc=False):
     value: Any
 
     def __repr__(self) -> str:
-        return f"Closed(path={_size(self.path)}, value={_size(self.value)})"
+        return f"Closed(path={size_of(self.path)}, value={size_of(self.value)})"
 
 
 Piece = Union[StringDelta, Closed]
@@ -100,59 +113,30 @@ class OpenText:
         return other
 
 
-class PartialArguments:
-    """What was known of a call's arguments at one moment; to show, never to execute.
+class Partial:
+    """What was known of a JSON value at one moment; later text changes nothing in it."""
 
-    Later text changes nothing in a snapshot. In later snapshots of the same call (with the same `resets`)
-    strings have only grown, lists and objects have only gained members, and closed members are the same.
-    """
-
-    __slots__ = ("_complete", "_count", "_marks", "_open_path", "_resets", "_stopped", "_text", "_value")
+    __slots__ = ("_complete", "_count", "_marks", "_open_path", "_text", "_value")
 
     def __init__(
-        self,
-        marks: Sequence[Mark],
-        open_path: Path | None,
-        text: OpenText | None,
-        complete: bool,
-        stopped: bool,
-        resets: int,
+        self, marks: Sequence[Mark], open_path: Path | None, text: OpenText | None, complete: bool
     ) -> None:
         self._marks = marks
         self._open_path = open_path
         self._text = text
         self._count = 0 if text is None else len(text.pieces)
         self._complete = complete
-        self._stopped = stopped
-        self._resets = resets
         self._value: Any = None
-
-    def __repr__(self) -> str:
-        path = None if self._open_path is None else _size(self._open_path)
-        return (
-            f"{type(self).__name__}(value={_size(self.value)}, closed={_size(self.closed)}, open_path={path}, "
-            f"complete={self._complete}, stopped={self._stopped}, resets={self._resets})"
-        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what copies and pickles hold: what the snapshot shows, and nothing that came after it."""
         marks = [(_beginning(container, count), count) for container, count in self._marks]
         text = None if self._text is None else self._text.beginning(self._count)
-        facts = (marks, self._open_path, text, self._complete, self._stopped, self._resets)
-        return _copied, (type(self), *facts)
+        return _copied, (type(self), marks, self._open_path, text, self._complete, *self._further())
 
-    @property
-    def value(self) -> Mapping[str, Any]:
-        """What is known so far, read-only: closed members, open containers, the open string's text so far.
-
-        A key, a number or a literal that is not finished is not in it. It is put together when first asked
-        for, at the cost of the open containers' members and the open string's characters; what is nested in
-        it is shared with other snapshots: read it, do not change it.
-        """
-        if self._value is None:
-            self._value = MappingProxyType(self._put_together())
-        value: Mapping[str, Any] = self._value
-        return value
+    def _further(self) -> tuple[Any, ...]:
+        """Return what a subclass is made of besides."""
+        return ()
 
     @property
     def closed(self) -> tuple[str, ...]:
@@ -166,14 +150,73 @@ class PartialArguments:
     def open_path(self) -> Path | None:
         """Where text goes on: the path of the innermost value that has begun and not ended.
 
-        () is the arguments themselves, None before they begin and once they are complete.
+        () is the whole value, None before it begins and once it is complete.
         """
         return self._open_path
 
     @property
     def complete(self) -> bool:
-        """Whether the text is one whole object; that the call is over is for the wire to say."""
+        """Whether the text is one whole value; that no more of it comes is for the wire to say."""
         return self._complete
+
+    def _put_together(self) -> Any:
+        """Return the beginnings of the containers on the open path, each inside the one before it; None for nothing."""
+        path = self._open_path or ()
+        inner: Any = None if self._text is None else self._text.beginning(self._count)
+        for level in range(len(self._marks) - 1, -1, -1):
+            outer = _beginning(*self._marks[level])
+            if isinstance(outer, list):
+                outer += [] if inner is None else [inner]
+            elif inner is not None:
+                outer[path[level]] = inner
+            inner = outer
+        return inner
+
+
+class PartialArguments(Partial):
+    """What was known of a call's arguments at one moment; to show, never to execute.
+
+    Later text changes nothing in a snapshot. In later snapshots of the same call (with the same `resets`)
+    strings have only grown, lists and objects have only gained members, and closed members are the same.
+    """
+
+    __slots__ = ("_resets", "_stopped")
+
+    def __init__(
+        self,
+        marks: Sequence[Mark],
+        open_path: Path | None,
+        text: OpenText | None,
+        complete: bool,
+        stopped: bool,
+        resets: int,
+    ) -> None:
+        super().__init__(marks, open_path, text, complete)
+        self._stopped = stopped
+        self._resets = resets
+
+    def __repr__(self) -> str:
+        path = None if self._open_path is None else size_of(self._open_path)
+        return (
+            f"{type(self).__name__}(value={size_of(self.value)}, closed={size_of(self.closed)}, open_path={path}, "
+            f"complete={self._complete}, stopped={self._stopped}, resets={self._resets})"
+        )
+
+    def _further(self) -> tuple[Any, ...]:
+        return self._stopped, self._resets
+
+    @property
+    def value(self) -> Mapping[str, Any]:
+        """What is known so far, read-only: closed members, open containers, the open string's text so far.
+
+        A key, a number or a literal that is not finished is not in it. It is put together when first asked
+        for, at the cost of the open containers' members and the open string's characters; what is nested in
+        it is shared with other snapshots: read it, do not change it.
+        """
+        if self._value is None:
+            self._value = shown(self._put_together(), {})
+        value: Mapping[str, Any] = self._value
+        return value
 
     @property
     def stopped(self) -> bool:
@@ -185,18 +228,13 @@ class PartialArguments:
         """How often everything was taken back and started again."""
         return self._resets
 
-    def _put_together(self) -> Any:
-        """Return the beginnings of the containers on the open path, each inside the one before it."""
-        path = self._open_path or ()
-        inner: Any = None if self._text is None else self._text.beginning(self._count)
-        for level in range(len(self._marks) - 1, -1, -1):
-            outer = _beginning(*self._marks[level])
-            if isinstance(outer, list):
-                outer += [] if inner is None else [inner]
-            elif inner is not None:
-                outer[path[level]] = inner
-            inner = outer
-        return {} if inner is None else inner
+
+def shown(value: Any, empty: Any = None) -> Any:
+    """Return a value so that nothing executes it: an object as a read-only mapping, a list as a tuple; `empty` for None."""
+    value = empty if value is None else value
+    if isinstance(value, dict):
+        return MappingProxyType(value)
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _beginning(container: dict[str, Any] | list[Any], count: int) -> Any:
@@ -205,8 +243,8 @@ def _beginning(container: dict[str, Any] | list[Any], count: int) -> Any:
 
 
 def _copied(
-    view: type[PartialArguments], marks: Sequence[Mark], open_path: Path | None, text: str | None, *facts: Any
-) -> PartialArguments:
+    view: type[Partial], marks: Sequence[Mark], open_path: Path | None, text: str | None, *facts: Any
+) -> Partial:
     """Return a snapshot that shares nothing with a scanner."""
     pieces = None if text is None else OpenText()
     if pieces is not None and text:

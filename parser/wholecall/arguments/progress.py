@@ -177,7 +177,7 @@ class ProgressScanner(Grammar):
         members = top.value
         if top.repeats:
             if not spelled_alike(members[top.key], value):
-                self._stop()
+                self._stop("duplicate_key")
             return
         if isinstance(members, list):
             members.append(value)
@@ -272,7 +272,7 @@ class StringWatcher(Grammar):
         self._at = key
         if key == self.path[self._level - 1]:
             if self._met >= self._level:
-                self._stop()
+                self._stop("duplicate_key")
             self._met = self._level
 
     def _on_string(self) -> bool:

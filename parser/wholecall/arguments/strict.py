@@ -21,7 +21,7 @@ from wholecall.limits import Limits
 from wholecall.policy import Policy
 from wholecall.types import DropReason, Flag
 
-__all__ = ["Read", "is_json", "leaves", "read_strict"]
+__all__ = ["Read", "fault_of_number", "is_json", "leaves", "read_strict"]
 
 
 class Read(msgspec.Struct, frozen=True, gc=False):
@@ -56,7 +56,7 @@ def read_strict(text: str, policy: Policy, limits: Limits, *, lists: bool = Fals
             text if text.isascii() else text.encode()
         )  # else the text keeps a second copy of itself
     except msgspec.ValidationError:  # well-formed so far, but a number that Python cannot hold
-        return Read(reason="number_too_long" if holds_number(text, _INT_DIGITS) else "number_out_of_range")
+        return Read(reason=fault_of_number(text))
     except (msgspec.DecodeError, UnicodeEncodeError):
         reason, value = _decode_surrogates(text)
         if reason != "lone_surrogate" or policy.lone_surrogates == "drop":
@@ -73,6 +73,11 @@ def read_strict(text: str, policy: Policy, limits: Limits, *, lists: bool = Fals
         if "\\u0000" in text and any("\0" in leaf for leaf in leaves(value) if isinstance(leaf, str)):
             flags = (*flags, "nul_in_string")
     return Read(value, flags)
+
+
+def fault_of_number(text: str) -> DropReason:
+    """Return why Python cannot hold a number of a text that is well-formed."""
+    return "number_too_long" if holds_number(text, _INT_DIGITS) else "number_out_of_range"
 
 
 def _nests_deeper(text: str, deep: int) -> bool:

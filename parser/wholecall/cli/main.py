@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 
 from wholecall.cli import (
+    args,
     completion,
     convert,
     diff,
@@ -35,6 +36,8 @@ __all__ = ["main"]
 _INTERRUPTED, _BROKEN_PIPE = 130, 141  # as a shell reports SIGINT and SIGPIPE
 
 _ABOUT = "Whole tool calls, or none: the bytes of any LLM stream in, tool calls that are safe to execute out."
+
+_COMMANDS = (replay, inspect, lint, diff, fuzz, record, convert, redact, scan, report, history, args, proxy)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -72,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {_version()}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in (replay, inspect, lint, diff, fuzz, record, convert, redact, scan, report, history, proxy):
+    for command in _COMMANDS:
         command.add_command(commands)
     completion.add_command(commands, parser)
     return parser

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from wholecall.cli.show import escaped_json, printable, printable_json
 
-__all__ = ["FOUND", "OK", "UNREADABLE", "complain", "json_writer", "silence", "write"]
+__all__ = ["FOUND", "OK", "UNREADABLE", "complain", "json_writer", "line_writer", "silence", "write"]
 
 OK, FOUND, UNREADABLE = 0, 1, 3  # argparse exits with 2
 
@@ -26,8 +26,6 @@ def write(text: str) -> None:
 def json_writer(name: str, member: str = "recording", **more: str | None) -> Callable[[bytes], None]:
     """Return what writes JSON objects a line each, with what they are about before their own members.
 
-    A line means the same in every encoding of the output, and a terminal sees no character that it would obey.
-
     Args:
         name: of what they are about.
         member: that holds the name.
@@ -35,13 +33,23 @@ def json_writer(name: str, member: str = "recording", **more: str | None) -> Cal
     """
     about = {member: name, **{key: value for key, value in more.items() if value is not None}}
     label = json.dumps(about, ensure_ascii=not "".join(about.values()).isprintable(), separators=(",", ":"))
+    write_line = line_writer()
+    return lambda data: write_line(f"{label[:-1]},{data.decode()[1:]}")
+
+
+_UNENCODED = {"utf-8": re.compile("[\ud800-\udfff]")}  # what an encoding lacks
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
+
+
+def line_writer() -> Callable[[str], None]:
+    """Return what writes lines of JSON, so that they mean the same in every encoding, and that no terminal obeys them."""
     encoding = codecs.lookup(sys.stdout.encoding or "utf-8").name
+    unencoded = _UNENCODED.get(encoding, _BEYOND_ASCII)
     terminal = sys.stdout.isatty()
 
-    def write_line(data: bytes) -> None:
-        line = f"{label[:-1]},{data.decode()[1:]}"
-        if encoding != "utf-8":
-            line = re.sub(r"[^\x00-\x7f]", lambda found: escaped_json(found[0]), line)
+    def write_line(line: str) -> None:
+        if not line.isascii():
+            line = unencoded.sub(lambda found: escaped_json(found[0]), line)
         sys.stdout.write((printable_json(line) if terminal else line) + "\n")
 
     return write_line

@@ -1,0 +1,157 @@
+"""A growing JSON text without a stream: what live arguments do for a call, for a value of any type.
+
+Theory of operation. The reader is that of live arguments (`progress`) and keeps its promises: what was shown stays
+true, nothing is read again when a piece comes, nothing is closed or guessed. Two things are different. The value may be
+of any type; a string at the top grows as any other does, a number or a literal at the top ends with white space or with
+the text (`12` may become `123`). And the text is one that nobody else bounds, so it is not followed beyond
+`max_arguments_bytes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from wholecall.arguments.grammar import Grammar
+from wholecall.arguments.partial import Partial, shown, size_of
+from wholecall.arguments.progress import ProgressScanner
+from wholecall.arguments.tokens import utf8_size
+from wholecall.limits import Limits
+
+if TYPE_CHECKING:
+    from wholecall.arguments.partial import Mark, OpenText, Path, Piece
+    from wholecall.types import DropReason, JsonState
+
+__all__ = ["JsonScanner", "PartialJson"]
+
+
+class PartialJson(Partial):
+    """What was known of a JSON text at one moment; to show, never to execute.
+
+    Later text changes nothing in a snapshot. In later snapshots of the same text strings have only grown, lists and
+    objects have only gained members, and closed members are the same.
+    """
+
+    __slots__ = ("_offset", "_reason", "_whole")
+
+    def __init__(
+        self,
+        marks: Sequence[Mark],
+        open_path: Path | None,
+        text: OpenText | None,
+        complete: bool,
+        whole: Any,
+        reason: DropReason | None,
+        offset: int | None,
+    ) -> None:
+        super().__init__(marks, open_path, text, complete)
+        self._whole = whole
+        self._reason: DropReason | None = reason
+        self._offset = offset
+
+    def __repr__(self) -> str:
+        return (
+            f"PartialJson(value={size_of(self.value)}, state={self.state!r}, reason={self._reason!r}, "
+            f"offset={self._offset})"
+        )
+
+    def _further(self) -> tuple[Any, ...]:
+        return self._whole, self._reason, self._offset
+
+    @property
+    def value(self) -> Any:
+        """What is known so far, read-only: of an object a mapping that is no dict, of a list a tuple, else the value.
+
+        It is None before anything is known. A key, a number or a literal that is not finished is not in it. It is put
+        together when first asked for, at the cost of the open containers' members and the open string's characters;
+        what is nested in it is shared with other snapshots: read it, do not change it.
+        """
+        if self._value is None:
+            self._value = shown(self._put_together() if self._whole is None else self._whole)
+        return self._value
+
+    @property
+    def state(self) -> JsonState:
+        """Whether the text is one JSON value: `complete`, `incomplete` (more text can make it one) or `invalid` (none can)."""
+        if self._complete:
+            return "complete"
+        return "incomplete" if self._reason is None else "invalid"
+
+    @property
+    def reason(self) -> DropReason | None:
+        """Why the text is invalid, in the words of `parse_arguments`; None if it is not."""
+        return self._reason
+
+    @property
+    def offset(self) -> int | None:
+        """Where the text is invalid: characters up to the one that has no place; None if it is not.
+
+        Of a number that is too large it is where the number begins, of a key with a second value where that one ends.
+        """
+        return self._offset
+
+
+class JsonScanner(ProgressScanner):
+    """Reads the text of any JSON value, as `ProgressScanner` reads that of an object."""
+
+    __slots__ = ("_fed", "_most", "_scalar_open", "_size", "_whole")
+
+    _OBJECT: ClassVar = Grammar._VALUE  # noqa: SLF001 - the tables of its base
+    _START: ClassVar = {**Grammar._START, **_OBJECT}  # noqa: SLF001
+
+    def __init__(self, limits: Limits) -> None:
+        self._most = limits.max_arguments_bytes
+        super().__init__(limits=limits)
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._fed = 0  # characters
+        self._size = 0  # bytes of UTF-8
+        self._scalar_open = False  # whether a string, number or literal at the top is open
+        self._whole: Any = None  # its value once it is closed
+
+    def feed(self, delta: str) -> list[Piece]:
+        """Read more text, cut anywhere, as far as the limits allow."""
+        if self.stopped:
+            return []
+        self._size += utf8_size(delta)
+        if self._most is not None and self._size > self._most:
+            return self._feed_the_last(delta, self._most - self._size)
+        self._fed += len(delta)
+        return super().feed(delta)
+
+    def _feed_the_last(self, delta: str, beyond: int) -> list[Piece]:
+        """Read what has room of a piece that goes beyond the limit, whatever the pieces are."""
+        data = delta.encode("utf-8", "surrogatepass")
+        end = len(data) + beyond
+        while data[end] & 0xC0 == 0x80:  # not the first byte of a character
+            end -= 1
+        delta = data[:end].decode("utf-8", "surrogatepass")
+        self._fed += len(delta)
+        told = super().feed(delta)
+        if not self.stopped:
+            self._stop("arguments_too_large")
+        return told
+
+    def partial(self) -> PartialJson:
+        """Return what is known now; costs one step per open object or list."""
+        marks, path, text, complete, *_ = self._facts()
+        offset = self._fed - self._left if self.stopped else None
+        return PartialJson(marks, path, text, complete, self._whole, self.reason, offset)
+
+    @property
+    def open_path(self) -> Path | None:
+        """Where text goes on, as `PartialJson.open_path`."""
+        return () if self._scalar_open else super().open_path
+
+    def _begin_value(self) -> None:
+        if self._levels:
+            super()._begin_value()
+        else:
+            self._scalar_open = self._shown = True
+
+    def _end_value(self, value: object) -> None:
+        if self._levels:
+            super()._end_value(value)
+        else:
+            self._scalar_open, self._whole = False, value
