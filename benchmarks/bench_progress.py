@@ -1,4 +1,4 @@
-"""The claim: live arguments cost a few times the join of their pieces, and never more per delta as they grow."""
+"""The claim: live arguments and partial JSON cost a few times the join of their pieces, and never more per delta as they grow."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks.claims import Claim, Comparison, Contender, Growth, Ratio
-from benchmarks.live import OURS, RIVALS, floor, pieces, watched_text
+from benchmarks.live import OURS, RIVALS, again, floor, pieces, watched_text
 from benchmarks.texts import KIB, every
 
 __all__ = ["CLAIMS"]
 
-_WAYS = ("watch", "scan", "snapshots")
+_WAYS = ("watch", "scan", "snapshots", "partial")
 _BUDGETS = {"watch": 10}  # times append and join
 # What we take of the time of parsers that read all text again at every delta, and up to which size they can be asked.
 _RIVALS = {"jiter": (0.1, 64), "partial_json_parser": (0.02, 8)}
@@ -74,7 +74,16 @@ def _growths(way: str) -> list[Growth]:
     ]
 
 
+# With numbers and members, so that reading again is more than a search for the next quote.
+_PARTIAL = Comparison(
+    "partial JSON, 500 members d4",
+    lambda part: _members(max(500 // part, 100)),
+    {"partial": _OURS["partial"], "reading again": Contender(again, _right)},
+    (Ratio("partial", "reading again", 0.05, quadratic=True),),
+)
+
 CLAIMS: list[Claim] = [
+    _PARTIAL,
     *map(_string, (8, 64, 512)),
     *map(_other_pieces, (1, 40, 4000)),
     *map(_again, (8, 64)),

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from benchmarks.texts import every, long_arguments
+from wholecall import PartialJsonParser, partial_json
 from wholecall.arguments.progress import ProgressScanner, StringWatcher
 
-__all__ = ["OURS", "RIVALS", "WATCHED", "Contender", "floor", "pieces", "watched_text"]
+__all__ = ["OURS", "RIVALS", "WATCHED", "Contender", "again", "floor", "pieces", "watched_text"]
 
 # Reads the pieces; returns the whole value, if that is what it builds.
 Contender = Callable[[Iterable[str]], Any]
@@ -76,7 +77,30 @@ def values(deltas: Iterable[str]) -> dict[str, Any]:
     return dict(value)
 
 
-OURS: dict[str, Contender] = {"watch": watch, "scan": scan, "snapshots": snapshots, "values": values}
+def partial(deltas: Iterable[str]) -> dict[str, Any]:
+    """Show a text without a stream: a snapshot at every delta."""
+    parser = PartialJsonParser()
+    for delta in deltas:
+        parser.feed(delta)
+    return dict(parser.close().value)
+
+
+def again(deltas: Iterable[str]) -> dict[str, Any]:
+    """The same without a parser that remembers: all text so far is read at every delta."""
+    text, value = "", None
+    for delta in deltas:
+        text += delta
+        value = partial_json(text).value
+    return dict(value or {})
+
+
+OURS: dict[str, Contender] = {
+    "watch": watch,
+    "scan": scan,
+    "snapshots": snapshots,
+    "values": values,
+    "partial": partial,
+}
 
 
 def _jiter(deltas: Iterable[str]) -> Any:

@@ -60,7 +60,9 @@ _BEGINNING = re.compile(
     r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+(?:[eE][+-]?[0-9]*)?|[eE][+-]?[0-9]*|\.)?|-"
     r"|t(?:r(?:ue?)?)?|f(?:a(?:l(?:se?)?)?)?|n(?:u(?:ll?)?)?"
 )
+_is_beginning = _BEGINNING.fullmatch
 _DIGITS = re.compile(r"([0-9])[0-9]+")
+_LONG = 40  # characters of a number that are read again when the next piece comes
 _WHOLE = re.compile(r".*[0-9]|true|false|null")  # of beginnings
 
 
@@ -101,7 +103,7 @@ class Grammar:
 
     __slots__ = (
         *("_expected", "_held", "_in_key", "_key", "_left", "_max_depth", "_max_number", "_reads", "_scalar"),
-        *("_scalar_shape", "_scalar_size", "_skips", "_stack", "_step", "complete", "reason", "stopped"),
+        *("_scalar_begun", "_scalar_size", "_skips", "_stack", "_step", "complete", "reason", "stopped"),
     )
 
     def __init__(self, limits: Limits) -> None:
@@ -125,12 +127,14 @@ class Grammar:
         self._key: list[str] = []
         self._scalar: list[str] = []
         self._scalar_size = 0
-        self._scalar_shape = ""  # of its pieces so far, `-1.5e+7` for `-10.55e+77`: the same may follow
+        self._scalar_begun = (
+            ""  # its pieces so far; of a long one `-1.5e+7` for `-10.55e+77`: the same may follow
+        )
 
     def end(self) -> None:
         """Note that no more text comes: a whole number or literal at the top ends with it."""
         at_top = not (self._stack or self.stopped)
-        if at_top and self._step is Grammar._read_scalar and _WHOLE.fullmatch(self._scalar_shape):
+        if at_top and self._step is Grammar._read_scalar and _WHOLE.fullmatch(self._scalar_begun):
             self._left = -self._close_scalar("", 0, 0)
 
     def _scan(self, text: str) -> None:
@@ -241,13 +245,11 @@ class Grammar:
 
     def _after_value(self) -> None:
         self._step = Grammar._between
-        self._expected = self._after
-        self.complete = not self._stack
-
-    @property
-    def _after(self) -> Table:
-        """What may follow a value here."""
-        return self._stack[-1] if self._stack else self._END
+        if self._stack:
+            self._expected = self._stack[-1]
+        else:
+            self._expected = self._END
+            self.complete = True
 
     def _next_member(self, _text: str, at: int) -> int:
         self._expected = self._KEY
@@ -318,31 +320,32 @@ class Grammar:
     def _open_scalar(self, _text: str, at: int) -> int:
         self._scalar = []
         self._scalar_size = 0
-        self._scalar_shape = ""
+        self._scalar_begun = ""
         self._step = Grammar._read_scalar
         self._on_scalar()
         return at
 
     def _read_scalar(self, text: str, at: int) -> int:
         end = _after(_SCALAR, text, at)
-        self._scalar.append(text[at:end])
+        piece = text[at:end]
+        self._scalar.append(piece)
         self._scalar_size += end - at
         most = self._max_number
-        too_long = most is not None and self._scalar_size > most and self._scalar[0][0] in _NUMERIC
-        if end < len(text) and not too_long:
+        if most is not None and self._scalar_size > most and self._scalar[0][0] in _NUMERIC:
+            longest = end - self._scalar_size + most
+            wrong = self._wrong_in_scalar(text, at, end)
+            return self._stop(*(("invalid_json", wrong) if wrong < longest else ("number_too_long", longest)))
+        if end < len(text):
             return self._close_scalar(text, at, end)
-        wrong = self._wrong_in_scalar(text, at, end)
-        last = end - self._scalar_size + most if too_long and most is not None else end
-        if wrong < last:
-            return self._stop("invalid_json", wrong)
-        if too_long:
-            return self._stop("number_too_long", last)
-        self._scalar_shape = _DIGITS.sub(r"\1", self._scalar_shape + text[at:end])
+        begun = self._scalar_begun + piece
+        if not _is_beginning(begun):
+            return self._stop("invalid_json", self._wrong_in_scalar(text, at, end))
+        self._scalar_begun = begun if len(begun) < _LONG else _DIGITS.sub(r"\1", begun)
         return end
 
     def _wrong_in_scalar(self, text: str, at: int, end: int) -> int:
         """Return where the first character stands that no number or literal has there; `end` if all have a place."""
-        before = self._scalar_shape
+        before = self._scalar_begun
         return at + _after(_BEGINNING, before + text[at:end], 0) - len(before)
 
     def _close_scalar(self, text: str, at: int, end: int) -> int:
@@ -354,7 +357,8 @@ class Grammar:
             return self._stop(fault_of_number(scalar), end - len(scalar))
         except msgspec.DecodeError:
             return self._stop("invalid_json", self._wrong_in_scalar(text, at, end))
-        if end < len(text) and text[end] not in JSON_SPACE and text[end] not in self._after:
+        follows = text[end : end + 1]
+        if follows not in JSON_SPACE and follows not in (self._stack[-1] if self._stack else self._END):
             return self._stop("invalid_json", end)
         self._after_value()
         self._on_scalar_end(value)

@@ -114,7 +114,7 @@ class JsonScanner(ProgressScanner):
         """Read more text, cut anywhere, as far as the limits allow."""
         if self.stopped:
             return []
-        self._size += utf8_size(delta)
+        self._size += len(delta) if delta.isascii() else utf8_size(delta)
         if self._most is not None and self._size > self._most:
             return self._feed_the_last(delta, self._most - self._size)
         self._fed += len(delta)
@@ -135,14 +135,16 @@ class JsonScanner(ProgressScanner):
 
     def partial(self) -> PartialJson:
         """Return what is known now; costs one step per open object or list."""
-        marks, path, text, complete, *_ = self._facts()
+        text = self._text if self._shown else None
         offset = self._fed - self._left if self.stopped else None
-        return PartialJson(marks, path, text, complete, self._whole, self.reason, offset)
+        return PartialJson(
+            self._open_marks(), self.open_path, text, self.complete, self._whole, self.reason, offset
+        )
 
     @property
     def open_path(self) -> Path | None:
         """Where text goes on, as `PartialJson.open_path`."""
-        return () if self._scalar_open else super().open_path
+        return self._path if self._stack else () if self._scalar_open else None
 
     def _begin_value(self) -> None:
         if self._levels:

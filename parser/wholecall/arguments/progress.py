@@ -103,10 +103,14 @@ class ProgressScanner(Grammar):
 
     def _facts(self) -> Facts:
         """Return what a snapshot is made of."""
+        text = self._text if self._shown else None
+        return self._open_marks(), self.open_path, text, self.complete, self.stopped, self.resets
+
+    def _open_marks(self) -> tuple[Mark, ...]:
+        """Return the open objects and lists, and how many members each has."""
         if self._marks is None:
             self._marks = tuple((level.value, len(level.value)) for level in self._levels if level.shown)
-        text = self._text if self._shown else None
-        return self._marks, self.open_path, text, self.complete, self.stopped, self.resets
+        return self._marks
 
     @property
     def open_path(self) -> Path | None:
