@@ -128,6 +128,7 @@ def test_complete_texts(text: str, value: object) -> None:
         ("1e999", "number_out_of_range", 0),
         ("[7, -1e999]", "number_out_of_range", 4),
         ("1" * 4301, "number_too_long", 4300),
+        ("1" * 4300 + "x", "invalid_json", 4300),
         ("[" * 129, "nesting_too_deep", 128),
     ],
 )

@@ -334,7 +334,9 @@ class Grammar:
         if most is not None and self._scalar_size > most and self._scalar[0][0] in _NUMERIC:
             longest = end - self._scalar_size + most
             wrong = self._wrong_in_scalar(text, at, end)
-            return self._stop(*(("invalid_json", wrong) if wrong < longest else ("number_too_long", longest)))
+            if wrong <= longest:
+                return self._stop("invalid_json", wrong)
+            return self._stop("number_too_long", longest)
         if end < len(text):
             return self._close_scalar(text, at, end)
         begun = self._scalar_begun + piece
