@@ -118,7 +118,7 @@ def completions(text: str) -> Iterator[str]:
 
 @given(SPACED, CUTS)
 def test_values_only_grow(text: str, cuts: list[int] | int) -> None:
-    """Law 127: each partial value is a beginning of the next one, and the last is what the text says."""
+    """Law 128: each partial value is a beginning of the next one, and the last is what the text says."""
     final = json.loads(unmarked(text))
     partials = grown(cut(text, cuts))
 
@@ -131,7 +131,7 @@ def test_values_only_grow(text: str, cuts: list[int] | int) -> None:
 
 @given(SPACED)
 def test_complete_is_not_said_too_early_or_too_late(text: str) -> None:
-    """Law 127: at every cut a text is complete if it is JSON that nothing more can belong to, else incomplete."""
+    """Law 128: at every cut a text is complete if it is JSON that nothing more can belong to, else incomplete."""
     *partials, last = grown(list(text))
 
     for end, partial in enumerate(partials):
@@ -149,7 +149,7 @@ def test_complete_is_not_said_too_early_or_too_late(text: str) -> None:
 @example('{"a":"\\ud83d\\ude0', [12])
 @example("[1e999, 2]", 1)
 def test_whatever_comes_nothing_is_taken_back(text: str, cuts: list[int] | int) -> None:
-    """Law 127: whatever the text, what was shown stays, and a text that is invalid stays as it is."""
+    """Law 128: whatever the text, what was shown stays, and a text that is invalid stays as it is."""
     partials = grown(cut(text, cuts))
 
     for one, other in pairwise(partials):
@@ -159,7 +159,7 @@ def test_whatever_comes_nothing_is_taken_back(text: str, cuts: list[int] | int) 
 
 @given(WILD, CUTS)
 def test_what_is_known_does_not_depend_on_the_cut(text: str, cuts: list[int] | int) -> None:
-    """Law 127: value, state, reason and offset are those of the text, however it came."""
+    """Law 128: value, state, reason and offset are those of the text, however it came."""
     whole = partial_json(text)
 
     for pieces in (cut(text, cuts), list(text)):
@@ -173,7 +173,7 @@ def test_what_is_known_does_not_depend_on_the_cut(text: str, cuts: list[int] | i
 @example('"\\ud83d"').via("half of a pair is JSON")
 @example("\ufeff\ufeff1")
 def test_complete_is_what_the_strict_reading_reads(text: str) -> None:
-    """Law 127: a text is complete where it is read strictly as an answer of any type, and it is the same value."""
+    """Law 128: a text is complete where it is read strictly as an answer of any type, and it is the same value."""
     partial = partial_json(text)
     read = parse_output(unmarked(text), "json", policy=KEPT)
 
@@ -197,7 +197,7 @@ def test_complete_is_what_the_strict_reading_reads(text: str) -> None:
 @example('"\\u12')
 @example('{"\\')
 def test_incomplete_can_be_completed(text: str) -> None:
-    """Law 127: a text is incomplete if some more makes it JSON; the one character at fault is what nothing helps."""
+    """Law 128: a text is incomplete if some more makes it JSON; the one character at fault is what nothing helps."""
     partial = partial_json(text)
 
     if partial.state == "incomplete":
@@ -210,7 +210,7 @@ def test_incomplete_can_be_completed(text: str) -> None:
 
 @given(TEXTS)
 def test_a_cut_text_is_no_arguments(text: str) -> None:
-    """Law 127: wherever arguments are cut, there are none to execute; what is shown is no dict, and names no arguments."""
+    """Law 128: wherever arguments are cut, there are none to execute; what is shown is no dict, and names no arguments."""
     for end in range(1, len(text)):
         partial = partial_json(text[:end])
         assert parse_arguments(text[:end]).arguments is None
@@ -221,7 +221,7 @@ def test_a_cut_text_is_no_arguments(text: str) -> None:
 @given(st.one_of(ANY, HOSTILE), CUTS, st.integers(0, 40))
 @example('"\u00e9\u00e9"', 1, 4)
 def test_the_limit_is_at_one_place(text: str, cuts: list[int] | int, most: int) -> None:
-    """Law 127: what goes beyond the bytes that a text may have is not read, however it came, and the rest is as before."""
+    """Law 128: what goes beyond the bytes that a text may have is not read, however it came, and the rest is as before."""
     limits = Limits(max_arguments_bytes=most)
     parser = PartialJsonParser(limits=limits)
     for piece in cut(text, cuts):
@@ -247,7 +247,7 @@ def test_the_limit_is_at_one_place(text: str, cuts: list[int] | int, most: int) 
 @example('{"a":"x')
 @example('["\\ud83d')
 def test_the_command_writes_what_the_functions_return(text: str) -> None:
-    """Law 127: `wholecall args` writes the arguments of `parse_arguments` and nothing else, and `--partial` the value so far."""
+    """Law 128: `wholecall args` writes the arguments of `parse_arguments` and nothing else, and `--partial` the value so far."""
     text = text.encode("utf-8", "replace").decode()
     verdict, partial = parse_arguments(text), partial_json(text)
     nothing = plain(partial) is None and not partial.complete
