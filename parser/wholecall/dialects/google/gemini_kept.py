@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Union
 
 from wholecall.dialects.decode import listed, member, plain
 
@@ -37,9 +37,12 @@ def no_parts(_number: int) -> dict[str, Any]:
 class WireParts:
     """The parts of a frame as the wire has them, read where one is asked for."""
 
+    _text: str
+    _candidates: Union[list[list[Any]], None]  # of each one its parts, once they were asked for
+
     def __init__(self, text: str) -> None:
         self._text = text
-        self._candidates: list[list[Any]] | None = None
+        self._candidates = None
 
     def of(self, place: int) -> Callable[[int], dict[str, Any]]:
         """Return what returns the parts of a candidate by their number."""
