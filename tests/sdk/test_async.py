@@ -84,7 +84,7 @@ def test_streams_are_collected(surface: str, loop: str) -> None:
 
 
 def _has_begun(stream: Any) -> bool:
-    return any(type(part) is int for part in stream.turn.content)
+    return any(type(part) is int for turn in stream.turns for part in turn.content)
 
 
 async def _left(surface: str, server: Loopback) -> Any:

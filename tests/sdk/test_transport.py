@@ -109,7 +109,7 @@ def test_a_loop_that_is_left(surface: str) -> None:
 
 def _has_begun(stream: Any) -> bool:
     """Whether a call has begun; a turn shows calls once they are over, and the order of all that it holds."""
-    return any(type(part) is int for part in stream.turn.content)
+    return any(type(part) is int for turn in stream.turns for part in turn.content)
 
 
 # Surfaces whose wire says that a call is over before the turn is.
