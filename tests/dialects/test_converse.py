@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.parts import without_parts
 from wholecall.deltas import (
     OBJECT,
     CallCancelled,
@@ -41,7 +42,7 @@ def translate(*events: Event | str | Frame) -> list[Delta]:
         if isinstance(frame, tuple):
             frame = Frame(frame[0], json.dumps(frame[1] | {"p": "abc"}))
         deltas += translator.translate(frame)
-    return deltas + translator.close()
+    return without_parts(deltas + translator.close())
 
 
 def start(index: object, **use: Any) -> Event:

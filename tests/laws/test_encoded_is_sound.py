@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -175,6 +175,13 @@ talks = st.tuples(
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @examples(1 / 4)
 @given(talk=talks)
+@example(
+    talk=(
+        [[call("{}", "functions.f:0", "f", 0)], [call("{}", "functions.f:0", "get_tide", 0)]],
+        [0] * 4,
+        False,
+    )
+)
 def test_encoded_turns_are_sound(transport: str, talk: tuple[list[list[Any]], list[int], bool]) -> None:
     """Turns that encode wrote, with their results, come back from repair as the same object (law 124)."""
     messages = conversation(talk[0], transport, *talk[1:])

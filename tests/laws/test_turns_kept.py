@@ -362,3 +362,80 @@ def _apart(parts: list[JSON]) -> bool:
     kinds = [(part.get("thought"), "text" in part) for part in parts]
     pieces = any(one == other and one[1] for one, other in itertools.pairwise(kinds))
     return not pieces and any(not part.get("thought") for part in parts)
+
+
+# Blocks of Converse, by kind; what its tools gave follows their calls.
+_SEARCHED = {"toolUseId": "tu_@", "name": "nova_grounding", "input": {"q": "x"}, "type": "server_tool_use"}
+_SOURCE = {"title": "Tides", "location": {"web": {"url": "u"}}, "sourceContent": [{"text": "High."}]}
+CONVERSE: dict[str, list[JSON]] = {
+    "text": [{"text": "So."}],
+    "thought": [{"reasoningContent": {"reasoningText": {"text": "hm", "signature": "UyM="}}}],
+    "sealed": [{"reasoningContent": {"redactedContent": "UyM="}}],
+    "call": [{"toolUse": {"toolUseId": "c_@", "name": "f", "input": {"n": 1}}}],
+    "search": [
+        {"toolUse": _SEARCHED},
+        {"toolResult": {"toolUseId": "tu_@", "type": "grounding", "status": "success", "content": [{"text": "6 pm"}, {"json": {"n": 1}}]}},
+    ],
+    "cited": [{"citationsContent": {"content": [{"text": "High water."}], "citations": [_SOURCE, {**_SOURCE, "title": "More"}]}}],
+}  # fmt: skip
+ONLY_WHOLE: dict[str, list[JSON]] = {
+    "picture": [{"image": {"format": "png", "source": {"bytes": "AAAA"}}}],
+    "unknown": [{"fromTomorrow": {"deep": [1, {}]}}],
+}
+
+
+def _converse_pieces(part: JSON) -> tuple[JSON | None, list[JSON]]:
+    """Return how a block of Converse starts, and its deltas."""
+    if "text" in part:
+        return None, [{"text": part["text"][:1]}, {"text": part["text"][1:]}]
+    if "reasoningContent" in part:
+        thought = part["reasoningContent"]
+        signed = thought.get("reasoningText")
+        pieces = [thought] if signed is None else [{name: one} for name, one in signed.items()]
+        return None, [{"reasoningContent": piece} for piece in pieces]
+    if "toolUse" in part:
+        head = {name: one for name, one in part["toolUse"].items() if name != "input"}
+        return {"toolUse": head}, [{"toolUse": {"input": json.dumps(part["toolUse"]["input"])}}]
+    if "toolResult" in part:
+        head = {name: one for name, one in part["toolResult"].items() if name != "content"}
+        text, value = part["toolResult"]["content"]
+        halves = [{"text": text["text"][:2]}, {"text": text["text"][2:]}]
+        return {"toolResult": head}, [{"toolResult": [halves[0]]}, {"toolResult": [halves[1], value]}]
+    cited = part["citationsContent"]
+    said, (first, second) = cited["content"][0]["text"], cited["citations"]
+    return None, [{"text": said[:2]}, {"citation": first}, {"text": said[2:]}, {"citation": second}]
+
+
+def _converse_stream(parts: list[JSON], reason: str) -> bytes:
+    events: list[JSON] = [{"messageStart": {"role": "assistant"}}]
+    for index, part in enumerate(parts):
+        start, deltas = _converse_pieces(part)
+        at = {"contentBlockIndex": index}
+        events += [] if start is None else [{"contentBlockStart": {**at, "start": start}}]
+        events += [{"contentBlockDelta": {**at, "delta": delta}} for delta in deltas]
+        events.append({"contentBlockStop": at})
+    events.append({"messageStop": {"stopReason": reason}})
+    return b"".join(json.dumps(event).encode() + b"\n" for event in events)
+
+
+def _converse_body(parts: list[JSON], reason: str) -> bytes:
+    message = {"role": "assistant", "content": parts}
+    return json.dumps({"output": {"message": message}, "stopReason": reason, "usage": {}}).encode()
+
+
+@pytest.mark.parametrize("first", [*CONVERSE, *ONLY_WHOLE])
+def test_converse(first: str) -> None:
+    """Whatever blocks follow each other, streamed or whole: they go back; images and unknown ones of whole messages do."""
+    for write, table in ((_converse_stream, CONVERSE), (_converse_body, CONVERSE | ONLY_WHOLE)):
+        messages = [_numbered(kinds, table) for kinds in _combinations(table) if kinds[0] == first]
+        messages = [parts for parts in messages if any("reasoningContent" not in part for part in parts)]
+        reasons = ["tool_use" if any(_is_ours(part) for part in parts) else "end_turn" for parts in messages]
+        written = [write(parts, reason) for parts, reason in zip(messages, reasons, strict=True)]
+
+        assert [[{"role": "assistant", "content": parts}] for parts in messages] == [
+            _messages("bedrock-converse", data) for data in written
+        ]
+
+
+def _is_ours(part: JSON) -> bool:
+    return "toolUse" in part and "type" not in part["toolUse"]

@@ -12,7 +12,9 @@
     Converse    {role: "assistant", content: [{reasoningContent: {reasoningText: {text, signature}}}
                                               {reasoningContent: {redactedContent}}
                                               {text}
-                                              {toolUse: {toolUseId, name, input: OBJECT}}]}
+                                              {toolUse: {toolUseId, name, input: OBJECT}}
+                                              {toolUse: {…, type: "server_tool_use"}}, {toolResult}
+                                              {citationsContent: {content: [{text}], citations}}, and others]}
 
 Thinking without a signature is refused, so it is left out; blank text too. `redactedContent` is the base64 text
 of the wire; boto3 wants it decoded. A signature of Gemini is sent on the same part that it came with. Calls of Gemini have an id only if
@@ -81,12 +83,20 @@ def converse(pieces: Sequence[Piece]) -> list[JSON]:
             blocks += [{"reasoningContent": thought} for thought in _converse_thought(piece)]
         elif isinstance(piece, Call):
             use = {"toolUseId": piece.id, "name": piece.name, "input": piece.arguments}
-            blocks.append({"toolUse": use})
+            blocks.append({"toolUse": use | ({"type": "server_tool_use"} if piece.kind == "server" else {})})
         elif isinstance(piece, OtherBlock):
-            blocks.append(copied(piece.value))
+            blocks.append(_converse_block(piece))
         elif piece.strip():
             blocks.append({"text": piece})
     return [{"role": "assistant", "content": blocks}]
+
+
+def _converse_block(block: OtherBlock) -> JSON:
+    value: JSON = copied(block.value)
+    cited = value.get("citationsContent")
+    if isinstance(cited, dict) and "content" not in cited:  # its text came in pieces
+        value["citationsContent"] = {"content": [{"text": block.text}], **cited}
+    return value
 
 
 def _converse_thought(block: ReasoningBlock) -> list[JSON]:

@@ -79,8 +79,11 @@ class Executed(msgspec.Struct, frozen=True):
 def result_of(block: OtherBlock) -> str | None:
     """Return the id of the call that a block is the result of, None of any other block."""
     value = block.value
-    named = value.get("tool_use_id") or (
-        value.get("call_id") if (block.type or "").endswith("_output") else None
+    of_converse = value.get("toolResult")
+    named = (
+        value.get("tool_use_id")
+        or (value.get("call_id") if (block.type or "").endswith("_output") else None)
+        or (of_converse.get("toolUseId") if isinstance(of_converse, dict) else None)
     )
     return named if isinstance(named, str) else None
 

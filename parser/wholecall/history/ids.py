@@ -7,7 +7,7 @@ spelled with what is allowed, and a digest of the whole id after it, so that ids
 lost stay apart. A second call of the same id is counted; its results are matched in order of appearance.
 
 Kimi's own ids are the exception: the model reads the tool and the number of a call out of them, so where text
-of any kind is accepted they stay, repeated or not, as long as they differ within one turn.
+of any kind is accepted they stay, repeated or not, as long as they differ within one turn and name the call's tool.
 """
 
 from __future__ import annotations
@@ -20,16 +20,23 @@ from typing import Any, Final
 from wholecall.history.executed import pending_in
 from wholecall.history.transports import IdRule
 
-__all__ = ["CallIds"]
+__all__ = ["CallIds", "is_counted"]
 
 _LEGAL = re.compile(r"[a-zA-Z0-9_-]{1,64}", re.ASCII)
 _OTHER = re.compile(r"[^a-zA-Z0-9_-]")
 _MISTRAL = re.compile(r"[a-zA-Z0-9]{9}")
 _KIMI = re.compile(r"(?:functions\.)?[a-zA-Z0-9_.-]+:\d+", re.ASCII)
+_COUNTED = re.compile(r"(?:functions\.)?(?P<name>.+):\d+", re.DOTALL)
 _PAIR = re.compile(r"([^|]+)\|[a-zA-Z0-9_-]+")  # call|item, as clients of Responses keep them in one field
 _ALPHANUMERIC = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _OPENAI_SIZE = 40
 _SIZE = 64
+
+
+def is_counted(id: str, name: str) -> bool:
+    """Whether an id is one that a model counts within each answer, for calls of this tool."""
+    match = _COUNTED.fullmatch(id)
+    return match is not None and match["name"] == name
 
 
 def _digest(id: str) -> str:
@@ -204,7 +211,8 @@ class CallIds(Mapping[str, str]):
         return same
 
     def _choose(self, id: str, name: str, siblings: Container[str]) -> str:
-        if self.rule in _NATIVE and _KIMI.fullmatch(id) and self._fits(id) and id not in siblings:
+        own = self.rule in _NATIVE and _KIMI.fullmatch(id) and self._fits(id) and id not in siblings
+        if own and (id not in self._taken or is_counted(id, name)):
             return id
         if self.rule == "kimi":
             return self._counted(name)

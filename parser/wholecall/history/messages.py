@@ -100,7 +100,7 @@ _CHAT = _Shape(chat, Capacity(frozenset({"chat-completions"}), blocks=True))
 _ANTHROPIC = _Shape(
     anthropic, Capacity(frozenset({"anthropic", "bedrock-invoke-anthropic"}), blocks=True, pauses=True)
 )
-_CONVERSE = _Shape(converse, Capacity(frozenset({"bedrock-converse", "bedrock-invoke-nova"})))
+_CONVERSE = _Shape(converse, Capacity(frozenset({"bedrock-converse", "bedrock-invoke-nova"}), blocks=True))
 _GEMINI = _Shape(gemini, Capacity(frozenset({"gemini", "gemini-live"}), blocks=True, made_ids=False))
 _COHERE = _Shape(cohere, Capacity(frozenset({"cohere-v2", "bedrock-invoke-cohere-v2"})))
 

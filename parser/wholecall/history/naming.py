@@ -7,14 +7,13 @@ look at them; in chat completions they stay (quirk 64).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 
+from wholecall.history.ids import is_counted
 from wholecall.history.parts import Line, Part
 
-__all__ = ["Ids", "is_counted", "name_calls"]
+__all__ = ["Ids", "name_calls"]
 
-_COUNTED = re.compile(r"(?:functions\.)?(?P<name>.+):\d+", re.DOTALL)
 _ROOM = 40  # characters that every provider accepts for an id, except those that require exactly nine
 _EXACT = 9
 
@@ -62,7 +61,7 @@ def name_calls(calls: Iterable[tuple[Line, Part]], *, keep_counted: bool) -> lis
         before = call.id
         last = threads.setdefault(line.thread, {})
         if before and before in last:
-            stays = keep_counted and last[before] != line.index and is_counted(call)
+            stays = keep_counted and last[before] != line.index and is_counted(call.id, call.name)
             call.id = before if stays else ids.like(before)
         elif not before and not call.anonymous:
             call.id = _alias(call, ids) or ids.fresh()
@@ -72,12 +71,6 @@ def name_calls(calls: Iterable[tuple[Line, Part]], *, keep_counted: bool) -> lis
         if _rename_result(call) or call.id != before:
             renamed.append(before or call.id)
     return renamed
-
-
-def is_counted(call: Part) -> bool:
-    """Whether a call has an id that its model counts within each answer."""
-    match = _COUNTED.fullmatch(call.id)
-    return match is not None and match["name"] == call.name
 
 
 def _alias(call: Part, ids: Ids) -> str:

@@ -22,9 +22,9 @@ import msgspec
 
 from wholecall.errors import UnknownDialect
 from wholecall.history.book import Book
+from wholecall.history.ids import is_counted
 from wholecall.history.judging import Rules
 from wholecall.history.mending import mend
-from wholecall.history.naming import is_counted
 from wholecall.history.parts import RUN, Line, Message
 from wholecall.history.shapes.base import Shape
 from wholecall.history.shapes.chat import CHAT
@@ -140,5 +140,5 @@ def _labels(lines: Iterable[Line]) -> set[str]:
 def _named(lines: Sequence[Line], *, counted: bool) -> set[str]:
     """Return what messages name; not the ids that models count within each answer, where these stay."""
     parts = [part for line in lines for part in line.parts]
-    own = {part.id for part in parts if counted and part.kind == "call" and is_counted(part)}
+    own = {part.id for part in parts if counted and part.kind == "call" and is_counted(part.id, part.name)}
     return _labels(lines).union(part.id for part in parts if part.kind == "result") - own

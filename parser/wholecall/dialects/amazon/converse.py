@@ -16,7 +16,8 @@ block that another one displaces has not ended. When the provider calls its own 
 which call: those that are not decided yet are dropped.
 
 Nothing names the response or the model. `p` is padding. Usage may come before or after the stop reason. A tool's
-result says that its call was executed; citations and images are skipped.
+result says that its call was executed. Results, texts with citations, and in a whole body images and unknown parts are
+kept, and go back as they came; of a streamed image nothing is.
 Source: AWS, "Bedrock Runtime API", ConverseStream.
 """
 
@@ -26,8 +27,18 @@ from typing import ClassVar
 
 import msgspec
 
-from wholecall.deltas import Delta, Index, Piecewise, ReasoningFragment, Slot, TextFragment, TurnOpened
+from wholecall.deltas import (
+    Delta,
+    Index,
+    Piecewise,
+    ReasoningFragment,
+    Slot,
+    TextBegan,
+    TextFragment,
+    TurnOpened,
+)
 from wholecall.dialects import report
+from wholecall.dialects.amazon.converse_kept import KeptParts, is_other, is_unknown
 from wholecall.dialects.amazon.converse_views import (
     PIECE,
     WRAPPED_PIECE,
@@ -87,10 +98,12 @@ class ConverseTranslator(PieceTranslator):
     decoder = msgspec.json.Decoder(Event)
 
     _others: OtherBlocks
+    _kept: KeptParts
     _calls: dict[int, str | None]
 
     def _clear(self) -> None:
         self._others = OtherBlocks()
+        self._kept = KeptParts()
         self._calls = {}  # the ids of the calls that are open, by the index of their block
 
     def translate(self, frame: Frame) -> list[Delta]:
@@ -104,15 +117,15 @@ class ConverseTranslator(PieceTranslator):
         kind, index = key[0], index_label(key[1])
         if kind == "input":
             return Slot(0, index, None, "")
-        if self._is_lower(index):
-            return None
+        if self._is_lower(index) or (kind == "text" and index not in self._others.indices):
+            return None  # another message, or a text that begins
         self._others.indices.add(index)
         return TextFragment(0, "") if kind == "text" else ReasoningFragment(0, "", index)
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
         field = CONVERSE_FIELDS.get(frame.event)
         if field is None and event.output is not None and event.output.message is not None:
-            return self._body(event, event.output.message)
+            return self._body(event, event.output.message, frame.data)
         if field is None:
             field = next((field for field in self.EVENTS if getattr(event, field) is not None), "")
         if not field:
@@ -125,11 +138,14 @@ class ConverseTranslator(PieceTranslator):
         error = exception_in(payload) or member(payload, "error")
         return report.error(error) if error else super()._other(event, frame, kind)
 
-    def _body(self, event: Event, message: Message) -> list[Delta]:
+    def _body(self, event: Event, message: Message, text: str) -> list[Delta]:
         deltas = self._begin()
-        for index, part in enumerate(message.content or ()):
+        parts = message.content or ()
+        wire = member(plain(text), "output", "message", "content") if any(map(is_other, parts)) else None
+        for index, part in enumerate(parts):
             if part.tool_use is None:
                 deltas += self._part(index, part)
+                deltas += self._kept.whole(index, part, member(wire, index))
             else:
                 deltas += self._start_call(index, part.tool_use) + self._others.stop(index)
         return deltas + self._metadata(event) + self._message_stop(event)
@@ -153,7 +169,12 @@ class ConverseTranslator(PieceTranslator):
         if part.tool_use is not None:
             return report.piece(index, wire_text(part.tool_use.input))
         deltas = self._from(index)
+        if index not in self._others.indices and (
+            part.text is not None or part.citations_content is not None
+        ):
+            deltas.append(TextBegan(0))
         self._others.indices.add(index)
+        self._kept.grow(index, part)
         return deltas + _said(index, part)
 
     def _start(self, event: Member) -> list[Delta]:
@@ -161,6 +182,7 @@ class ConverseTranslator(PieceTranslator):
         if part.tool_use is None:
             deltas = self._from(index, at_start=True)
             self._others.indices.add(index)
+            self._kept.start(index, part)
             return deltas + report.answered(member(part.tool_result, "toolUseId"))
         id_ = id_label(part.tool_use.tool_use_id)
         deltas = [] if id_ in self._calls.values() else self._from(index)
@@ -190,7 +212,7 @@ class ConverseTranslator(PieceTranslator):
         index = index_label(event.content_block_index)
         if isinstance(index, int):
             self._calls.pop(index, None)
-        return self._others.stop(index)
+        return self._others.stop(index) + self._kept.stop(index)
 
     EVENTS: ClassVar[Events] = {
         "content_block_delta": _delta,
@@ -211,4 +233,4 @@ def _said(index: Index | None, part: Part) -> list[Delta]:
         return [delta for cited in part.citations_content.content or () for delta in report.text(cited.text)]
     if part.text is not None:
         return report.text(part.text)
-    return report.unknown() if part.tool_result is part.citation is part.image is None else []
+    return report.unknown() if is_unknown(part) else []
