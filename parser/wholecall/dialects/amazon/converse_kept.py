@@ -21,7 +21,7 @@ __all__ = ["KeptParts", "is_other", "is_unknown"]
 
 def is_other(part: Part) -> bool:
     """Return whether a whole part is more than a call, plain text or a thought."""
-    return part.tool_use is part.reasoning_content is part.text is None
+    return part.tool_use is None and part.reasoning_content is None and part.text is None
 
 
 def is_unknown(part: Part) -> bool:
