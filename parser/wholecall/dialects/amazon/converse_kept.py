@@ -26,9 +26,8 @@ def is_other(part: Part) -> bool:
 
 def is_unknown(part: Part) -> bool:
     """Return whether nobody knows what such a part is."""
-    return (
-        is_other(part) and part.citations_content is part.tool_result is part.citation is part.image is None
-    )
+    known = (part.citations_content, part.tool_result, part.citation, part.image)
+    return is_other(part) and all(one is None for one in known)
 
 
 class KeptParts:
