@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.parts import without_parts
+from wholecall import ToolCallParser
 from wholecall.deltas import (
     OBJECT,
     CallCancelled,
@@ -139,6 +140,19 @@ def test_calls_of_the_server() -> None:
         stop(1),
     )
     assert [seen(0)] == translate(start(0, type="tool_use"))
+
+
+def test_a_whole_message_holds_results() -> None:
+    """A result in a whole message says that its call was executed, as one in a stream does."""
+    call = {"toolUse": {"toolUseId": "tooluse_1", "name": "f", "input": {}}}
+    result = {"toolResult": {"toolUseId": "tooluse_1", "content": [{"text": "secret"}]}}
+    parser = ToolCallParser("bedrock-converse")
+    parser.feed(
+        json.dumps({"output": {"message": {"content": [call, result]}}, "stopReason": "tool_use"}).encode()
+    )
+    parser.close()
+
+    assert ((), ["tooluse_1"]) == (parser.turn.calls, [one.id for one in parser.turn.server_calls])
 
 
 def test_reasoning() -> None:
@@ -295,7 +309,7 @@ BODY = """{
 
 
 def test_a_whole_body() -> None:
-    """One turn; an input is taken as its own text, an empty one is no text."""
+    """One turn; an input is taken as its own text, an empty one is no text; a result says that its call was executed."""
     assert [
         OPENED,
         ReasoningFragment(0, "Hm", 0, signature="c2ln"),
@@ -305,6 +319,7 @@ def test_a_whole_body() -> None:
         closed(3),
         seen(4, "tooluse_2", "g"),
         closed(4),
+        CallCancelled("tooluse_2", answered=True),
         UsageSeen({"totalTokens": 9}),
         Finish(0, "tool_calls", "tool_use"),
         TurnEnded(),

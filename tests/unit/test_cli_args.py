@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,13 +15,19 @@ from wholecall.cli import main
 SECRET = "hunter2"
 
 
-def run(
-    text: bytes, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *options: str
-) -> tuple[int, str, str]:
-    """Return the exit code for a text on standard input, and what came out."""
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
-    code = main(["args", *options, "-"])
-    return code, *capsys.readouterr()
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Return what runs the command on a text on standard input, and returns its exit code and what came out."""
+
+    def run(text: str, *options: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        code = main(["args", *options, "-"])
+        return code, *capsys.readouterr()
+
+    return run
 
 
 @pytest.mark.parametrize(
@@ -45,16 +52,9 @@ def run(
         ),
     ],
 )
-def test_arguments_are_repaired(
-    text: str,
-    code: int,
-    out: str,
-    err: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_arguments_are_repaired(run: Run, text: str, code: int, out: str, err: str) -> None:
     """The value goes to standard output; what was changed, or why there is none, to standard error."""
-    assert (code, out, err) == run(text.encode(), capsys, monkeypatch)
+    assert (code, out, err) == run(text)
 
 
 @pytest.mark.parametrize(
@@ -69,16 +69,9 @@ def test_arguments_are_repaired(
         ('["\\ud83d", 1]', 0, '["\\ud83d",1]\n', ""),
     ],
 )
-def test_partial_values_are_shown(
-    text: str,
-    code: int,
-    out: str,
-    err: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_partial_values_are_shown(run: Run, text: str, code: int, out: str, err: str) -> None:
     """With `--partial` what is known goes to standard output, and that it is not the whole value to standard error."""
-    assert (code, out, err) == run(text.encode(), capsys, monkeypatch, "--partial")
+    assert (code, out, err) == run(text, "--partial")
 
 
 def test_files_that_cannot_be_read(

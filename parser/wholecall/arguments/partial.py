@@ -114,7 +114,7 @@ class OpenText:
 
 
 class Partial:
-    """What was known of a JSON value at one moment; later text changes nothing in it."""
+    """A snapshot of a JSON value that is still being read; later text changes nothing in it."""
 
     __slots__ = ("_complete", "_count", "_marks", "_open_path", "_text", "_value")
 

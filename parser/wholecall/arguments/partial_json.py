@@ -26,7 +26,7 @@ __all__ = ["JsonScanner", "PartialJson"]
 
 
 class PartialJson(Partial):
-    """What was known of a JSON text at one moment; to show, never to execute.
+    """A snapshot of a JSON text, whole or not: to show, never to execute.
 
     Later text changes nothing in a snapshot. In later snapshots of the same text strings have only grown, lists and
     objects have only gained members, and closed members are the same.

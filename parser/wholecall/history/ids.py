@@ -206,6 +206,8 @@ class CallIds(Mapping[str, str]):
 
     def awaiting(self, pending: frozenset[str]) -> CallIds:
         """Return these ids, with others of the provider's calls that wait for their results."""
+        if pending == self.pending:
+            return self
         same, _ = self.assign(())
         same.pending = pending
         return same

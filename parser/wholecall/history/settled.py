@@ -1,4 +1,4 @@
-"""What is known of messages that were found sound, so that they need not be read when the list has grown.
+"""Settled messages: the beginning of a sound list, which a repair of the grown list need not read again.
 
 Theory of operation. An agent repairs its messages before each request, and has added a few since the last one. A
 *settled* beginning of a sound list ends before an answer of the model, with each of its calls answered in it: what

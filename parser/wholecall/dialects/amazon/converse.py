@@ -38,7 +38,7 @@ from wholecall.deltas import (
     TurnOpened,
 )
 from wholecall.dialects import report
-from wholecall.dialects.amazon.converse_kept import KeptParts, is_other, is_unknown
+from wholecall.dialects.amazon.converse_kept import KeptParts, is_other, is_unknown, kept_whole
 from wholecall.dialects.amazon.converse_views import (
     PIECE,
     WRAPPED_PIECE,
@@ -144,8 +144,8 @@ class ConverseTranslator(PieceTranslator):
         wire = member(plain(text), "output", "message", "content") if any(map(is_other, parts)) else None
         for index, part in enumerate(parts):
             if part.tool_use is None:
-                deltas += self._part(index, part)
-                deltas += self._kept.whole(index, part, member(wire, index))
+                deltas += self._part(index, part) + kept_whole(part, member(wire, index))
+                deltas += report.answered(member(part.tool_result, "toolUseId"))
             else:
                 deltas += self._start_call(index, part.tool_use) + self._others.stop(index)
         return deltas + self._metadata(event) + self._message_stop(event)

@@ -16,7 +16,7 @@ from wholecall.deltas import BlockKept, Delta, Index
 from wholecall.dialects.amazon.converse_views import Part
 from wholecall.dialects.decode import listed
 
-__all__ = ["KeptParts", "is_other", "is_unknown"]
+__all__ = ["KeptParts", "is_other", "is_unknown", "kept_whole"]
 
 
 def is_other(part: Part) -> bool:
@@ -28,6 +28,13 @@ def is_unknown(part: Part) -> bool:
     """Return whether nobody knows what such a part is."""
     known = (part.citations_content, part.tool_result, part.citation, part.image)
     return is_other(part) and all(one is None for one in known)
+
+
+def kept_whole(part: Part, wire: Any) -> list[Delta]:
+    """Return what is kept of a whole part, which the wire has so."""
+    if not isinstance(wire, dict) or not wire or not is_other(part):
+        return []
+    return [BlockKept(0, wire, of_text=part.citations_content is not None)]
 
 
 class KeptParts:
@@ -46,25 +53,20 @@ class KeptParts:
 
     def grow(self, index: Index | None, part: Part) -> None:
         """Add a piece: of a result's content, or a citation to the text of its block."""
-        if isinstance(part.citation, dict):
-            cited = self._growing.setdefault(index, {"citationsContent": {"citations": []}})
-            listed(cited.get("citationsContent", {}).get("citations")).append(part.citation)
-        result = self._growing.get(index, {}).get("toolResult")
-        if result is not None:
-            for piece in listed(part.tool_result):
-                _add(result["content"], piece)
+        value = self._growing.get(index)
+        if value is None and isinstance(part.citation, dict):
+            value = self._growing[index] = {"citationsContent": {"citations": []}}
+        if value is None:
+            return
+        if "citationsContent" in value:
+            value["citationsContent"]["citations"] += [] if part.citation is None else [part.citation]
+        for piece in listed(part.tool_result) if "toolResult" in value else ():
+            _add(value["toolResult"]["content"], piece)
 
     def stop(self, index: Index | None) -> list[Delta]:
         """Return what is kept of a block that ended."""
         value = self._growing.pop(index, None)
         return [] if value is None else [BlockKept(0, value, of_text="citationsContent" in value)]
-
-    def whole(self, index: Index | None, part: Part, wire: Any) -> list[Delta]:
-        """Return what is kept of a whole part, which the wire has so."""
-        self._growing.pop(index, None)
-        if not isinstance(wire, dict) or not wire or not is_other(part):
-            return []
-        return [BlockKept(0, wire, of_text=part.citations_content is not None)]
 
 
 def _add(content: list[Any], piece: Any) -> None:

@@ -60,7 +60,7 @@ _FOREIGN: Final = ("function_result", "tool-call", "tool-result")
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """What messages show of their shape.
+    """The first views whose ways some messages have.
 
     Attributes:
         own: the number of the first view whose own ways one of them has, that of no view where none has any.
