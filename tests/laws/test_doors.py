@@ -51,6 +51,8 @@ PREFIXES = [
     b'data: {"id": "c", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "a"}}]}\n\n',
 ]
 
+TOKENS = {"input_tokens": 1, "output_tokens": 1}
+
 
 def _events(*payloads: dict[str, Any]) -> list[bytes]:
     named = [b"event: " + each["type"].encode() + b"\n" if "type" in each else b"" for each in payloads]
@@ -72,7 +74,14 @@ def stream(dialect: str, arguments: str) -> bytes:
     item = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "f"}
     done = {**item, "arguments": arguments, "status": "completed"}
     at = {"output_index": 0, "item_id": "fc_1"}
-    message = {"id": "m1", "type": "message", "role": "assistant", "model": "m", "content": [], "usage": {}}
+    message = {
+        "id": "m1",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": [],
+        "usage": TOKENS,
+    }
     block = {"type": "tool_use", "id": "call_1", "name": "f", "input": {}}
     response = {"id": "r1", "object": "response", "created_at": 1, "model": "m", "output": []}
     numbered = [
@@ -98,7 +107,7 @@ def stream(dialect: str, arguments: str) -> bytes:
                 "delta": {"type": "input_json_delta", "partial_json": arguments},
             },
             {"type": "content_block_stop", "index": 0},
-            {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {}},
+            {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 2}},
             {"type": "message_stop"},
         ),
         "responses": _events(*({**each, "sequence_number": n} for n, each in enumerate(numbered))),

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import corpora
+from tests.support import conforming, corpora
 from wholecall.encoders import ENCODERS
 from wholecall.repairing import Repairer, repair_body
 
@@ -111,3 +111,36 @@ def test_no_body_leaves_the_repairer_with_two_values_of_a_member(name: str) -> N
     """Whichever member of a whole body comes twice, none goes out twice."""
     body = corpora.recorded(_RECORDED[name]).decode()
     assert [] == [odd for odd in _twice(body) if _says_twice(repair_body(odd.encode()).data.decode())]
+
+
+# What is no JSON in the strict sense, and read by some clients all the same: where it stands, and instead of what.
+LENIENT = {
+    "a tab": (b'"hi', b'"h\ti', 1),
+    "a constant": (b"{", b'{"x": NaN, ', 1),
+    "broken UTF-8": (b'"hi', b'"h\xffi', 1),
+}
+
+
+def strict(text: str) -> Any:
+    """Return the value of a text that is JSON in the strict sense."""
+
+    def refuse(name: str) -> float:
+        raise ValueError(name)
+
+    return json.loads(text, parse_constant=refuse)
+
+
+@pytest.mark.parametrize("what", LENIENT)
+@pytest.mark.parametrize("dialect", conforming.STREAMS)
+def test_what_is_no_strict_json_is_written_anew(dialect: str, what: str) -> None:
+    """Frames and bodies that some clients read, and others fail on, go out so that all read them."""
+    stream = conforming.stream_of(dialect, conforming.STREAMS[dialect][0])
+    body = json.dumps(conforming.BODIES[dialect][0]).encode()
+    repairer = Repairer()
+    out = repairer.feed(stream.replace(*LENIENT[what])) + repairer.close()
+    repaired = repair_body(body.replace(*LENIENT[what])).data
+    with pytest.raises(ValueError, match=r".*"):
+        strict(body.replace(*LENIENT[what]).decode())
+
+    assert all(strict(line[6:]) for line in out.decode().splitlines() if line.startswith("data: {"))
+    assert strict(repaired.decode())

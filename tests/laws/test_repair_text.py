@@ -126,13 +126,18 @@ def test_text_of_recordings_waits_for_nothing() -> None:
     assert {} == found
 
 
+def tokens(total: int) -> dict[str, int]:
+    """Return counts of this sum."""
+    return {"prompt_tokens": 0, "completion_tokens": total, "total_tokens": total}
+
+
 @pytest.mark.parametrize("usages", [[None], [1], [1, None]])
 def test_of_many_reasons_and_counts_the_last_ones_go_on(usages: list[int | None]) -> None:
     """A server that says them with each piece: one frame has both, whatever came with the last piece."""
     counts = [usages[at % len(usages)] for at in range(9)]
     events = [chunk({"role": "assistant", "content": "x"}, None)]
     for at, n in enumerate(counts):
-        told = {} if n is None else {"usage": {"total_tokens": at}}
+        told = {} if n is None else {"usage": tokens(at)}
         payload = json.loads(chunk({"content": "y"}, "stop")[6:])
         events.append(b"data: " + json.dumps({**payload, **told}).encode() + b"\n\n")
     out = [
@@ -140,9 +145,7 @@ def test_of_many_reasons_and_counts_the_last_ones_go_on(usages: list[int | None]
     ]
     last = max((at for at, n in enumerate(counts) if n is not None), default=None)
 
-    assert [one.get("usage") for one in out] == [None] * 10 + [
-        None if last is None else {"total_tokens": last}
-    ]
+    assert [one.get("usage") for one in out] == [None] * 10 + [None if last is None else tokens(last)]
     assert [one["choices"][0]["finish_reason"] for one in out] == [None] * 10 + ["stop"]
 
 

@@ -3,75 +3,58 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support import corpora, quirky
-from wholecall.repairing import Repairer
-from wholecall.repairing.schema import CHOICE, CHUNK, EVENTS, ITEMS, MESSAGE, RESPONSE, flaws
+from tests.support.conforming import BODIES as SOUND_BODIES
+from tests.support.conforming import STREAMS, changed, payloads, stream_of
+from wholecall import ToolCallParser
+from wholecall.output.events import EXECUTABLE, Event, ReasoningDelta, TextDelta
+from wholecall.repairing import Repairer, repair_body
+from wholecall.repairing.schema import conformed
+from wholecall.repairing.wires import BODIES, CHUNK, EVENTS, GEMINI
 
-WIRES = ("anthropic", "chat-completions", "responses")
-
-
-def of_chunk(payload: dict[str, Any]) -> Iterator[str]:
-    """Yield the flaws of a chunk of chat completions."""
-    yield from (f"chunk: {name}" for name in flaws(payload, CHUNK))
-    for choice in payload.get("choices") or ():
-        yield from (f"choice: {name}" for name in flaws(choice, CHOICE))
-        delta = choice.get("delta") or {}
-        if delta.get("role") == "" or choice.get("finish_reason") in ("", "null"):
-            yield "choice: a blank"
-        yield from (
-            "call: index" for call in delta.get("tool_calls") or () if type(call.get("index")) is not int
-        )
+ASKED: Mapping[str, Any] = {
+    "anthropic": EVENTS,
+    "chat-completions": CHUNK,
+    "gemini": GEMINI,
+    "responses": EVENTS,
+}
 
 
-def of_event(payload: dict[str, Any]) -> Iterator[str]:
-    """Yield the flaws of an event of Responses or of Anthropic's."""
-    kind = str(payload.get("type"))
-    yield from (f"{kind}: {name}" for name in flaws(payload, EVENTS.get(kind, {})))
-    for name, schema in (("response", RESPONSE), ("message", MESSAGE if kind == "message_start" else {})):
-        if isinstance(payload.get(name), dict):
-            yield from (f"{name}: {flaw}" for flaw in flaws(payload[name], schema))
-    for name in ("item", "content_block"):
-        thing = payload.get(name)
-        if isinstance(thing, dict):
-            yield from (
-                f"{thing.get('type')}: {flaw}" for flaw in flaws(thing, ITEMS.get(str(thing["type"]), {}))
-            )
-
-
-def wrong(data: bytes) -> set[str]:
-    """Return the flaws of what a repairer makes of a stream, if it is one that it repairs."""
+def wrong(data: bytes) -> list[dict[str, Any]]:
+    """Return the frames that leave a repairer and are not as they should be, if it repairs the stream."""
     repairer = Repairer()
     out = repairer.feed(data) + repairer.close()
-    report = repairer.report
-    if report.unread or report.dialect not in WIRES:
-        return set()
-    check = of_chunk if report.dialect == "chat-completions" else of_event
-    return {flaw for payload in payloads(out) for flaw in check(payload)}
+    asked = ASKED.get(repairer.report.dialect or "")
+    if repairer.report.unread or asked is None:
+        return []
+    return [payload for payload in payloads(out) if conformed(payload, asked, is_first=True) is not payload]
 
 
-def payloads(data: bytes) -> Iterator[dict[str, Any]]:
-    """Yield the payloads of a stream that can be read, and are no error."""
-    for line in data.splitlines():
-        try:
-            payload = json.loads(line.removeprefix(b"data: ")) if line.startswith(b"data: {") else None
-        except ValueError:
-            continue
-        if payload is not None and not payload.get("error") and payload.get("type") not in ("error", "ping"):
-            yield payload
+def told(events: list[Event[Any]]) -> tuple[str, list[Any]]:
+    """Return the text and reasoning that a stream holds, and its calls, in whatever order."""
+    text = "".join(event.text for event in events if isinstance(event, (TextDelta, ReasoningDelta)))
+    calls = [event for event in events if isinstance(event, EXECUTABLE)]
+    return text, sorted(str((getattr(call, "name", ""), getattr(call, "arguments", ""))) for call in calls)
+
+
+def read(data: bytes, dialect: str) -> tuple[str, list[Any]]:
+    """Return what the parser reads in a stream."""
+    parser: ToolCallParser[Any] = ToolCallParser(dialect)
+    return told([*parser.feed(data), *parser.close()])
 
 
 def test_recordings_leave_the_repairer_as_the_schema_asks() -> None:
     """Every frame of every recording; errors of a server, and what nobody can read, aside."""
     found = {
-        f"{path.parent.name}/{path.stem}": flaws_
+        f"{path.parent.name}/{path.stem}": frames
         for path in corpora.streams()
-        if path.parent.name in WIRES and path.suffix == ".sse" and (flaws_ := wrong(path.read_bytes()))
+        if path.parent.name in ASKED and path.suffix == ".sse" and (frames := wrong(path.read_bytes()))
     }
 
     assert {} == found
@@ -80,7 +63,7 @@ def test_recordings_leave_the_repairer_as_the_schema_asks() -> None:
 @pytest.mark.parametrize("mode", quirky.MODES)
 def test_quirky_streams_leave_it_so(mode: str) -> None:
     """So do the streams of every server with a quirk."""
-    assert [set()] * 3 == [wrong(quirky.make(f"schema:{number}", (mode,)).bytes()) for number in range(3)]
+    assert [[]] * 3 == [wrong(quirky.make(f"schema:{number}", (mode,)).bytes()) for number in range(3)]
 
 
 @pytest.mark.cases
@@ -88,16 +71,71 @@ def test_further_recordings_leave_it_so(recordings_dir: Path) -> None:
     """So do further recorded streams."""
     paths = [path for path in sorted(recordings_dir.iterdir()) if path.suffix == ".sse"]
 
-    assert {} == {path.name: flaws_ for path in paths if (flaws_ := wrong(path.read_bytes()))}
+    assert {} == {path.name: frames for path in paths if (frames := wrong(path.read_bytes()))}
 
 
-def test_flaws_are_found() -> None:
-    """The law is about something: each member of a schema is missed, and so is an empty id."""
+@pytest.mark.parametrize(
+    ("dialect", "number"), [(name, at) for name in STREAMS for at in range(len(STREAMS[name]))]
+)
+def test_whatever_a_member_is(dialect: str, number: int) -> None:
+    """Any member of any frame may be gone or of another type: what goes out is as it should be, and read as it came."""
+    sound = STREAMS[dialect][number]
+    found = []
+    for at, frame in enumerate(sound):
+        for what, payload in changed(frame):
+            data = stream_of(dialect, [*sound[:at], payload, *sound[at + 1 :]])
+            repairer = Repairer(expected=dialect, withheld="end")
+            out = repairer.feed(data) + repairer.close()
+            if wrong(data) or read(data, dialect) != read(out, dialect):
+                found.append((at, what))
+
+    assert [] == found
+
+
+@pytest.mark.parametrize("dialect", STREAMS)
+def test_what_is_sound_stays(dialect: str) -> None:
+    """Streams and bodies of which nothing is missing pass byte for byte, at any cut of a stream."""
+    for frames in STREAMS[dialect]:
+        data = stream_of(dialect, frames)
+        for size in (1, 7, len(data)):
+            repairer = Repairer()
+            out = b"".join(repairer.feed(data[at : at + size]) for at in range(0, len(data), size))
+
+            assert data == out + repairer.close()
+    for body in SOUND_BODIES[dialect]:
+        data = json.dumps(body, indent=1).encode()
+
+        assert data == repair_body(data).data
+
+
+@pytest.mark.parametrize(
+    ("dialect", "number"), [(name, at) for name in SOUND_BODIES for at in range(len(SOUND_BODIES[name]))]
+)
+def test_whatever_a_member_of_a_body_is(dialect: str, number: int) -> None:
+    """So it is for whole bodies."""
+    found = []
+    for what, body in changed(SOUND_BODIES[dialect][number]):
+        came = json.dumps(body).encode()
+        repaired = repair_body(came, withheld="end")
+        payload = json.loads(repaired.data)
+        if repaired.report.dialect != dialect or repaired.report.unread or payload.get("error"):
+            continue
+        is_sound = conformed(payload, BODIES[dialect], is_first=True) is payload
+        if not is_sound or read(came, dialect)[1] != read(repaired.data, dialect)[1]:
+            found.append(what)
+
+    assert [] == found
+
+
+def test_what_a_schema_misses_is_found() -> None:
+    """The law is about something: an object that lacks a member, or has it as another type, is not itself any more."""
     sound = {"id": "r", "object": "response", "created_at": 1, "model": "m", "output": []}
+    asked = BODIES["responses"]
 
-    assert [] == flaws(sound, RESPONSE)
-    assert [[name] for name in sound] == [
-        flaws({key: value for key, value in sound.items() if key != name}, RESPONSE) for name in sound
-    ]
-    assert ["id"] == flaws({**sound, "id": ""}, RESPONSE)
-    assert ["created_at"] == flaws({**sound, "created_at": True}, RESPONSE)
+    assert sound is conformed(sound, asked, is_first=True)
+    for name in sound:
+        lacking = {key: value for key, value in sound.items() if key != name}
+
+        assert sound.keys() == (conformed(lacking, asked, is_first=True) or {}).keys()
+    assert {**sound, "id": "resp_0"} == conformed({**sound, "id": ""}, asked, is_first=True)
+    assert {**sound, "created_at": 0} == conformed({**sound, "created_at": True}, asked, is_first=True)

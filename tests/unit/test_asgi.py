@@ -644,12 +644,15 @@ def test_requests_are_handed_on() -> None:
 # Whole bodies, and labels that do not tell.
 
 
+BODY_HEAD = {"id": "c", "object": "chat.completion", "created": 1, "model": "m"}
+
+
 def body_of(arguments: str, **more: Any) -> bytes:
     """Return the whole body of a turn with one call."""
     call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": arguments}}
     message = {"role": "assistant", "content": None, "tool_calls": [call]}
     choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
-    return json.dumps({"id": "c", "object": "chat.completion", "choices": [choice], **more}).encode()
+    return json.dumps({**BODY_HEAD, "choices": [choice], **more}).encode()
 
 
 def test_a_sound_body_stays() -> None:

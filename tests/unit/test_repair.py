@@ -15,7 +15,7 @@ from wholecall.repairing.blocks import Blocks, ended
 CHAT = b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'
 STRANGE = b'data: {"hello":"world"}\n\n'
 # The same, as clients of chat streams can read it.
-LISTED = b'data: {"id":"chatcmpl-0","object":"chat.completion.chunk","created":0,"model":"","hello":"world","choices":[]}\n\n'
+LISTED = b'data: {"id":"chatcmpl-0","created":0,"model":"","hello":"world","choices":[],"object":"chat.completion.chunk"}\n\n'
 CALL = b'data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f"}}]}}]}\n\n'
 
 
@@ -206,7 +206,7 @@ def test_json_passes_at_once() -> None:
 # Reports, failures, pings.
 
 FINISH = b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"%s"}]}\n\n'
-USAGE = b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"total_tokens":9}}\n\n'
+USAGE = b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":4,"completion_tokens":5,"total_tokens":9}}\n\n'
 DONE = b"data: [DONE]\n\n"
 WHOLE = (
     b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a",'
@@ -230,7 +230,10 @@ def test_a_report_counts_while_the_stream_goes_on() -> None:
     assert [0, 0, 0, 0, 1, 1] == [report.n_calls for report in seen]
     assert [False] * 4 + [True] * 2 == [report.ended for report in seen]
     assert repairer.report == Report(
-        dialect="chat-completions", ended=True, n_calls=1, usage={"total_tokens": 9}
+        dialect="chat-completions",
+        ended=True,
+        n_calls=1,
+        usage={"prompt_tokens": 4, "completion_tokens": 5, "total_tokens": 9},
     )
 
 

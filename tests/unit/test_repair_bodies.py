@@ -13,6 +13,8 @@ from wholecall.repairing import repair_body
 
 WHOLE, CUT, LISTED = '{"a":1}', '{"a":', "[1]"
 
+USAGE = {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
+
 
 def chat(*arguments: Any, reason: str | None = "tool_calls", **message: Any) -> dict[str, Any]:
     """Return a body of chat completions with calls of these arguments."""
@@ -25,9 +27,10 @@ def chat(*arguments: Any, reason: str | None = "tool_calls", **message: Any) -> 
     return {
         "id": "r",
         "object": "chat.completion",
+        "created": 1,
         "model": "m",
         "choices": [choice],
-        "usage": {"total_tokens": 3},
+        "usage": USAGE,
     }
 
 
@@ -44,6 +47,7 @@ def claude(*inputs: Any, reason: str | None = "tool_use") -> dict[str, Any]:
         "model": "m",
         "content": content,
         "stop_reason": reason,
+        "usage": {"input_tokens": 1, "output_tokens": 2},
     }
 
 
@@ -64,9 +68,11 @@ def response(*arguments: Any, status: str = "completed") -> dict[str, Any]:
         "type": "message",
         "id": "m",
         "role": "assistant",
-        "content": [{"type": "output_text", "text": "a"}],
+        "status": "completed",
+        "content": [{"type": "output_text", "text": "a", "annotations": []}],
     }
-    return {"id": "r", "object": "response", "status": status, "error": None, "output": [message, *calls]}
+    head = {"id": "r", "object": "response", "created_at": 1, "model": "m", "status": status, "error": None}
+    return {**head, "output": [message, *calls]}
 
 
 def repaired(body: Any, **options: Any) -> Any:
@@ -134,7 +140,7 @@ def test_calls_are_mended() -> None:
 
     assert ["c0", "c1"] == [call["id"] for call in message["tool_calls"]]
     assert [{"a": 1}] * 2 == [json.loads(call["function"]["arguments"]) for call in message["tool_calls"]]
-    assert ("x", "tool_calls", {"total_tokens": 3}) == (
+    assert ("x", "tool_calls", USAGE) == (
         message["content"],
         found["choices"][0]["finish_reason"],
         found["usage"],
@@ -253,7 +259,7 @@ def test_a_report_says_what_became_of_it() -> None:
     """Its numbers are those of streams; a repr shows no body."""
     found = repair_body(json.dumps(chat(WHOLE, CUT)).encode())
 
-    assert ("chat-completions", True, 1, 1, True, None, {"total_tokens": 3}) == (
+    assert ("chat-completions", True, 1, 1, True, None, USAGE) == (
         found.report.dialect,
         found.report.ended,
         found.report.n_calls,

@@ -13,6 +13,7 @@ from wholecall.dialects.labels import choice_label
 from wholecall.repairing import Repairer
 
 DONE = b"data: [DONE]\n\n"
+USAGE = {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
 HEADER = {"id": "r", "object": "chat.completion.chunk", "created": 1, "model": "m"}
 COMMENT = b": keep-alive\n\n"
 
@@ -243,13 +244,13 @@ def test_some_calls_are_enough() -> None:
 
 def test_what_a_turn_said_goes_out_before_its_error() -> None:
     """Text that waited after the reason, and token counts, are lost by no error."""
-    usage = b"data: " + json.dumps({**HEADER, "choices": [], "usage": {"total_tokens": 9}}).encode() + b"\n\n"
+    usage = b"data: " + json.dumps({**HEADER, "choices": [], "usage": USAGE}).encode() + b"\n\n"
     ending = frame({"content": "b"}, finish="tool_calls")
     out = run(texts("a"), calls(HEAD), ending, texts("c"), usage, DONE)
 
     assert "abc" == visible_text(b"".join(out))
     assert ([], "calls_withheld") == (finish_reasons(b"".join(out)), (error_of(b"".join(out)) or ("",))[0])
-    assert 9 == list(data_of(b"".join(out)))[-2]["usage"]["total_tokens"]
+    assert 3 == list(data_of(b"".join(out)))[-2]["usage"]["total_tokens"]
 
 
 def test_an_end_that_is_no_reason() -> None:
@@ -321,7 +322,7 @@ def test_everything_in_one_frame() -> None:
 
 def test_everything_in_one_frame_with_a_wrong_reason() -> None:
     """Only the reason of such a frame is edited, or its calls are cut out and the rest stays."""
-    wrong = frame({"content": "a", "tool_calls": [WHOLE]}, finish="stop", usage={"total_tokens": 3})
+    wrong = frame({"content": "a", "tool_calls": [WHOLE]}, finish="stop", usage=USAGE)
     lost = frame({"content": "a", "tool_calls": [HEAD]}, finish="stop")
 
     assert (GOOD, "a", ["tool_calls"]) == (
@@ -339,7 +340,7 @@ def test_everything_in_one_frame_with_a_wrong_reason() -> None:
 
 def test_roles_and_usage_stay() -> None:
     """What stands beside calls that are written anew stays: the role before them, token counts after the reason."""
-    usage = b"data: " + json.dumps({**HEADER, "choices": [], "usage": {"total_tokens": 9}}).encode() + b"\n\n"
+    usage = b"data: " + json.dumps({**HEADER, "choices": [], "usage": USAGE}).encode() + b"\n\n"
     out = run(frame({"role": "assistant", "tool_calls": [HEAD]}), calls(TAIL, id="r"), FINISH, usage, DONE)
     lost = run(frame({"role": "assistant", "tool_calls": [{**WHOLE, "index": None}]}), FINISH, usage, DONE)
 

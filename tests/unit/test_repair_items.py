@@ -26,7 +26,9 @@ def run(*frames: bytes, **options: Any) -> list[bytes]:
 
 # Anthropic.
 
-MESSAGE = event("message_start", message={"id": "m1", "model": "m", "content": []})
+TOKENS = {"input_tokens": 1, "output_tokens": 1}
+HEAD = {"id": "m1", "type": "message", "role": "assistant", "model": "m", "content": [], "usage": TOKENS}
+MESSAGE = event("message_start", message=HEAD)
 STOP = event("message_stop")
 PING = event("ping")
 
@@ -475,11 +477,10 @@ def test_calls_that_only_the_finished_response_has() -> None:
 
 def test_an_empty_list_is_filled() -> None:
     """Where a server lists no items in the finished response, clients that read only that get all of them."""
-    message = {"type": "message", "id": "m", "content": []}
-    text = [("output_item.done", {"output_index": 0, "item": message})]
+    text = [("output_item.done", {"output_index": 0, "item": MESSAGE_ITEM})]
     out = run(*numbered(CREATED, *text, *called(1), completed()))
 
-    assert [message, item(1)] == list(data_of(out[-2]))[-1]["response"]["output"]
+    assert [MESSAGE_ITEM, item(1)] == list(data_of(out[-2]))[-1]["response"]["output"]
 
 
 def test_tools_of_the_provider_that_the_client_executes() -> None:
@@ -507,7 +508,7 @@ def test_tools_of_the_provider_that_the_client_executes() -> None:
 
 def test_other_items_keep_their_numbers_while_nothing_changed() -> None:
     """Numbers that are odd on the wire are not our business as long as nothing was withheld."""
-    text = [("output_item.added", {"output_index": 7, "item": {"type": "message", "id": "m"}})]
+    text = [("output_item.added", {"output_index": 7, "item": MESSAGE_ITEM})]
     frames = numbered(CREATED, *text, completed())
 
     assert frames == run(*frames)[:3]
@@ -603,8 +604,7 @@ def test_items_that_are_not_strict_are_written_anew(events: Any) -> None:
 
 def test_an_empty_list_without_calls_stays() -> None:
     """Where there are no calls nothing is filled in."""
-    message = {"type": "message", "id": "m", "content": []}
-    frames = numbered(CREATED, ("output_item.done", {"output_index": 0, "item": message}), completed())
+    frames = numbered(CREATED, ("output_item.done", {"output_index": 0, "item": MESSAGE_ITEM}), completed())
 
     assert frames == run(*frames)[:3]
 

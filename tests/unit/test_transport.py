@@ -396,7 +396,7 @@ def test_a_repairer_is_closed_once() -> None:
 
 
 BODY = (
-    b'{"id":"r","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","tool_calls":'
+    b'{"id":"r","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","tool_calls":'
     b'[{"id":"a","type":"function","function":{"name":"f","arguments":%s}}]},"finish_reason":"tool_calls"}]}'
 )
 

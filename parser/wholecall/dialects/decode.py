@@ -43,6 +43,7 @@ __all__ = [
     "decode",
     "dumped",
     "first_choice",
+    "integer",
     "is_blank",
     "is_done",
     "is_noise",
@@ -71,11 +72,12 @@ LONGEST_NOISE: Final = max(map(len, _NOISE))
 _LIMITS = Limits()
 
 
-def _integer(digits: str) -> int | float:
+def integer(digits: str) -> int | float:
+    """Return the value of the digits of a whole number."""
     return int(digits) if len(digits) < 20 else float(digits)  # int() refuses very long ones
 
 
-_SCANNER = json.JSONDecoder(parse_int=_integer, strict=False)
+_SCANNER = json.JSONDecoder(parse_int=integer, strict=False)
 _STRING = msgspec.json.Decoder(str)
 
 

@@ -39,8 +39,10 @@ def choice_label(value: object) -> int:
 
 def _fold(value: object) -> int:
     """Return a number from 0 to `HIGHEST_INDEX` for a label that is no index; containers share one."""
-    if type(value) is int:  # of any size: its digits might be too many to write
-        return value % HIGHEST_INDEX
+    if (
+        type(value) is int
+    ):  # of any size: its digits might be too many to write; a number made here stays what it is
+        return (value - HIGHEST_INDEX - 1) % HIGHEST_INDEX
     return crc32(ascii(value).encode()) if isinstance(value, (str, float, bool)) else 0
 
 

@@ -106,7 +106,7 @@ class AnthropicEncoder(Encoder):
     def start(self, id: str | None = None, model: str | None = None) -> bytes:
         """Return the start of a message."""
         message: dict[str, Any] = {
-            "id": id or "",
+            "id": id or "msg_0",
             "type": "message",
             "role": "assistant",
             "model": model or "",

@@ -13,7 +13,6 @@ a start. Clients only read events whose name is their type, so every frame gets 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final
 
@@ -21,17 +20,17 @@ from wholecall.dialects.reasons import turn_reason
 from wholecall.encoders.anthropic import AnthropicEncoder
 from wholecall.limits import Limits
 from wholecall.output.events import Event
-from wholecall.repairing.items import MOST_DIGITS, ItemMender, Role
+from wholecall.repairing.items import ItemMender, Role
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.strict import Track
+from wholecall.repairing.wires import END_WORDS
 from wholecall.repairing.withholding import Withheld
 
-__all__ = ["REASONS", "AnthropicMender"]
+__all__ = ["AnthropicMender"]
 
 _ENDS: Final = {"message_start": Role.BEGINS, "message_stop": Role.ENDS}
 _CALL: Final = "tool_use"
 _SPOKEN: Final = frozenset({"text", "thinking", "redacted_thinking"})
-REASONS: Final[dict[str, str]] = {"tool_calls": _CALL, "stop": "end_turn", "length": "max_tokens"}
 _PLACEHOLDERS: Final[tuple[Any, ...]] = ({}, None)
 # The start that was missing, for deltas without one.
 _STARTS: Final[dict[Any, dict[str, Any]]] = {
@@ -41,7 +40,6 @@ _STARTS: Final[dict[Any, dict[str, Any]]] = {
 _INSIDE: Final = frozenset(
     {"content_block_start", "content_block_delta", "content_block_stop", "message_delta"}
 )
-_INDEX: Final = re.compile(rb'"index":\s*(\d+)')  # a member: inside a string its quotes would be escaped
 
 
 class AnthropicMender(ItemMender[AnthropicEncoder]):
@@ -59,12 +57,9 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         self._has_reason = False
         self._begin_tracks()
 
-    def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
-        """Whether a block needs no look: it shows text of a block that is open under its own number."""
-        if not super().is_plain(block, events):
-            return False
-        index = _INDEX.search(block)
-        return index is not None and len(index[1]) <= MOST_DIGITS and int(index[1]) in self._numbers
+    def is_sound(self, payload: dict[str, Any]) -> bool:
+        """Whether a frame is as the published schema asks, and of a block that is open under its own number."""
+        return super().is_sound(payload) and payload.get("index") in self._numbers
 
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
         """Take frames; the first of a message that never began has a start before it."""
@@ -230,8 +225,9 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
     def _numbered(self, piece: Piece) -> bytes:
         """Return a frame with our number of its block."""
         payload = piece.payload or {}
-        number = self._numbers[_hashable(payload.get("index"))]
-        if payload.get("index") == number:
+        index = payload.get("index")
+        number = self._numbers[_hashable(index)]
+        if type(index) is int and index == number:
             return piece.raw
         self._is_shifted = True
         return piece.with_payload({**payload, "index": number})
@@ -240,14 +236,16 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         """Return the reason, right about whether calls come out; a cut stays one (so does any other reason)."""
         payload = piece.payload or {}
         delta = payload.get("delta")
-        if not isinstance(delta, dict) or (known := turn_reason(delta.get("stop_reason"))) is None:
+        if not isinstance(delta, dict) or delta.get("stop_reason") is None:
             return piece.raw
+        if (known := turn_reason(delta["stop_reason"])) is None:  # such as `""`
+            return piece.with_payload({**payload, "delta": {**delta, "stop_reason": None}})
         self._has_reason = True
         executed = bool(self._executed)
         if self._losses.is_error(known[0], executed=executed):
             return self._fail_empty_handed()
         reason = self._losses.reason(known[0], executed=executed)
-        word = known[1] if reason == known[0] != "tool_calls" else REASONS[reason]
+        word = END_WORDS["anthropic"].word(known[1] if reason == known[0] else "", reason)
         if word == known[1]:
             return piece.raw
         return piece.with_payload({**payload, "delta": {**delta, "stop_reason": word}})

@@ -23,17 +23,19 @@ from wholecall.encoders.responses import ResponsesEncoder
 from wholecall.limits import Limits
 from wholecall.output.events import EXECUTABLE, Event, StreamFault, ToolCall, ToolCallDropped
 from wholecall.policy import Policy
-from wholecall.repairing.anthropic import REASONS
 from wholecall.repairing.chat_bodies import chat_body
 from wholecall.repairing.chat_reading import claims_of
 from wholecall.repairing.gemini_bodies import gemini_body, gemini_claims
 from wholecall.repairing.items import label_of
 from wholecall.repairing.leaked_bodies import without_leaks
 from wholecall.repairing.mender import lasting, own_fault
-from wholecall.repairing.once import names_twice
+from wholecall.repairing.once import once
+from wholecall.repairing.pieces import is_error
 from wholecall.repairing.report import Ledger, Report
-from wholecall.repairing.responses import cut_response, is_ours, item_label, response_claim
+from wholecall.repairing.responses import cut_response, is_ours, item_label, minted_id, response_claim
+from wholecall.repairing.schema import Schema, conformed
 from wholecall.repairing.table import MENDERS
+from wholecall.repairing.wires import BODIES, END_WORDS
 from wholecall.repairing.withholding import CALLS_WITHHELD, Losses, Withheld, checked
 from wholecall.stream.parser import ToolCallParser
 from wholecall.text.options import text_calls
@@ -119,7 +121,7 @@ def repair_body(
     elif form is not None and not parser.is_enveloped:
         error, mended = _mended(form, data, payload, events, losses, parser.turn.response_id)
     if mended is data:
-        mended = _told_once(data)
+        mended = _strict(data)
     report = _report(parser.dialect, events, error, is_mended=mended is not came)
     is_read = error is not None or payload is not None
     return RepairedBody(mended, report if is_read else replace(report, unread=True))
@@ -182,14 +184,18 @@ def _mended(
     if all(losses.is_error(claimed, executed=bool(calls)) for claimed in claims):
         return CALLS_WITHHELD, json_bytes(form.error(losses.sentence, CALLS_WITHHELD))
     ours = form.rewrite(payload, calls, losses)
+    if form.schema is not None and not is_error(ours):
+        ours = conformed(ours, form.schema, is_first=True) or ours
     return None, data if ours == payload else json_bytes(ours)
 
 
-def _told_once(data: bytes) -> bytes:
-    """Return a body in which no member is named twice: with the values that were read, whatever dialect it is."""
-    text = data.decode("utf-8-sig", "replace")
-    value = plain(text) if names_twice(text) else None
-    return data if value is None else json_bytes(value)
+def _strict(data: bytes) -> bytes:
+    """Return a body that all readers take for the same value, whatever dialect it is: as it came, or written anew."""
+    try:
+        value, is_odd = once(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        value, is_odd = plain(data.decode("utf-8-sig", "replace")), True
+    return json_bytes(value) if is_odd and value is not None else data
 
 
 # Anthropic.
@@ -215,8 +221,11 @@ def _message(payload: Payload, calls: Sequence[Executable], losses: Losses) -> P
     known = turn_reason(payload.get("stop_reason"))
     claimed = "stop" if known is None else known[0]
     reason = losses.reason(claimed, executed=bool(ours))
-    if reason == "tool_calls" or (known is not None and reason != claimed):
-        edited["stop_reason"] = REASONS[reason]
+    if known is not None or reason == "tool_calls":
+        word = known[1] if known is not None and reason == claimed else ""
+        edited["stop_reason"] = END_WORDS["anthropic"].word(word, reason)
+    elif edited.get("stop_reason") is not None:  # such as `""`
+        edited["stop_reason"] = None
     return edited
 
 
@@ -249,7 +258,14 @@ def _response(payload: Payload, calls: Sequence[Executable], losses: Losses) -> 
         edited["output"] = _placed(output, is_ours, [encoder.item(call) for call in calls])
     if response_claim(payload) == "stop" and not calls and losses.is_cut():
         edited |= cut_response()
+    edited["output"] = [_with_id(item, payload.get("id"), at) for at, item in enumerate(edited["output"])]
     return edited
+
+
+def _with_id(item: Any, response_id: object, place: int) -> Any:
+    if not isinstance(item, dict) or (type(item.get("id")) is str and item["id"]):
+        return item
+    return {**item, "id": minted_id(item, response_id, place)}
 
 
 # What both have: a list in which calls stand among other things.
@@ -267,17 +283,18 @@ def _error(message: str, code: str) -> Payload:
 
 
 class _Form(NamedTuple):
-    """What is known of the bodies of a dialect: why they ended, how they are written, an error in their form, their type."""
+    """What is known of the bodies of a dialect: why they ended, how they are written, errors, their type, their schema."""
 
     claims: Callable[[Any], list[TurnReason]]
     rewrite: Callable[[Any, Sequence[Executable], Losses], Any]
     error: Callable[[str, str], Payload]
     kind: Any = dict
+    schema: Schema | None = None
 
 
 _FORMS: Final = {
-    "anthropic": _Form(_message_claims, _message, _message_error),
-    "chat-completions": _Form(claims_of, chat_body, _error),
+    "anthropic": _Form(_message_claims, _message, _message_error, schema=BODIES["anthropic"]),
+    "chat-completions": _Form(claims_of, chat_body, _error, schema=BODIES["chat-completions"]),
     "gemini": _Form(gemini_claims, gemini_body, error_of, (dict, list)),
-    "responses": _Form(_response_claims, _response, _error),
+    "responses": _Form(_response_claims, _response, _error, schema=BODIES["responses"]),
 }

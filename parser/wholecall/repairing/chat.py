@@ -54,7 +54,8 @@ from wholecall.repairing.chat_shapes import said_in, shaped
 from wholecall.repairing.mender import Mender, ends_turn
 from wholecall.repairing.moulds import Mould
 from wholecall.repairing.pieces import Piece
-from wholecall.repairing.schema import CHUNK, stand_ins
+from wholecall.repairing.schema import stand_ins
+from wholecall.repairing.wires import CHUNK, END_WORDS
 from wholecall.repairing.withholding import Withheld
 from wholecall.types import TurnReason
 
@@ -76,6 +77,7 @@ class ChatMender(Mender[ChatEncoder]):
     """Mends one chat stream."""
 
     doubts = _NOTABLE
+    asked = CHUNK
 
     def __init__(self, limits: Limits, *, live: bool, withheld: Withheld = "auto") -> None:
         super().__init__(ChatEncoder(), limits, live=live, withheld=withheld)
@@ -175,13 +177,11 @@ class ChatMender(Mender[ChatEncoder]):
 
     def _readable(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> Iterable[Piece]:
         """Return the frames as clients can read them; the provider's errors stay as they are."""
-        said = said_in(events)
-        if said is None:
-            return pieces
-        if len(pieces) > 1:
-            said = {}  # it is unknown which of them said it
-        found = [shaped(piece, said, self._encoder.has_role) for piece in pieces]
-        kept = [self._with_head(piece) for piece in found if piece is not None]
+        said = said_in(events) if len(pieces) == 1 else {}  # of several it is unknown which one said it
+        found = (shaped(piece, said, self._encoder.has_role) for piece in pieces)
+        kept = [
+            self._with_head(whole) for piece in found if piece is not None and (whole := self.shaped(piece))
+        ]
         self._note_roles(kept)
         self._is_odd = self._is_odd or any(piece not in pieces for piece in kept)
         return kept
@@ -204,6 +204,11 @@ class ChatMender(Mender[ChatEncoder]):
             for choice in choices_of(piece.payload or {}):
                 if tells_role(choice):
                     self._encoder.tell_role(number_of(choice))
+
+    def shaped(self, piece: Piece) -> Piece | None:
+        """Return a frame as the published schema asks; one of another shape gets its choices first."""
+        choices = (piece.payload or {}).get("choices")
+        return super().shaped(piece) if isinstance(choices, (list, dict)) and choices != {} else piece
 
     # One frame.
 
@@ -372,7 +377,9 @@ class ChatMender(Mender[ChatEncoder]):
         reason = self._losses.reason(claimed, executed=number in self._executed, choice=number)
         if reason == "tool_calls":
             return {"finish_reason": self._call_reason()}
-        return {"finish_reason": word if reason == claimed else reason}
+        return {
+            "finish_reason": END_WORDS["chat-completions"].word(word if reason == claimed else "", reason)
+        }
 
     def _call_reason(self) -> str:
         return "function_call" if self._is_legacy else "tool_calls"

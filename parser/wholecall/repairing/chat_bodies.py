@@ -9,6 +9,7 @@ from wholecall.dialects.reasons import turn_reason
 from wholecall.encoders.base import Executable, argument_text
 from wholecall.output.events import BuiltinToolCall, CustomToolCall
 from wholecall.repairing.chat_reading import CALL_FIELDS, number_of
+from wholecall.repairing.wires import END_WORDS
 from wholecall.repairing.withholding import Losses
 
 __all__ = ["chat_body"]
@@ -47,7 +48,7 @@ def _choice(
     is_legacy = came_legacy if legacy is None else legacy and len(calls) <= 1
     expected = [_label(call, is_legacy=is_legacy) for call in calls]
     told = _legacy_told(message) if came_legacy else _told(message)
-    edited = dict(choice)
+    edited = {**choice, "index": number_of(choice)}
     if told != expected or message.get("toolCalls") or (calls and is_legacy != came_legacy):
         rest = {field: value for field, value in message.items() if field not in CALL_FIELDS}
         edited["message"] = {**rest, **_written(calls, is_legacy=is_legacy)}
@@ -56,8 +57,12 @@ def _choice(
     reason = losses.reason(claimed, executed=bool(calls), choice=number_of(choice))
     if reason == "tool_calls":
         edited["finish_reason"] = _LEGACY if is_legacy else reason
-    elif known is not None and reason != claimed:
-        edited["finish_reason"] = reason
+    elif known is not None:
+        edited["finish_reason"] = END_WORDS["chat-completions"].word(
+            known[1] if reason == claimed else "", reason
+        )
+    else:
+        edited.pop("finish_reason", None)  # such as `""`
     return edited
 
 
@@ -69,7 +74,8 @@ def _label(call: Executable, *, is_legacy: bool) -> tuple[object, ...]:
 
 def _told(message: dict[str, Any]) -> list[tuple[object, ...]]:
     """Return what a client reads of the calls in a message."""
-    listed = message.get("tool_calls")
+    given = message.get("tool_calls")
+    listed = [given] if given and isinstance(given, dict) else given
     found: list[tuple[object, ...]] = []
     for call in listed if isinstance(listed, list) else ():
         kind = str(call.get("type")) if isinstance(call, dict) else ""

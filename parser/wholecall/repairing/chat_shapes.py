@@ -13,26 +13,25 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from wholecall.dialects.reasons import turn_reason
-from wholecall.encoders.chat import CHUNK
-from wholecall.output.events import Event, ReasoningDelta, StreamFault, TextDelta
+from wholecall.output.events import Event, ReasoningDelta, TextDelta
 from wholecall.repairing.chat_reading import choices_of, number_of
 from wholecall.repairing.pieces import Piece
+from wholecall.repairing.wires import ROLES
 
 __all__ = ["said_in", "shaped"]
 
 Words = Mapping[str, str]  # what a delta is to say, by its member
 
 _MEMBERS: Final = {TextDelta: "content", ReasoningDelta: "reasoning_content"}
+_SPEAKERS: Final = (*ROLES, None)
 _SPOKEN: Final = frozenset({"text", "thinking"})  # parts of content that have a place of their own
 _EMPTY: Final = frozenset({"choices", "type"})  # members that mean nothing where there are no choices
 
 
-def said_in(events: Iterable[Event[Any]]) -> dict[int, dict[str, str]] | None:
-    """Return what the parser has read of text, by choice; None if something is wrong with what it has read."""
+def said_in(events: Iterable[Event[Any]]) -> dict[int, dict[str, str]]:
+    """Return what the parser has read of text, by choice."""
     said: dict[int, dict[str, str]] = {}
     for event in events:
-        if isinstance(event, StreamFault):
-            return None
         if isinstance(event, (TextDelta, ReasoningDelta)) and event.text:
             words, member = said.setdefault(event.choice, {}), _MEMBERS[type(event)]
             words[member] = words.get(member, "") + event.text
@@ -50,7 +49,7 @@ def shaped(piece: Piece, said: Mapping[int, Words], has_role: Callable[[int], bo
     payload = piece.payload
     if payload is None:
         return None if piece.event == "ping" else piece
-    if payload.get("error") or "error" in (payload.get("object"), payload.get("type")):
+    if piece.is_error:
         return piece  # clients should not read on as if nothing had happened
     if "error" in payload:  # a null one: some clients ask for the member alone
         piece = _replaced(piece, {name: value for name, value in payload.items() if name != "error"})
@@ -59,14 +58,9 @@ def shaped(piece: Piece, said: Mapping[int, Words], has_role: Callable[[int], bo
         return _with_choices(piece, payload, said)
     known = choices_of(payload)
     choices = [_choice(choice, said.get(number_of(choice), {}), has_role) for choice in known]
-    head = {"object": CHUNK} if known else {}
-    if (
-        len(known) == len(payload["choices"])
-        and all(map(_is, choices, known))
-        and head.items() <= payload.items()
-    ):
+    if len(known) == len(payload["choices"]) and all(map(_is, choices, known)):
         return piece
-    return _replaced(piece, {**payload, **head, "choices": choices})
+    return _replaced(piece, {**payload, "choices": choices})
 
 
 def _with_choices(piece: Piece, payload: Mapping[str, Any], said: Mapping[int, Words]) -> Piece | None:
@@ -74,8 +68,7 @@ def _with_choices(piece: Piece, payload: Mapping[str, Any], said: Mapping[int, W
     if not any(value for member, value in payload.items() if member not in _EMPTY):
         return None
     choices = [{"index": choice, "delta": words, "finish_reason": None} for choice, words in said.items()]
-    head = {"object": CHUNK} if choices else {}
-    return _replaced(piece, {**payload, **head, "choices": choices})
+    return _replaced(piece, {**payload, "choices": choices})
 
 
 def _choice(choice: dict[str, Any], words: Words, has_role: Callable[[int], bool]) -> dict[str, Any]:
@@ -86,7 +79,7 @@ def _choice(choice: dict[str, Any], words: Words, has_role: Callable[[int], bool
     reason = choice.get("finish_reason")
     if reason is not None and turn_reason(reason) is None:
         choice = {**choice, "finish_reason": None}  # such as `""`
-    if isinstance(delta, dict) and delta.get("role") == "":
+    if isinstance(delta, dict) and delta.get("role", "assistant") not in _SPEAKERS:  # such as `""`
         rest = {field: value for field, value in delta.items() if field != "role"}
         delta = rest if has_role(number_of(choice)) else {"role": "assistant", **rest}
         choice = {**choice, "delta": delta}

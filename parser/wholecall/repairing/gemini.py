@@ -30,6 +30,8 @@ from wholecall.output.events import (
 from wholecall.repairing import gemini_reading as reading
 from wholecall.repairing.mender import Mender, ends_turn
 from wholecall.repairing.pieces import Piece
+from wholecall.repairing.schema import conformed
+from wholecall.repairing.wires import GEMINI
 from wholecall.repairing.withholding import Withheld
 
 __all__ = ["GeminiMender"]
@@ -72,6 +74,15 @@ class GeminiMender(Mender[GeminiEncoder]):
             and _NOTABLE.search(block) is None
         )
 
+    def is_sound(self, payload: dict[str, Any]) -> bool:
+        """Whether a frame is as the published schema asks."""
+        response = reading.response_of(payload)
+        return response is not None and conformed(response, GEMINI) is response
+
+    def shaped(self, piece: Piece) -> Piece | None:
+        """Return the frame as it is: what is in it is shaped once it is spelt as clients read it."""
+        return piece
+
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
         """Take frames; calls wait for their verdict, and what ends a candidate for the end of the turn."""
         at = _next_turn(events)
@@ -106,7 +117,7 @@ class GeminiMender(Mender[GeminiEncoder]):
             return self._other(piece)
         if not response:
             return b""
-        known = reading.shaped(response)
+        known = conformed(reading.shaped(response), GEMINI) or {}
         if known != response:
             piece, response = _replaced(piece, known), known
         self._take_head(response)

@@ -9,6 +9,8 @@ from wholecall.encoders.base import Executable
 from wholecall.encoders.gemini import call_part
 from wholecall.output.events import ToolCall
 from wholecall.repairing import gemini_reading as reading
+from wholecall.repairing.schema import conformed
+from wholecall.repairing.wires import GEMINI
 from wholecall.repairing.withholding import Losses
 from wholecall.types import TurnReason
 
@@ -41,7 +43,8 @@ def _responses(payload: Any) -> list[dict[str, Any]]:
     """Return the responses in an answer, as clients read them."""
     listed = payload if isinstance(payload, list) else [payload]
     found = [reading.response_of(each) for each in listed if isinstance(each, dict)]
-    return [reading.shaped(response) for response in found if response is not None]
+    shaped = (reading.shaped(response) for response in found if response is not None)
+    return [conformed(response, GEMINI) or {} for response in shaped]
 
 
 def _with_responses(payload: Any, responses: list[dict[str, Any]]) -> Any:

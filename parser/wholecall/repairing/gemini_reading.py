@@ -15,6 +15,7 @@ from wholecall.dialects.reasons import turn_reason
 from wholecall.encoders.gemini import call_part
 from wholecall.output.events import ToolCall
 from wholecall.output.reasons import outranks
+from wholecall.repairing.wires import END_WORDS
 from wholecall.repairing.withholding import Losses
 from wholecall.types import TurnReason
 
@@ -49,7 +50,6 @@ _CALL: Final = "functionCall"
 _SILENT: Final = {
     "text": ""
 }  # shows nothing, as the API sends it: a list of no parts is invalid for some clients
-_REASONS: Final[dict[str, str]] = {"tool_calls": "STOP", "stop": "STOP", "length": "MAX_TOKENS"}
 # Members that clients read, and those that hold such members; all others stay as they are spelt.
 _NAMES: Final = (
     *("usageMetadata", "modelVersion", "responseId", "promptFeedback", "blockReason", "finishReason"),
@@ -109,6 +109,8 @@ def shaped(response: Payload) -> Payload:
 
 def _shaped(candidate: Payload) -> Payload:
     edited = {name: value for name, value in candidate.items() if (name, value) != ("finishReason", "")}
+    if edited.get("index") is not None and type(edited["index"]) is not int:
+        edited["index"] = number_of(candidate)
     content = candidate.get("content")
     if isinstance(content, dict) and content.get("parts") is not None:
         edited["content"] = {
@@ -299,4 +301,4 @@ class Ends:
         word, claimed = self.words[number]
         reason = self._losses.reason(claimed, executed=number in self._executed, choice=number)
         is_same = reason == claimed or {reason, claimed} <= {"stop", "tool_calls"}
-        return word if is_same else _REASONS.get(reason, word)
+        return END_WORDS["gemini"].word(word if is_same else "", reason)

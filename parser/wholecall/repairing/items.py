@@ -36,13 +36,13 @@ from wholecall.repairing.mender import Mender, ends_turn
 from wholecall.repairing.moulds import Mould
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.strict import Track
+from wholecall.repairing.wires import EVENTS
 from wholecall.repairing.withholding import CALLS_WITHHELD, Withheld
 
-__all__ = ["MOST_DIGITS", "ItemMender", "Role", "label_of"]
+__all__ = ["ItemMender", "Role", "label_of"]
 
 ItemEncoderT = TypeVar("ItemEncoderT", bound=Union[AnthropicEncoder, ResponsesEncoder])
 _SPEECH = frozenset({TextDelta, ReasoningDelta})
-MOST_DIGITS = 18  # of a number that counts anything
 
 
 # A frame that begins so is a piece of text, and begins or ends nothing. Inside a string its quotes would be escaped.
@@ -77,6 +77,7 @@ _OF_CALLS = frozenset({Role.OPENS, Role.BELONGS, Role.WHOLE})
 class ItemMender(Mender[ItemEncoderT]):
     """The queue of a stream of items; a subclass knows the frames of its dialect, and how they are numbered."""
 
+    asked = EVENTS
     # Whether a result may follow a call in the stream: then somebody else executed it.
     may_be_answered: ClassVar = False
 
@@ -157,6 +158,12 @@ class ItemMender(Mender[ItemEncoderT]):
         if payload is None or isinstance(payload.get("type"), str) or payload.get("error") is not None:
             return piece
         return piece.named() if self._is_named(piece) or _is_foreign(piece) else piece
+
+    def shaped(self, piece: Piece) -> Piece | None:
+        """Return a frame as the published schema asks; the numbers of what follows one that is left out close its gap."""
+        found = super().shaped(self._typed(piece))
+        self._is_shifted = self._is_shifted or found is None
+        return found
 
     def is_readable(self, piece: Piece) -> bool:
         """Whether clients can read a frame: its object has a type, or a name for one; behind a `[DONE]` they read nothing."""

@@ -30,6 +30,7 @@ from wholecall.output.events import (
 from wholecall.repairing.live import LIVE, LiveCalls, Void
 from wholecall.repairing.moulds import Mould
 from wholecall.repairing.pieces import Piece
+from wholecall.repairing.schema import Kinds, Schema, conformed
 from wholecall.repairing.strict import Track
 from wholecall.repairing.withholding import CALLS_WITHHELD, INCOMPLETE, Losses, Withheld
 
@@ -95,6 +96,7 @@ class Mender(ABC, Generic[EncoderT]):
 
     doubts: ClassVar[re.Pattern[bytes] | None] = None  # a text with any of this is looked at
     goes_on_after_cuts: ClassVar = False  # agents ask the model to go on if the reason says that it was cut
+    asked: ClassVar[Schema | Kinds]  # what the published schema asks of a frame
 
     def __init__(self, encoder: EncoderT, limits: Limits, *, live: bool, withheld: Withheld = "auto") -> None:
         self.failed: str | None = None
@@ -114,7 +116,7 @@ class Mender(ABC, Generic[EncoderT]):
 
     @abstractmethod
     def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
-        """Whether a block needs no look: it passes, and nothing follows from it."""
+        """Whether a block may pass as it is, if the frame in it is sound, and nothing follows from it."""
 
     @abstractmethod
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
@@ -123,6 +125,26 @@ class Mender(ABC, Generic[EncoderT]):
     def is_readable(self, piece: Piece) -> bool:
         """Whether clients can read a frame: all take its data for an object; what a server says of an error may be words."""
         return piece.payload is not None or piece.event == "error"
+
+    def is_sound(self, payload: dict[str, Any]) -> bool:
+        """Whether a frame is as the published schema asks, whatever was told before it."""
+        return conformed(payload, self.asked, is_first=True) is payload
+
+    def passed(self, payload: dict[str, Any]) -> None:
+        """Take note of a frame that passed as it is."""
+
+    def shaped(self, piece: Piece) -> Piece | None:
+        """Return a frame as the published schema asks, None where what it needs cannot be made up.
+
+        What an error holds is the server's own, and stays.
+        """
+        payload = piece.payload
+        if payload is None or piece.is_error:
+            return piece
+        found = conformed(payload, self.asked)
+        if found is payload or found is None:
+            return piece if found is payload else None
+        return piece._replace(payload=found, raw=piece.with_payload(found), plain=False)
 
     def shown(self, number: int | None) -> None:
         """Take note that text was shown, up to the frame of this number, if they have numbers."""

@@ -16,9 +16,9 @@ from wholecall.dialects.envelope import opened
 from wholecall.encoders.base import json_bytes
 from wholecall.framing import Frame, SSEFraming
 from wholecall.limits import Limits
-from wholecall.repairing.once import names_twice
+from wholecall.repairing.once import once
 
-__all__ = ["Piece", "PieceReader", "may_name_twice"]
+__all__ = ["Piece", "PieceReader", "is_error", "payload_once"]
 
 _ODD_LINE_ENDS = (b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")  # see `json_bytes`
 _NAME: Final = "event: "
@@ -54,6 +54,11 @@ class Piece(NamedTuple):
         return kind if type(kind) is str else ""
 
     @property
+    def is_error(self) -> bool:
+        """Whether it is an error's: what a server says of one stays as it is."""
+        return self.event == "error" or is_error(self.payload or {})
+
+    @property
     def whole(self) -> bytes:
         """Its bytes, and those of the frames that follow it."""
         return b"".join((self.raw, *self.more)) if self.more else self.raw
@@ -69,11 +74,11 @@ class Piece(NamedTuple):
         head = b"" if self.event is None else b"event: " + self.event.encode() + b"\n"
         return head + b"data: " + json_bytes(payload) + b"\n\n"
 
-    def told_once(self, text: str) -> Piece:
-        """Return the frame written anew if its text names a member twice: with the values that were read."""
-        if self.payload is None or not names_twice(text):
-            return self
-        return self._replace(raw=self.with_payload(self.payload), plain=False)
+    def rewritten(self) -> Piece:
+        """Return the frame written anew, with the values that were read: readers may differ about its bytes."""
+        return (
+            self if self.payload is None else self._replace(raw=self.with_payload(self.payload), plain=False)
+        )
 
     def opened(self) -> Piece:
         """Return the frame without its envelope; itself, where it has none."""
@@ -109,14 +114,14 @@ def _pieces(block: bytes, frames: Sequence[Frame]) -> list[Piece]:
         for text in texts:
             if len(texts) > 1 and is_noise(Frame(frame.event, text)):
                 continue
-            value = plain(text)
+            value, is_odd = once(text)
             payload = value if isinstance(value, dict) else None
             if len(texts) == len(frames) == 1:
                 is_plain = not frame.replaced and (
                     block.isascii() or not any(end in block for end in _ODD_LINE_ENDS)
                 )
                 piece = Piece(block, event, payload, is_plain, payload is None and is_done(text))
-                found.append(piece.told_once(text))
+                found.append(piece.rewritten() if is_odd or frame.replaced else piece)
             else:
                 piece = Piece(
                     b"data: " + text.encode("utf-8", "surrogatepass") + b"\n\n", event, payload, False
@@ -180,15 +185,22 @@ class PieceReader:
         return self._framing.feed(data)
 
 
-def may_name_twice(block: bytes) -> bool:
-    """Return whether the frame of a block may name a member twice; one that is not of the simplest form may."""
+def is_error(payload: Mapping[str, Any]) -> bool:
+    """Return whether an object says that something went wrong."""
+    return bool(payload.get("error")) or "error" in (payload.get("object"), payload.get("type"))
+
+
+def payload_once(block: bytes) -> dict[str, Any] | None:
+    """Return the object in a block's frame; None where readers may differ about it, or it is not of the simplest form."""
     data = block.partition(b"data:")[2].strip()
     if b"\n" in data or b"\r" in data:
-        return True
+        return None
     try:
-        return names_twice(data.decode())
+        text = data.decode()
     except UnicodeDecodeError:
-        return True
+        return None
+    value, is_odd = once(text)
+    return value if isinstance(value, dict) and not is_odd else None
 
 
 def _simple(block: bytes) -> Piece | None:
@@ -208,11 +220,11 @@ def _simple(block: bytes) -> Piece | None:
     if not data.startswith("{") or data == "{}":
         if data != _DONE:
             return None
-        payload = None
+        payload, is_odd = None, False
     else:
-        value = plain(data)
+        value, is_odd = once(data)
         payload = value if isinstance(value, dict) else None
     name = head[len(_NAME) : -1]
     is_plain = block.isascii() or not any(end in block for end in _ODD_LINE_ENDS)
     piece = Piece(block, None if name in _UNNAMED else name, payload, is_plain, data == _DONE)
-    return piece.told_once(data)
+    return piece.rewritten() if is_odd else piece

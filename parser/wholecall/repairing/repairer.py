@@ -25,7 +25,7 @@ from wholecall.repairing.leaks import Leaks
 from wholecall.repairing.lookout import Lookout
 from wholecall.repairing.mender import Mender, most_of, never_ended, own_fault
 from wholecall.repairing.moulds import Mould
-from wholecall.repairing.pieces import Piece, PieceReader, may_name_twice
+from wholecall.repairing.pieces import Piece, PieceReader, payload_once
 from wholecall.repairing.report import Ledger, Report
 from wholecall.repairing.withholding import Withheld, checked
 from wholecall.stream.parser import ToolCallParser
@@ -392,8 +392,12 @@ class Repairer(Beginning, Uncopyable):
         if mender is None:
             return self._find_mender(block, events)
         mender.mould = None
-        if self._opens or not mender.is_plain(block, events) or may_name_twice(block):
+        if self._opens or not mender.is_plain(block, events):
             return self._mend(block, events)
+        payload = payload_once(block)
+        if payload is None or not mender.is_sound(payload):
+            return self._mend(block, events)
+        mender.passed(payload)
         event = events[0]
         if len(events) == 1 and isinstance(event, (TextDelta, ReasoningDelta)):
             mender.mould = Mould(block, event.text, is_call=False, doubts=mender.doubts)
@@ -425,7 +429,9 @@ class Repairer(Beginning, Uncopyable):
         if mender.failed is not None:
             return b""
         fault = own_fault(events)
-        readable = [piece for piece in found if mender.is_readable(piece)]
+        readable = [
+            piece for piece in map(mender.shaped, filter(mender.is_readable, found)) if piece is not None
+        ]
         return mender.take(readable, events) if fault is None else mender.fail(fault.kind, fault.detail)
 
     def _end(self, tail: bytes) -> bytes:

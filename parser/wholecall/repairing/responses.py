@@ -13,8 +13,7 @@ life come, and go nowhere, with their results, if these hold one; any other fram
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any, Final
 
@@ -28,15 +27,16 @@ from wholecall.encoders.base import json_bytes
 from wholecall.encoders.responses import ResponsesEncoder
 from wholecall.limits import Limits
 from wholecall.output.events import Event
-from wholecall.repairing.items import MOST_DIGITS, ItemMender, Role
+from wholecall.repairing.items import ItemMender, Role
 from wholecall.repairing.numbering import Numbering
 from wholecall.repairing.pieces import Piece
-from wholecall.repairing.schema import RESPONSE, stand_ins
+from wholecall.repairing.schema import stand_ins
 from wholecall.repairing.strict import Track
+from wholecall.repairing.wires import EVENTS, RESPONSE
 from wholecall.repairing.withholding import CALLS_WITHHELD, Withheld
 from wholecall.types import TurnReason
 
-__all__ = ["ResponsesMender", "cut_response", "is_ours", "item_label", "response_claim"]
+__all__ = ["ResponsesMender", "cut_response", "is_ours", "item_label", "minted_id", "response_claim"]
 
 _TEXTS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
 _FAMILIES: Final = ("response.function_call_arguments.", "response.custom_tool_call_input.")
@@ -53,9 +53,7 @@ _SPOKEN: Final = (
 _SPOKEN_ITEMS: Final = frozenset({"message", "reasoning"})
 _RUNS: Final = frozenset({"response.in_progress", "response.queued"})
 _RUNNING: Final = ("queued", "in_progress")  # asked of whatever stands there
-_NUMBER: Final = re.compile(rb'"sequence_number":\s*(\d+)')  # inside a string its quotes would be escaped
 _MEMBERS: Final = stand_ins(RESPONSE)
-_ITEM_ID: Final = re.compile(rb'"item_id":\s*"[^"]')
 _PREFIXES: Final = {"message": "msg_", "reasoning": "rs_"}
 _ITEM: Final = msgspec.json.Decoder(Item)
 
@@ -74,17 +72,12 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         self._begun: str | None = None  # its id
         self._members = dict(_MEMBERS)  # that it must have
         self._item_ids: dict[int, str] = {}  # of items that went out, by our numbers
+        self._places: dict[str, int] = {}  # and the reverse
         self._begin_tracks()
 
-    def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
-        """Whether a block needs no look: it shows text; its number is noted."""
-        if not super().is_plain(block, events):
-            return False
-        number = _NUMBER.search(block)
-        if number is None or len(number[1]) > MOST_DIGITS or _ITEM_ID.search(block) is None:
-            return False
-        self.shown(int(number[1]))
-        return True
+    def passed(self, payload: dict[str, Any]) -> None:
+        """Take note of the number of a frame that passed as it is."""
+        self.shown(payload["sequence_number"])
 
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
         """Take frames; those that were seen before go nowhere.
@@ -313,6 +306,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
             self._numbers, self._is_shifted = {}, False
             self._slots.clear()
             self._item_ids.clear()
+            self._places.clear()
             self._members = dict(_MEMBERS)
             self._forget_turn()
             self._encoder.next_index, self._encoder.output = 0, []
@@ -322,7 +316,9 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         if kind == "response.output_item.added" or (is_number and index not in self._numbers):
             self._numbers[index if is_number else None] = self._encoder.next_index
             self._encoder.next_index += 1
-        edits = self._identified(payload)
+        edits = self._placed(kind, payload)
+        place = self._numbers.get(index) if is_number else edits.get("output_index")
+        edits |= self._identified(payload, place)
         if kind == "response.output_item.done" and isinstance(payload.get("item"), dict):
             self._encoder.output.append({**payload, **edits}["item"])
         if self._is_end(piece):
@@ -356,23 +352,36 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
             self._encoder.next_number += 1
         return numbers
 
-    def _identified(self, payload: dict[str, Any]) -> dict[str, Any]:
-        """Return an item's id where the wire tells none: what it told of the item before, or one of its own."""
-        index, item = payload.get("output_index"), payload.get("item")
-        if type(index) is not int or index not in self._numbers:
+    def _placed(self, kind: str, payload: dict[str, Any]) -> dict[str, Any]:
+        """Return our number of an item where the wire tells none: by the item's id, else the last one."""
+        schema = EVENTS.of.get(kind)
+        if type(payload.get("output_index")) is int or schema is None or "output_index" not in schema.members:
             return {}
-        place = self._numbers[index]
+        last = max(self._encoder.next_index - 1, 0)
+        if kind == "response.output_item.added":
+            return {"output_index": last}
+        id = payload.get("item_id") or (payload.get("item") or {}).get("id")
+        return {"output_index": self._places.get(str(id), last)}
+
+    def _identified(self, payload: dict[str, Any], place: int | None) -> dict[str, Any]:
+        """Return an item's id where the wire tells none: what it told of the item before, or one of its own."""
+        item = payload.get("item")
+        if place is None:
+            return {}
         if not isinstance(item, dict):
             known = self._item_ids.get(place)
             lacks = "content_index" in payload or "summary_index" in payload or "item_id" in payload
             return {"item_id": known} if known and lacks and not payload.get("item_id") else {}
         id = item.get("id")
         if type(id) is str and id and place not in self._item_ids:
-            self._item_ids[place] = id
+            self._note_id(place, id)
         if place not in self._item_ids:
-            prefix = _PREFIXES.get(str(item.get("type")), "item_")
-            self._item_ids[place] = f"{prefix}{self._begun or 'resp_0'}_{place}"
+            self._note_id(place, minted_id(item, self._begun, place))
         return {} if id == self._item_ids[place] else {"item": {**item, "id": self._item_ids[place]}}
+
+    def _note_id(self, place: int, id: str) -> None:
+        self._item_ids[place] = id
+        self._places[id] = place
 
     def _completed(self, payload: dict[str, Any]) -> dict[str, Any]:
         """Return the response with the members that strict clients ask for, as they were told before or empty."""
@@ -490,6 +499,12 @@ def is_ours(item: Any) -> bool:
         return False
     view = decode(_ITEM, json_bytes(item).decode())  # tolerant, for lone surrogates
     return view is not None and is_call(view) and call_delta(view, None, 0).kind != "server"
+
+
+def minted_id(item: Mapping[str, Any], response_id: object, place: int) -> str:
+    """Return an id for an item that the wire told none of: unique in a conversation, if the response has its own."""
+    prefix = _PREFIXES.get(str(item.get("type")), "item_")
+    return f"{prefix}{response_id or 'resp_0'}_{place}"
 
 
 def item_label(item: dict[str, Any]) -> tuple[Any, ...]:

@@ -1,132 +1,169 @@
-"""The members that the published schemas of three wires require of a frame, as data.
+"""What a published schema asks of an object: the language of the tables, and how an object comes to be as it asks.
 
-Only members that a client may take for granted are here: what is required, of which type it is, and what stands for it
-where a server leaves it out. Members that nobody may make up (a call's name, a text) have no stand-in: a frame without
-them is not written. Sources, read in November 2026: OpenAI API reference, "The chat completion chunk object", "Responses:
-streaming events" and "The response object"; Anthropic API reference, "Streaming messages". Where these call a member
-required and no client asks for it (`finish_reason` before the end, `usage`), it is left out here.
+Theory of operation. Strict clients check each frame against the published schema of its wire, and fail on `"created": ""`
+or `"usage": {"total_tokens": null}` as if the answer were lost. A schema lists the members of an object that it says
+something about, each with its types. A value that is not as it asks counts as absent, as it does for the parser; what
+is absent and must be there gets its stand-in. What has none was told by earlier frames (ids, the model), which the
+mender knows, or cannot be made up (a text): then the object cannot be written. Members of which a schema says
+nothing stay. An object that is as it should be is returned itself: its frame passes byte for byte.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Union
 
-__all__ = [
-    "CHOICE",
-    "CHUNK",
-    "EVENTS",
-    "ITEMS",
-    "MESSAGE",
-    "RESPONSE",
-    "Member",
-    "Schema",
-    "flaws",
-    "stand_ins",
-]
+import msgspec
+
+__all__ = ["Kinds", "Member", "Schema", "conformed", "stand_ins"]
+
+Payload = dict[str, Any]
+_MOST_WHOLE: Final = 2.0**53  # beyond it, fractions are none
 
 
-class Member(NamedTuple):
-    """A required member of an object.
+class Member(msgspec.Struct, frozen=True):
+    """A member of an object.
 
     Attributes:
         types: that it may have.
-        stand_in: what a client gets where it is missing; None where nothing can be made up.
+        stand_in: what a client gets where it is absent; None where nothing can be made up.
+        needed: whether it must be there.
+        is_told: whether earlier frames may have told it, so that a stand-in is the last resort.
         is_id: whether it is an id, which is not empty.
+        is_label: whether the mender reads values that are not as asked, such as `"index": "0"`.
+        words: the texts that it may be; none for any.
+        inside: the schema of the object that it is, or of each object of the list.
+        sums: the members of which it is the sum, where it is absent.
     """
 
     types: tuple[type, ...]
     stand_in: Any = None
+    needed: bool = True
+    is_told: bool = False
     is_id: bool = False
+    is_label: bool = False
+    words: frozenset[str] = frozenset()
+    inside: Schema | Kinds | None = None
+    sums: tuple[str, ...] = ()
 
 
-Schema = Mapping[str, Member]
+class Schema:
+    """The members of an object.
 
-_TEXT: Final = Member((str,))
-_NUMBER: Final = Member((int,))
-_OBJECT: Final = Member((dict,))
-_ID: Final = Member((str,), is_id=True)
-_TIME: Final = Member((int, float), 0)
-_PLACE: Final = {"output_index": _NUMBER, "sequence_number": _NUMBER}
-_PART: Final = {"item_id": _ID, "content_index": _NUMBER, **_PLACE}
-_OF_RESPONSE: Final = {"response": _OBJECT, "sequence_number": _NUMBER}
+    Args:
+        members: by their names; one that sums others up comes after them.
+    """
 
-CHUNK: Final[Schema] = {
-    "id": Member((str,), "chatcmpl-0"),
-    "object": Member((str,), "chat.completion.chunk"),
-    "created": _TIME,
-    "model": Member((str,), ""),
-    "choices": Member((list,)),
-}
-CHOICE: Final[Schema] = {"index": _NUMBER, "delta": _OBJECT}
-RESPONSE: Final[Schema] = {
-    "id": Member((str,), "resp_0", is_id=True),
-    "object": Member((str,), "response"),
-    "created_at": _TIME,
-    "model": Member((str,), ""),
-    "output": Member((list,), []),
-}
-MESSAGE: Final[Schema] = {
-    "id": _ID,
-    "type": _TEXT,
-    "role": _TEXT,
-    "model": _TEXT,
-    "content": Member((list,)),
-    "usage": _OBJECT,
-}
-# Items of Responses and blocks of Anthropic's, by type; of others an id is asked for where they have one.
-ITEMS: Final[Mapping[str, Schema]] = {
-    "function_call": {"id": _ID, "call_id": _TEXT, "name": _TEXT, "arguments": _TEXT},
-    "custom_tool_call": {"id": _ID, "call_id": _TEXT, "name": _TEXT, "input": _TEXT},
-    "message": {"id": _ID, "role": _TEXT, "content": Member((list,))},
-    "reasoning": {"id": _ID},
-    "tool_use": {"id": _ID, "name": _TEXT, "input": _OBJECT},
-    "text": {"text": _TEXT},
-}
-# Events of Responses and of Anthropic's, by type.
-EVENTS: Final[Mapping[str, Schema]] = {
-    **dict.fromkeys(
-        (
-            "response.created",
-            "response.in_progress",
-            "response.completed",
-            "response.incomplete",
-            "response.failed",
-        ),
-        _OF_RESPONSE,
-    ),
-    **{
-        key: {"item": _OBJECT, **_PLACE}
-        for key in ("response.output_item.added", "response.output_item.done")
-    },
-    **{
-        key: {"part": _OBJECT, **_PART}
-        for key in ("response.content_part.added", "response.content_part.done")
-    },
-    "response.output_text.delta": {"delta": _TEXT, **_PART},
-    "response.output_text.done": {"text": _TEXT, **_PART},
-    "response.function_call_arguments.delta": {"item_id": _ID, "delta": _TEXT, **_PLACE},
-    "response.function_call_arguments.done": {"item_id": _ID, "arguments": _TEXT, **_PLACE},
-    "response.custom_tool_call_input.delta": {"item_id": _ID, "delta": _TEXT, **_PLACE},
-    "response.custom_tool_call_input.done": {"item_id": _ID, "input": _TEXT, **_PLACE},
-    "message_start": {"message": _OBJECT},
-    "content_block_start": {"index": _NUMBER, "content_block": _OBJECT},
-    "content_block_delta": {"index": _NUMBER, "delta": _OBJECT},
-    "content_block_stop": {"index": _NUMBER},
-    "message_delta": {"delta": _OBJECT},
-}
+    __slots__ = ("members", "needed", "told", "types", "untold")
+
+    def __init__(self, members: Mapping[str, Member]) -> None:
+        self.members = dict(members)
+        self.needed = frozenset(name for name, member in members.items() if member.needed)
+        self.told = frozenset(name for name in self.needed if members[name].is_told)
+        self.untold = self.needed - self.told
+        # Types that need no further look, by member.
+        self.types = {
+            name: () if member.words or member.is_id or member.inside is not None else member.types
+            for name, member in members.items()
+        }
 
 
-def flaws(value: Mapping[str, Any], schema: Schema) -> list[str]:
-    """Return the members of an object that are missing or of another type, an empty id among them."""
-    return [name for name, member in schema.items() if not _is_sound(value.get(name), member)]
+class Kinds:
+    """Objects that are told apart by their `type`; of an unknown one nothing is known but what is common to all.
+
+    Args:
+        of: the members of each type.
+        common: what each of them has, unknown ones among them.
+    """
+
+    __slots__ = ("common", "of")
+
+    def __init__(
+        self, of: Mapping[str, Mapping[str, Member]], common: Mapping[str, Member] | None = None
+    ) -> None:
+        self.of = {kind: Schema(members) for kind, members in of.items()}
+        self.common = Schema(common or {})
 
 
-def _is_sound(value: object, member: Member) -> bool:
-    is_type = isinstance(value, member.types) and type(value) is not bool
-    return is_type and (not member.is_id or value != "")
+_Asked = Union[Schema, Kinds]
 
 
-def stand_ins(schema: Schema) -> dict[str, Any]:
-    """Return what stands for the members that a server may leave out."""
-    return {name: member.stand_in for name, member in schema.items() if member.stand_in is not None}
+def conformed(value: Payload, asked: _Asked, *, is_first: bool = False) -> Payload | None:
+    """Return an object as its schema asks: itself, if it is so; None where what it needs cannot be made up.
+
+    Args:
+        value: the object.
+        asked: its schema, or those of the kinds that it may be of.
+        is_first: whether nothing was told before: members that earlier frames tell get their stand-ins, too.
+    """
+    schema = _schema_of(value, asked) if isinstance(asked, Kinds) else asked
+    if schema is None:
+        return None
+    edits = _edits(value, schema, is_first)
+    needed = schema.needed if is_first else schema.untold
+    if not edits and needed <= value.keys():
+        return value
+    whole = {**value, **edits}
+    for name, member in schema.members.items():
+        if name in needed and whole.get(name) is None:
+            if member.stand_in is None:
+                return None
+            whole[name] = sum(whole[each] for each in member.sums) if member.sums else member.stand_in
+    return {name: each for name, each in whole.items() if each is not None or name not in edits}
+
+
+def _edits(value: Payload, schema: Schema, is_first: bool) -> Payload:
+    """Return what becomes of members that are not as the schema asks; None of those that count as absent."""
+    edits: Payload = {}
+    for name, given in value.items():
+        types = schema.types.get(name)
+        if types is None or type(given) in types:
+            continue
+        member = schema.members[name]
+        if given is None:
+            if name in schema.needed and (is_first or not member.is_told):
+                edits[name] = None
+            continue
+        found = _fitting(given, member, is_first)
+        if found is not given and (is_first or not member.is_label):
+            edits[name] = found
+    return edits
+
+
+def stand_ins(schema: Schema) -> Payload:
+    """Return what stands for the members that earlier frames tell, where none did."""
+    return {name: member.stand_in for name, member in schema.members.items() if name in schema.told}
+
+
+def _schema_of(value: Payload, kinds: Kinds) -> Schema | None:
+    kind = value.get("type")
+    return kinds.of.get(kind, kinds.common) if type(kind) is str and kind else None
+
+
+def _fitting(given: Any, member: Member, is_first: bool) -> Any:
+    """Return a value as a member asks: itself, if it is so; None where it counts as absent."""
+    kind, inside = type(given), member.inside
+    if kind in member.types:
+        if kind is str:
+            is_word = given in member.words if member.words else not (member.is_id and given == "")
+            return given if is_word else None
+        if kind is dict and inside is not None:
+            return conformed(given, inside, is_first=is_first)
+        return given if inside is None else _listed(given, inside, is_first)
+    if kind is float and int in member.types:
+        return int(given) if abs(given) < _MOST_WHOLE else None
+    if kind is dict and given and list in member.types and inside is not None:
+        return _listed([given], inside, is_first)  # one object is a list of one (quirk 39)
+    return None
+
+
+def _listed(given: list[Any], asked: _Asked, is_first: bool) -> list[Any]:
+    """Return a list of objects without those that cannot be as they should; itself, if all are so."""
+    found = [conformed(each, asked, is_first=is_first) if type(each) is dict else None for each in given]
+    if len(found) == len(given) and all(map(_is, found, given)):
+        return given
+    return [each for each in found if each is not None]
+
+
+def _is(one: object, other: object) -> bool:
+    return one is other

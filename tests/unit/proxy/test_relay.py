@@ -656,7 +656,7 @@ WHOLE = {
     "created": 1,
     "model": "m",
     "choices": [{"index": 0, "finish_reason": "tool_calls", "message": {**MESSAGE, "tool_calls": [CALL]}}],
-    "usage": {"prompt_tokens": 3, "completion_tokens": 5},
+    "usage": {"prompt_tokens": 3, "completion_tokens": 5, "total_tokens": 8},
 }
 
 
