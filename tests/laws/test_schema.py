@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -58,6 +60,27 @@ def test_recordings_leave_the_repairer_as_the_schema_asks() -> None:
     }
 
     assert {} == found
+
+
+def test_recordings_of_which_a_member_is_another_leave_it_so() -> None:
+    """So does every recording in which any one member of a frame is gone or of another type."""
+    drawn = random.Random("schema")
+    found = []
+    for path in corpora.streams():
+        blocks = path.read_bytes().split(b"\n\n")
+        heads = [at for at, block in enumerate(blocks) if re.fullmatch(rb"(event: .*\n)?data: \{.*\}", block)]
+        if path.parent.name not in ASKED or path.suffix != ".sse" or not heads:
+            continue
+        for at in drawn.choices(heads, k=4):
+            head, _, text = blocks[at].partition(b"data: ")
+            what, payload = drawn.choice([("as it came", json.loads(text)), *changed(json.loads(text))])
+            data = b"\n\n".join(
+                [*blocks[:at], head + b"data: " + json.dumps(payload).encode(), *blocks[at + 1 :]]
+            )
+            if wrong(data):
+                found.append((f"{path.parent.name}/{path.stem}", at, what))
+
+    assert [] == found
 
 
 @pytest.mark.parametrize("mode", quirky.MODES)

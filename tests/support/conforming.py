@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -24,22 +25,17 @@ def stream_of(dialect: str, frames: Sequence[Payload]) -> bytes:
 
 
 def payloads(data: bytes) -> Iterator[dict[str, Any]]:
-    """Yield the payloads of a stream that can be read, and are no error."""
-    for line in data.splitlines():
+    """Yield the payloads of a stream that can be read, and are no error; of Code Assist the response in them."""
+    for block in re.split(rb"\r?\n\r?\n", data):
+        head, _, text = block.rpartition(b"data:")
         try:
-            payload = json.loads(line[5:]) if line.startswith(b"data:") else None
+            payload = json.loads(text)
         except ValueError:
             continue
-        if (
-            isinstance(payload, dict)
-            and not payload.get("error")
-            and payload.get("type") not in ("error", "ping")
-        ):
-            yield (
-                payload.get("response", payload)
-                if "candidates" not in payload and "type" not in payload
-                else payload
-            )
+        is_error = b"event: error" in head or not isinstance(payload, dict) or payload.get("error")
+        if not is_error and payload.get("type") not in ("error", "ping"):
+            is_inner = "candidates" not in payload and "type" not in payload
+            yield payload.get("response", payload) if is_inner else payload
 
 
 # What a server may write instead of a value: every JSON type, blank and not, and nothing at all.

@@ -348,7 +348,7 @@ def test_a_failure_of_an_unknown_stream_lets_it_pass() -> None:
 def test_pings_stand_between_the_first_event_and_the_end() -> None:
     """A chat ping is a chunk of the stream's own head that adds nothing."""
     repairer, pings = Repairer(), [b""]
-    head = {"id": "r", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    head = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
     text = (
         b"data: "
         + json.dumps({**head, "choices": [{"index": 0, "delta": {"content": "a"}}]}).encode()

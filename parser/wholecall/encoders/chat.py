@@ -101,6 +101,11 @@ class ChatEncoder(Encoder):
         else:
             self._heads[choice] = members
 
+    def head_of(self, choice: int) -> Mapping[str, Any]:
+        """Return the members beside the choices of a choice's chunks."""
+        head: Mapping[str, Any] = self._heads.get(choice, self._head)
+        return head
+
     def tell_role(self, choice: int) -> None:
         """Take note that a chunk told the role of a choice."""
         self._roles.add(choice)

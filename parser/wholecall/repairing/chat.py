@@ -195,6 +195,9 @@ class ChatMender(Mender[ChatEncoder]):
         self._members |= {name: payload[name] for name in self._members.keys() - missing.keys()}
         if not missing:
             return piece
+        for choice in choices_of(payload)[:1]:  # choices may have ids of their own
+            head = self._encoder.head_of(number_of(choice))
+            missing = {name: head.get(name) or value for name, value in missing.items()}
         whole = {**missing, **payload, **missing}
         return piece._replace(payload=whole, raw=piece.with_payload(whole))
 
@@ -229,15 +232,15 @@ class ChatMender(Mender[ChatEncoder]):
         return piece.with_payload(shown_of(payload)) + self._wait(parted, calls=calls, ended=ended)
 
     def _take_head(self, payload: dict[str, Any]) -> None:
-        numbers = {number_of(choice) for choice in choices_of(payload)} - self._headed
+        """Take note of what stands beside the choices: what is written goes on as the frames before it."""
+        numbers = {number_of(choice) for choice in choices_of(payload)}
         if not numbers or _HEAD.isdisjoint(payload) or payload.get("id") == _MEMBERS["id"]:
             return  # a frame of another shape
         head = {name: value for name, value in payload.items() if name not in _NO_HEAD}
         if not self._headed:
             self._encoder.set_head(head)
-        elif head.get("id"):
-            for number in numbers:
-                self._encoder.set_head(head, number)
+        for number in numbers if self._headed and head.get("id") else ():
+            self._encoder.set_head(head, number)
         self._headed |= numbers
 
     def _wait(self, piece: Piece, *, calls: bool, ended: Iterable[int]) -> bytes:

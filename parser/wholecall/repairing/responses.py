@@ -75,6 +75,10 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         self._places: dict[str, int] = {}  # and the reverse
         self._begin_tracks()
 
+    def is_sound(self, payload: dict[str, Any]) -> bool:
+        """Whether a frame is as the published schema asks, and has a number."""
+        return super().is_sound(payload) and type(payload.get("sequence_number")) is int
+
     def passed(self, payload: dict[str, Any]) -> None:
         """Take note of the number of a frame that passed as it is."""
         self.shown(payload["sequence_number"])

@@ -99,6 +99,9 @@ _CHOICE: Final[_Members] = {
     "delta": Member(
         (dict,), is_told=True, inside=Schema(_DELTA)
     ),  # its text may stand elsewhere in the frame
+    "message": _object(
+        {"role": _perhaps(_word(*ROLES))}, needed=False
+    ),  # some chunks hold a whole one (quirk 40)
     "finish_reason": replace(_MAY[str], is_label=True),
     "logprobs": _LOGPROBS,
 }
@@ -134,11 +137,9 @@ _PLACE: Final[_Members] = {
     "output_index": _INDEX,
     "sequence_number": _INDEX,
 }
-_PART: Final[_Members] = {
-    "item_id": _ID,
-    "content_index": _COUNT,
-    **_PLACE,
-}
+_OF_ITEM: Final[_Members] = {"item_id": _ID, **_PLACE}
+_PART: Final[_Members] = {"content_index": _COUNT, **_OF_ITEM}
+_SUMMARY: Final[_Members] = {"summary_index": _COUNT, **_OF_ITEM}
 _CONTENT: Final = Kinds(
     {
         "output_text": {
@@ -254,6 +255,10 @@ EVENTS: Final = Kinds(
         "response.output_text.done": {"text": _TEXT, "logprobs": _list(_LOGPROB, needed=False), **_PART},
         "response.refusal.delta": {"delta": _TEXT, **_PART},
         "response.refusal.done": {"refusal": _TEXT, **_PART},
+        "response.reasoning_summary_part.added": {"part": _object(_CONTENT), **_SUMMARY},
+        "response.reasoning_summary_part.done": {"part": _object(_CONTENT), **_SUMMARY},
+        "response.reasoning_summary_text.delta": {"delta": _TEXT, **_SUMMARY},
+        "response.reasoning_summary_text.done": {"text": _TEXT, **_SUMMARY},
         "response.reasoning_text.delta": {"delta": _TEXT, **_PART},
         "response.reasoning_text.done": {"text": _TEXT, **_PART},
         "message_start": {"message": _object({**_MESSAGE, "stop_reason": _perhaps(_STOP_WORD)})},
