@@ -80,8 +80,8 @@ async def _requests(system: System, _: Pace, scale: Scale) -> Measured:
     return await measures.requests(system, "json", clients=50, times=times)
 
 
-async def _tiny(system: System, _: Pace, scale: Scale) -> Measured:
-    return await measures.requests(system, "tiny", clients=16, times=scale.requests)
+async def _opened(system: System, pace: Pace, scale: Scale) -> Measured:
+    return await measures.opened(system, pace, streams=50, times=scale.requests // 4)
 
 
 async def _paced(system: System, pace: Pace, scale: Scale) -> Measured:
@@ -100,7 +100,7 @@ WORK: Final[Mapping[str, Work]] = {
     "idle connections": Work(("repair",), _idle, is_once=True),  # before anything else grows
     "text": Work(("relay", *_OURS, "litellm"), _text),
     "call": Work(_OURS, _call),
-    "tiny streams": Work(_OURS, _tiny),
+    "opened": Work(_OURS, _opened),
     "requests": Work((*_OURS, "litellm"), _requests),
     "paced": Work((*_OURS, "no pings"), _paced),
     "paced, few": Work((DIRECT, "relay", *_OURS), _paced_few),

@@ -94,7 +94,7 @@ def _delay(what: str, one: str, other: str, budget: float) -> Claim:
 
 
 def _begin(what: str, one: str, other: str, budget: float) -> Claim:
-    needs = (("tiny streams", one), ("tiny streams", other))
+    needs = (("opened", one), ("opened", other))
     return Claim(
         what, lambda found: (found[needs[0]].cpu - found[needs[1]].cpu) * 1000, needs, budget, unit="ms"
     )

@@ -18,8 +18,9 @@ from benchmarks.proxy.scripts import PACED, SCRIPTS, request_for
 from benchmarks.proxy.systems import System
 from benchmarks.proxy.upstream import Pace, Upstream
 
-__all__ = ["Measured", "busy", "check", "idle", "paced", "requests", "serving"]
+__all__ = ["Measured", "busy", "check", "idle", "opened", "paced", "requests", "serving"]
 
+_QUIET: Final = 0.1  # seconds in which a contender takes note that its clients have left
 _SETTLE: Final = 1.0  # seconds between the opening of paced streams and the measurement
 
 Protocol = TypeVar("Protocol", bound=asyncio.Protocol)
@@ -130,6 +131,21 @@ async def paced(system: System, pace: Pace, *, streams: int, interval: float, se
     seen = list(delays)
     await _closed(found)
     return Measured(taken / len(seen), len(seen) / took, statistics.median(seen) / 1e9)
+
+
+async def opened(system: System, pace: Pace, *, streams: int, times: int) -> Measured:
+    """Open streams until each has brought its first event, and leave; the unit is a stream."""
+    request, taken, began = request_for(PACED, system.host), 0.0, time.perf_counter()
+    pace.go.clear()
+    for _ in range(times):
+        cpu = system.cpu()
+        found = await _connected(system, lambda: Listener(request, []), streams)
+        await asyncio.gather(*(listener.is_open for listener in found))
+        taken += system.cpu() - cpu
+        await _closed(found)
+        await asyncio.sleep(_QUIET)
+    n = streams * times
+    return Measured(taken / n, n / (time.perf_counter() - began))
 
 
 async def idle(system: System, *, few: int, many: int) -> float:

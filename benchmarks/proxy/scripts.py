@@ -77,7 +77,6 @@ def _json() -> Script:
 SCRIPTS: Final[dict[str, Script]] = {
     "text": _stream(workloads.plain_text(DIALECT, 16 * KIB)),  # 4,096 chunks
     "call": _stream(workloads.w2(DIALECT, 8 * KIB, 4)),  # 2,048 chunks of one call
-    "tiny": _stream(workloads.plain_text(DIALECT, 4)),  # one word
     "json": _json(),
 }
 

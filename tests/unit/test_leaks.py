@@ -92,7 +92,7 @@ def test_a_cut_call_beside_a_whole_one_is_text() -> None:
 def test_a_whole_body_is_mended() -> None:
     """A body that is not streamed gets its calls where clients look for them."""
     message = {"role": "assistant", "content": f"Go. {CALL}"}
-    body = {"id": "x", "object": "chat.completion", "model": "m",
+    body = {"id": "x", "object": "chat.completion", "created": 1, "model": "m",
             "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}  # fmt: skip
     found = repair_body(json.dumps(body).encode(), text="hermes")
     [choice] = json.loads(found.data)["choices"]
@@ -108,7 +108,7 @@ def test_a_whole_body_is_mended() -> None:
 
 def test_a_body_without_a_call_stays() -> None:
     """Byte for byte."""
-    body = {"id": "x", "object": "chat.completion", "model": "m",
+    body = {"id": "x", "object": "chat.completion", "created": 1, "model": "m",
             "choices": [{"index": 0, "message": {"role": "assistant", "content": "a < b"}, "finish_reason": "stop"}]}  # fmt: skip
     data = json.dumps(body, indent=1).encode()
 

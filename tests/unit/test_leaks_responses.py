@@ -289,7 +289,8 @@ def test_a_whole_body_is_mended() -> None:
 
 def test_a_body_without_a_call_stays() -> None:
     """Byte for byte."""
-    body = {"id": "resp_1", "object": "response", "status": "completed", "output": [message("a < b", 0)]}
+    head = {"id": "resp_1", "object": "response", "created_at": 1, "model": "m", "status": "completed"}
+    body = {**head, "output": [message("a < b", 0)]}
     data = json.dumps(body, indent=1).encode()
 
     assert data == repair_body(data, text="hermes").data

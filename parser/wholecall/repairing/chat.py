@@ -129,7 +129,7 @@ class ChatMender(Mender[ChatEncoder]):
         ends = has_done or ends_turn((), events)
         following: list[bytes] = []
         self._gather(self._queue)
-        readable = list(self._readable(pieces, events))
+        readable = self._readable(pieces, events)
         for piece in self._in_time(readable, events):
             if ends and not _is_held(piece):
                 following.append(piece.raw)
@@ -175,15 +175,20 @@ class ChatMender(Mender[ChatEncoder]):
             yield self._early
             self._early = None
 
-    def _readable(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> Iterable[Piece]:
+    def _readable(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> Sequence[Piece]:
         """Return the frames as clients can read them; the provider's errors stay as they are."""
         said = said_in(events) if len(pieces) == 1 else {}  # of several it is unknown which one said it
-        found = (shaped(piece, said, self._encoder.has_role) for piece in pieces)
-        kept = [
-            self._with_head(whole) for piece in found if piece is not None and (whole := self.shaped(piece))
-        ]
-        self._note_roles(kept)
-        self._is_odd = self._is_odd or any(piece not in pieces for piece in kept)
+        kept = []
+        for piece in pieces:
+            whole = shaped(piece, said, self._encoder.has_role)
+            if whole is not None and whole is not piece:
+                whole = self.shaped(whole)
+            if whole is not None:
+                kept.append(self._with_head(whole))
+        edited = [piece for piece in kept if piece not in pieces]
+        if edited:
+            self._note_roles(edited)
+            self._is_odd = True
         return kept
 
     def _with_head(self, piece: Piece) -> Piece:

@@ -49,9 +49,9 @@ _GUEST_CALLS: Final = ("function_call", "custom_tool_call")
 def choices_of(payload: Payload) -> list[dict[str, Any]]:
     """Return the choices of a chunk."""
     choices = payload.get("choices")
-    if not isinstance(choices, list):
+    if type(choices) is not list:
         return []
-    if len(choices) == 1 and isinstance(choices[0], dict):  # nearly always
+    if len(choices) == 1 and type(choices[0]) is dict:  # nearly always
         return choices
     return [choice for choice in choices if isinstance(choice, dict)]
 
@@ -78,7 +78,7 @@ def finishes(payload: Payload) -> list[int]:
     return [
         number_of(choice)
         for choice in choices_of(payload)
-        if turn_reason(choice.get("finish_reason")) is not None
+        if choice.get("finish_reason") is not None and turn_reason(choice["finish_reason"]) is not None
     ]
 
 
@@ -119,18 +119,13 @@ def has_content(payload: Payload) -> bool:
 
 def piece_in(payload: Payload) -> tuple[int, int, object] | None:
     """Return choice, index and text of the piece of a call that a chunk holds; None if it holds more, or begins one."""
-    choices = payload.get("choices")
-    if not isinstance(choices, list) or len(choices) != 1 or not isinstance(choices[0], dict):
+    choices = choices_of(payload)
+    if len(choices) != 1 or len(payload["choices"]) != 1 or "message" in choices[0]:
         return None
     choice = choices[0]
     delta = choice.get("delta")
-    listed = delta.get("tool_calls") if isinstance(delta, dict) else None
-    if (
-        "message" in choice
-        or not isinstance(listed, list)
-        or len(listed) != 1
-        or not isinstance(listed[0], dict)
-    ):
+    listed = delta.get("tool_calls") if type(delta) is dict else None
+    if type(listed) is not list or len(listed) != 1 or type(listed[0]) is not dict:
         return None
     call = listed[0]
     number, index, body = choice.get("index"), call.get("index"), call.get("function") or call.get("custom")
@@ -138,7 +133,7 @@ def piece_in(payload: Payload) -> tuple[int, int, object] | None:
         type(number) is not int
         or type(index) is not int
         or call.get("id") is not None
-        or not isinstance(body, dict)
+        or type(body) is not dict
     ):
         return None
     return number, index, body.get("arguments", body.get("input"))
@@ -178,7 +173,7 @@ def shown_of(payload: Payload) -> dict[str, Any]:
 def tells_role(choice: Payload) -> bool:
     """Whether a choice says whose words they are."""
     delta = choice.get("delta")
-    return isinstance(delta, dict) and bool(delta.get("role"))
+    return type(delta) is dict and bool(delta.get("role"))
 
 
 def without_messages(payload: Payload, choices: Collection[int]) -> dict[str, Any]:
@@ -244,7 +239,7 @@ def _guest_output(payload: Payload, *, every: bool = False) -> list[Any]:
 
 
 def _views(choice: Payload) -> list[dict[str, Any]]:
-    return [view for name in ("delta", "message") if isinstance(view := choice.get(name), dict)]
+    return [view for name in ("delta", "message") if type(view := choice.get(name)) is dict]
 
 
 def _holds_calls(view: Payload) -> bool:

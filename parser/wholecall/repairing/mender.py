@@ -47,6 +47,9 @@ __all__ = [
 EncoderT = TypeVar("EncoderT", bound=Encoder)
 
 _MINTED = {"id_generated", "duplicate_id"}
+_NOTED = frozenset(
+    {*EXECUTABLE, ToolCallDropped, TurnStarted}
+)  # of a call that is not shown while it arrives
 
 
 def most_of(limit: int | None) -> int:
@@ -205,7 +208,10 @@ class Mender(ABC, Generic[EncoderT]):
         if not events:
             return b""
         out: list[bytes] = []
+        live = self._live
         for given in events:
+            if live is None and type(given) not in _NOTED:
+                continue
             event = lasting(given, self._response_id) if isinstance(given, EXECUTABLE) else given
             if isinstance(event, EXECUTABLE):
                 self._executes(event)
@@ -213,7 +219,6 @@ class Mender(ABC, Generic[EncoderT]):
                 self._response_id = event.id
             elif isinstance(event, ToolCallDropped):
                 self._losses.note(event)
-            live = self._live
             if live is not None and isinstance(event, ToolCallStarted):
                 out.append(live.begin(event))
             elif live is not None and type(event) in LIVE and live.is_shown(event):
