@@ -253,3 +253,31 @@ def test_a_body_without_its_calls_is_an_error() -> None:
 
     assert "calls_withheld" == found.report.error
     assert {"code": 500, "status": "INTERNAL"}.items() <= json.loads(found.data)["error"].items()
+
+
+# What the framing allows, and clients of Gemini fail for; the place is before a frame.
+BESIDE = {
+    "a comment": b": keep-alive\n\n",
+    "a comment in the block": b": keep-alive\n",
+    "a name": b"event: message\n",
+    "an id": b"id: 7\n",
+    "a wait": b"retry: 10\n",
+}
+
+
+@pytest.mark.parametrize("what", BESIDE)
+@pytest.mark.parametrize("at", range(4))
+def test_lines_of_data_are_all_that_goes_out(what: str, at: int) -> None:
+    """Comments, names and ids of events stay behind, before every frame and after the last one; the frames do not."""
+    blocks = [block(FRAMES[kind]) for kind in ("text", "call", "STOP")]
+    data = b"".join([*blocks[:at], BESIDE[what], *blocks[at:]])
+    repairer = Repairer(expected="gemini")
+    out = b"".join([repairer.feed(data[:20]), repairer.feed(data[20:]), repairer.close()])
+
+    assert [FRAMES[kind] for kind in ("text", "call", "STOP")] == list(map(json.loads, _lines_of_data(out)))
+
+
+def _lines_of_data(out: bytes) -> list[bytes]:
+    lines = [line for line in out.splitlines() if line]
+    assert all(line.startswith(b"data: ") for line in lines)
+    return [line[6:] for line in lines]

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
 import pytest
 
+import wholecall.transport
+from tests.support.conforming import STREAMS, stream_of
+from tests.support.loopback import Answer, serve
 from tests.support.sdks import Truth, expected, swept
 
 pytestmark = pytest.mark.sdk
@@ -24,3 +30,21 @@ TRUTHS = {
 def test_chunks_tell_what_the_bytes_tell() -> None:
     """Chunks tell all calls and drops of the bytes, arguments that were streamed in parts among them."""
     assert expected("gemini", TRUTHS) == swept("gemini", "gemini")
+
+
+@pytest.mark.parametrize("beside", [b": keep-alive\n\n", b"event: message\n", b"id: 7\n"])
+def test_the_sdk_reads_what_the_transport_leaves(beside: bytes) -> None:
+    """Comments and names of events, which gateways add and for which the SDK fails, do not reach it."""
+    genai: Any = importlib.import_module("google.genai")
+    data = stream_of("gemini", STREAMS["gemini"][0]).replace(b"data:", beside + b"data:")
+
+    def told(**options: Any) -> list[str]:
+        with serve(Answer([data], content_type="text/event-stream")) as server:
+            at = genai.types.HttpOptions(base_url=server.url, **options)
+            client = genai.Client(api_key="k", http_options=at)
+            chunks = client.models.generate_content_stream(model="m", contents="hi")
+            return [call.name for chunk in chunks for call in chunk.function_calls or ()]
+
+    with pytest.raises(genai.errors.UnknownApiResponseError):
+        told()
+    assert ["f"] == told(httpx_client=wholecall.transport.client(library="httpx"))

@@ -40,12 +40,14 @@ class Beginning:
         live: bool,
         withheld: Withheld,
         legacy: bool | None,
+        only_data: bool,
     ) -> None:
         self._parser = parser
         self._limits = limits
         self._live = live
         self._withheld: Withheld = withheld
         self._legacy = legacy
+        self._only_data = only_data  # no comment may go out
         self._mender: Mender[Any] | None = None
         self._waiting: list[bytes] = []  # blocks before the dialect is known
         self._n_waiting = 0  # what they take
@@ -88,7 +90,8 @@ class Beginning:
         if dialect is not None or (limit is not None and self._n_waiting > limit):
             return self._give_up()
         if len(self._waiting) == 1 and is_comment(block):
-            return self._waiting.pop()
+            comment = self._waiting.pop()
+            return b"" if self._only_data else comment
         return b""
 
     def _new_mender(self) -> Mender[Any] | None:
@@ -98,6 +101,7 @@ class Beginning:
             return None
         mender: Mender[Any] = make(self._limits, live=self._live, withheld=self._withheld)
         mender.legacy = self._legacy
+        self._only_data = mender.only_data
         return mender
 
     @property

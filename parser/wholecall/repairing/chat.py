@@ -82,7 +82,7 @@ class ChatMender(Mender[ChatEncoder]):
     def __init__(self, limits: Limits, *, live: bool, withheld: Withheld = "auto") -> None:
         super().__init__(ChatEncoder(), limits, live=live, withheld=withheld)
         self._is_shown = False  # something of the turn went out
-        self._headed: set[int] = set()  # choices whose chunks' other members are known
+        self._headed: dict[int, tuple[Any, Any]] = {}  # id and model of the chunks of each choice
         self._members: dict[str, Any] = dict(_MEMBERS)  # that each chunk must have
         self._is_odd = False  # frames lack what clients take for granted
         self._begun = False  # something was said that a `[DONE]` can end
@@ -196,8 +196,13 @@ class ChatMender(Mender[ChatEncoder]):
         payload = piece.payload
         if payload is None or not isinstance(payload.get("choices"), list) or payload.get("error"):
             return piece
-        missing = {name: value for name, value in self._members.items() if payload.get(name) is None}
-        self._members |= {name: payload[name] for name in self._members.keys() - missing.keys()}
+        missing: dict[str, Any] = {}
+        for name, known in self._members.items():
+            given = payload.get(name)
+            if given is None:
+                missing[name] = known
+            elif given is not known:
+                self._members[name] = given
         if not missing:
             return piece
         for choice in choices_of(payload)[:1]:  # choices may have ids of their own
@@ -238,15 +243,18 @@ class ChatMender(Mender[ChatEncoder]):
 
     def _take_head(self, payload: dict[str, Any]) -> None:
         """Take note of what stands beside the choices: what is written goes on as the frames before it."""
-        numbers = {number_of(choice) for choice in choices_of(payload)}
-        if not numbers or _HEAD.isdisjoint(payload) or payload.get("id") == _MEMBERS["id"]:
-            return  # a frame of another shape
+        labels = payload.get("id"), payload.get("model")
+        numbers = [
+            number for number in map(number_of, choices_of(payload)) if self._headed.get(number) != labels
+        ]
+        if not numbers or _HEAD.isdisjoint(payload) or labels[0] == _MEMBERS["id"]:
+            return  # nothing new, or a frame of another shape
         head = {name: value for name, value in payload.items() if name not in _NO_HEAD}
         if not self._headed:
             self._encoder.set_head(head)
         for number in numbers if self._headed and head.get("id") else ():
             self._encoder.set_head(head, number)
-        self._headed |= numbers
+        self._headed.update(dict.fromkeys(numbers, labels))
 
     def _wait(self, piece: Piece, *, calls: bool, ended: Iterable[int]) -> bytes:
         """Queue a frame that shows nothing; it may pass where nothing waits before it and it does nothing."""

@@ -6,6 +6,8 @@ came if a client reads exactly our calls from what waits. Else the turn is *loos
 and each is written when it was judged. So values at paths (`partialArgs`), calls in snake_case and calls without
 `args` become parts that clients read.
 
+Clients look at lines of data alone, and some fail for any other: comments, names and ids of events do not go out.
+
 The stream has no end mark: the last frame has a reason for each candidate, and perhaps text. So a frame with a reason
 waits until the stream ends, text and all; where more comes for its candidate, it goes on without the reason.
 """
@@ -40,6 +42,7 @@ __all__ = ["GeminiMender"]
 _NOTABLE: Final = re.compile(
     rb'"(?:functionCall"|finish_?Reason"|error"|candidates"\s*:\s*\{|parts"\s*:\s*\{|[a-z]+(?:_[a-z]+)+"\s*:)'
 )
+_BARE: Final = re.compile(rb"data:[^\r\n]*(?:\r\n|\r|\n){2}")  # an event that is a line of data, and no more
 _SPEECH: Final = frozenset({TextDelta, ReasoningDelta})
 _MOST_TOLD: Final = 64  # calls that are compared with ours at each frame; with more, calls are written anew
 
@@ -48,6 +51,7 @@ class GeminiMender(Mender[GeminiEncoder]):
     """Mends one stream of responses."""
 
     doubts = _NOTABLE
+    only_data = True
 
     def __init__(self, limits: Limits, *, live: bool, withheld: Withheld = "auto") -> None:
         del live  # no client reads a call before it is whole
@@ -72,6 +76,7 @@ class GeminiMender(Mender[GeminiEncoder]):
             and _SPEECH.issuperset(map(type, events))
             and len({event.choice for event in events}) == 1  # of several, clients take the first one
             and _NOTABLE.search(block) is None
+            and _BARE.fullmatch(block) is not None
         )
 
     def is_sound(self, payload: dict[str, Any]) -> bool:
@@ -80,8 +85,11 @@ class GeminiMender(Mender[GeminiEncoder]):
         return response is not None and conformed(response, GEMINI) is response
 
     def shaped(self, piece: Piece) -> Piece | None:
-        """Return the frame as it is: what is in it is shaped once it is spelt as clients read it."""
-        return piece
+        """Return the frame as a line of data; what is in it is shaped once it is spelt as clients read it."""
+        if piece.payload is None or _BARE.fullmatch(piece.raw) is not None:
+            return piece
+        bare = piece._replace(event=None, plain=False)
+        return bare._replace(raw=bare.with_payload(piece.payload))
 
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
         """Take frames; calls wait for their verdict, and what ends a candidate for the end of the turn."""

@@ -99,6 +99,7 @@ class Mender(ABC, Generic[EncoderT]):
 
     doubts: ClassVar[re.Pattern[bytes] | None] = None  # a text with any of this is looked at
     goes_on_after_cuts: ClassVar = False  # agents ask the model to go on if the reason says that it was cut
+    only_data: ClassVar = False  # clients read lines of data, and fail for comments, names and ids of events
     asked: ClassVar[Schema | Kinds]  # what the published schema asks of a frame
 
     def __init__(self, encoder: EncoderT, limits: Limits, *, live: bool, withheld: Withheld = "auto") -> None:

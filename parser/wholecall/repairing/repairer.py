@@ -27,6 +27,7 @@ from wholecall.repairing.mender import Mender, most_of, never_ended, own_fault
 from wholecall.repairing.moulds import Mould
 from wholecall.repairing.pieces import Piece, PieceReader, payload_once
 from wholecall.repairing.report import Ledger, Report
+from wholecall.repairing.table import MENDERS
 from wholecall.repairing.withholding import Withheld, checked
 from wholecall.stream.parser import ToolCallParser
 from wholecall.text.options import text_calls
@@ -105,12 +106,18 @@ class Repairer(Beginning, Uncopyable):
 
         self._new_parser, self._new_leaks = new_parser, new_leaks  # see `_start_again`
         self._leaks = new_leaks()
-        super().__init__(new_parser(), limits, live=live_arguments, withheld=checked(withheld), legacy=legacy)
+        asked = None if expected is None else named(expected).name
+        super().__init__(
+            new_parser(),
+            limits,
+            live=live_arguments,
+            withheld=checked(withheld),
+            legacy=legacy,
+            only_data=asked in MENDERS and MENDERS[asked].only_data,
+        )
         self._blocks = Blocks()
         self._most = most_of(limits.max_event_bytes)
-        self._expected = (
-            None if expected is None else named(expected).name
-        )  # while it is not known that the stream is that
+        self._expected = asked  # while it is not known that the stream is that
         self._lookout: Lookout | None = None  # made when it turns out to be another one
         self._most_alike = min(self._most, most_of(limits.max_line_bytes))
         self._pieces = PieceReader(limits, self._most_alike)
@@ -409,8 +416,10 @@ class Repairer(Beginning, Uncopyable):
             found = []
         else:
             found = self._opened(self._pieces.read(block))
-        has_content = found or events
-        out = self._taken(found, events) if has_content else silent(block, has_ids=self._has_ids)
+        if found or events:
+            out = self._taken(found, events)
+        else:
+            out = b"" if self._only_data else silent(block, has_ids=self._has_ids)
         return self._given(out, block)
 
     def _opened(self, found: list[Piece]) -> list[Piece]:
@@ -457,7 +466,7 @@ class Repairer(Beginning, Uncopyable):
         out = self._taken(found, events) + self._missing_end(events)
         out = early + self._given(out, whole if found else b"")
         if not found:
-            return out if self.ended else out + tail
+            return out if self.ended or self._only_data else out + tail
         if all(piece.payload is None for piece in found) and out.endswith(whole):
             return out.removesuffix(whole) + tail  # `[DONE]`, or nothing anybody can read: as it came
         return out
