@@ -36,15 +36,16 @@ def test_chunks_tell_what_the_bytes_tell() -> None:
 def test_the_sdk_reads_what_the_transport_leaves(beside: bytes) -> None:
     """Comments and names of events, which gateways add and for which the SDK fails, do not reach it."""
     genai: Any = importlib.import_module("google.genai")
+    httpx: Any = importlib.import_module("httpx")
     data = stream_of("gemini", STREAMS["gemini"][0]).replace(b"data:", beside + b"data:")
 
-    def told(**options: Any) -> list[str]:
-        with serve(Answer([data], content_type="text/event-stream")) as server:
-            at = genai.types.HttpOptions(base_url=server.url, **options)
+    def told(http: Any) -> list[str]:
+        with serve(Answer([data], content_type="text/event-stream")) as server, http:
+            at = genai.types.HttpOptions(base_url=server.url, httpx_client=http)
             client = genai.Client(api_key="k", http_options=at)
             chunks = client.models.generate_content_stream(model="m", contents="hi")
             return [call.name for chunk in chunks for call in chunk.function_calls or ()]
 
     with pytest.raises(genai.errors.UnknownApiResponseError):
-        told()
-    assert ["f"] == told(httpx_client=wholecall.transport.client(library="httpx"))
+        told(httpx.Client())
+    assert ["f"] == told(wholecall.transport.client(library="httpx"))
