@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.models.streams import Streams
+from tests.models.table import MODELS
 from tests.support import corpora, quirky
 from tests.support.conforming import BODIES as SOUND_BODIES
 from tests.support.conforming import STREAMS, changed, payloads, stream_of
@@ -87,6 +89,20 @@ def test_recordings_of_which_a_member_is_another_leave_it_so() -> None:
 def test_quirky_streams_leave_it_so(mode: str) -> None:
     """So do the streams of every server with a quirk."""
     assert [[]] * 3 == [wrong(quirky.make(f"schema:{number}", (mode,)).bytes()) for number in range(3)]
+
+
+@pytest.mark.parametrize("dialect", ASKED)
+def test_modelled_streams_leave_it_so(dialect: str) -> None:
+    """So do streams of the model of a dialect, which has what servers do with the labels, the pieces and the ends of calls."""
+    model = MODELS[dialect]
+    streams = Streams(model, 1, few=True)
+    found = []
+    for stream in random.Random("schema").sample(list(streams), 200):
+        data = b"".join(streams.chunks[number] for number in stream)  # type: ignore[misc]
+        if wrong(data):
+            found.append(data)
+
+    assert [] == found
 
 
 @pytest.mark.cases

@@ -34,8 +34,8 @@ def payloads(data: bytes) -> Iterator[dict[str, Any]]:
             continue
         is_error = b"event: error" in head or not isinstance(payload, dict) or payload.get("error")
         if not is_error and payload.get("type") not in ("error", "ping"):
-            is_inner = "candidates" not in payload and "type" not in payload
-            yield payload.get("response", payload) if is_inner else payload
+            inner = payload.get("response") if "candidates" not in payload and "type" not in payload else None
+            yield inner if isinstance(inner, dict) else payload
 
 
 # What a server may write instead of a value: every JSON type, blank and not, and nothing at all.
