@@ -31,6 +31,7 @@ MODULES = {
     "forms": "wholecall.framing.forms",
     "decode": "wholecall.dialects.decode",
     "verdicts": "wholecall.machine.verdicts",
+    "slots": "wholecall.machine.slots",
 }
 _TESTS = {"ladder": "arguments", "parse": "arguments", "turns": "assembler"}  # where they go by another name
 _HERE = Path(__file__).parent

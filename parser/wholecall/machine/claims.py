@@ -45,8 +45,8 @@ def stray_of(choice: Choice, index: Index | None, text: str, *, is_named: bool) 
 
 
 def adopt(choice: Choice, stray: Call) -> None:
-    """Make a stray that has got its name a call like all others."""
-    stray.stray = False
+    """Make a stray that has got its name a call like all others; one that an id of the wire found is a block of it."""
+    stray.stray, stray.block = False, bool(stray.aliases)
     show(choice, stray)
     choice.strays = {index: call for index, call in choice.strays.items() if call is not stray}
     choice.reopen(stray)

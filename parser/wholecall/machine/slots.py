@@ -24,7 +24,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wholecall.arguments.placeholders import is_placeholder
-from wholecall.deltas import DONE, OBJECT, CallWhole
+from wholecall.deltas import HYDRATION, OBJECT, CallWhole
 from wholecall.machine.claims import at_slot, learn_labels, opened_call, stray_of
 from wholecall.machine.sameness import same_text
 
@@ -51,71 +51,53 @@ _MOST_CANDIDATES = 16  # calls that are looked at for one piece of text
 
 def owner(choice: Choice, delta: Slot | CallWhole) -> Call:
     """Return the call that a text belongs to: a stray if it has no owner."""
-    if (only := _only(choice, delta.id, delta.alias, delta.index)) is not None:
-        return only
     found = _labelled(choice, delta.id, delta.alias, delta.index)
     if not found and delta.index not in choice.strays:
-        found = _sole(choice, delta.index) or _unlabelled(choice, delta)
-        if isinstance(delta, CallWhole):
-            found = [call for call in found if call.is_restated_by(delta.text)]  # else see `accounts`
-        if len(found) == 1 and delta.index is not None:
-            found[0].flags.add("bound_by_order")
-            found[0].elsewhere = delta.index
+        found = _by_order(choice, delta)
     if len(found) > 1:
         found = [call for call in found if _may_go_on(call, delta.text)]
-    return found[0] if len(found) == 1 else _stray(choice, delta)
+    return _one_of(found) or _stray(choice, delta)
 
 
 def finished_by(choice: Choice, delta: CallWhole) -> Call | None:
     """Return the call that a finished item is about; None if it is a new one, or may be about several."""
-    only = _only(choice, delta.id, delta.alias, delta.index)
-    if only is not None and only.name == delta.name:
-        return only
-    found = _same_name(_labelled(choice, delta.id, delta.alias, None), delta)
+    named = _same_name(_labelled(choice, delta.id, delta.alias, None), delta)
     here = _same_name(at_slot(choice, delta.index), delta)
-    if len(found) > 1:
-        found = [call for call in found if call in here] or found
+    found = [call for call in named if call in here] or named
     found = found or [call for call in here if call.opened or not call.block]
     if len(found) != 1:
         found = [call for call in found if call.opened] or _open_namesakes(choice, delta)
     if not found:
         return _stray_restated(choice, delta)
-    if found[0].torn and _contradicts(found[0], delta):
+    only = _one_of(found)
+    if only is None:
+        taint(choice)  # it is treated as a new call, but is one of these
+    elif only.torn and _contradicts(only, delta):
         return None
-    if len(found) == 1:
-        return found[0]
-    taint(choice)  # it is treated as a new call, but is one of these
-    return None
+    return only
 
 
 def refused_by(choice: Choice, delta: CallRefused) -> Call | None:
     """Return the call that the wire refuses, None if nothing came of it before."""
-    found = _labelled(choice, None, delta.alias, delta.index)
-    return found[0] if len(found) == 1 else None
+    return _one_of(_labelled(choice, None, delta.alias, delta.index))
 
 
 def ended_by(choice: Choice, delta: CallClosed) -> Call | None:
     """Return the call that the wire ends; None if that is not an open one, or may be several."""
-    only = _only(choice, None, delta.alias, delta.index)
-    if only is not None and only.elsewhere is None:
-        return only
     if delta.alias in choice.by_id or delta.index in choice.slots:
-        found = _labelled(choice, None, delta.alias, delta.index)
-        if len(found) != 1:
-            return None
-        if _is_next(found[0].elsewhere, delta.index):
-            found[0].hole = True
-        return found[0]
+        call = named_by(choice, delta)
+        if call is not None and _is_next(call.elsewhere, delta.index):
+            call.hole = True
+        return call
     sole = _sole(choice, delta.index)
-    if not sole and delta.index is not None:
+    if sole is None and delta.index is not None:
         taint(choice)  # labels are wrong
-    return sole[0] if sole else None
+    return sole
 
 
 def named_by(choice: Choice, delta: CallClosed) -> Call | None:
     """Return the one call that has the labels of an end, None if none has them, or several."""
-    found = _labelled(choice, None, delta.alias, delta.index)
-    return found[0] if len(found) == 1 else None
+    return _one_of(_labelled(choice, None, delta.alias, delta.index))
 
 
 def announced(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
@@ -146,16 +128,15 @@ def open_new(choice: Choice, delta: CallSeen | CallWhole) -> Call:
 
 def open_slot(choice: Choice, delta: CallSeen | CallWhole) -> Call:
     """Open a call with the delta's labels; an echo gets no number until it proves not to be one."""
-    begins = delta.begins and delta.name is not None
     earlier_calls = _with_id(choice, delta) if delta.id is not None else choice.slots.get(delta.index, [])
-    for earlier in earlier_calls if begins else ():
+    for earlier in earlier_calls if delta.begins else ():
         if _is_filled(earlier) and earlier.id == delta.id:
             choice.shut(earlier)  # all of its text is there, whether the wire ended it or not
     is_shared = any(other.name not in (None, delta.name) for other in choice.having(delta.id))
     call = opened_call(choice, delta.kind, delta.id, _echoed(choice, delta) if delta.name else None)
     call.own = is_shared
     call.block = delta.begins or delta.alias is not None
-    for rival in _rivals(choice, delta) if call.block else ():
+    for rival in _rivals(choice, delta):
         rival.refuse("ambiguous", "one id came under two names")
         call.refuse("ambiguous", "one id came under two names")
     learn_labels(choice, call, delta)
@@ -170,13 +151,13 @@ def taint(choice: Choice, *, by_text: bool = False) -> None:
     """
     left = []
     for call in choice.fresh if by_text else (*choice.fresh, *choice.unowned):
-        if by_text and call.closed and not (call.blank or call.is_over):
+        if call.is_over or call.rank >= HYDRATION:  # a whole text lacks nothing
+            continue
+        if by_text and call.closed and not call.blank:
             left.append(call)  # what else shows that labels are wrong still speaks against it
+        elif not (call.opened or call.beside or call.blank):
             continue
-        is_open = not call.is_over and call.rank < DONE  # a whole text lacks nothing
-        if not (is_open and (call.opened or call.beside or call.blank)):
-            continue
-        if by_text:
+        elif by_text:
             call.unowned = True
             choice.unowned.add(call)
         else:
@@ -188,7 +169,7 @@ def taint(choice: Choice, *, by_text: bool = False) -> None:
 
 def is_all_owned(choice: Choice, whole: str) -> bool:
     """Return whether every text without an owner was restated as some call's whole text; `whole` is the one at hand."""
-    if not choice.strays or len(choice.calls) > 2 * _MOST_CANDIDATES:
+    if len(choice.calls) > 2 * _MOST_CANDIDATES:
         return not choice.strays
     strays = [call.text for call in choice.calls if call.stray and not call.blank]
     wholes = [whole, *(call.restated for call in choice.calls if call.restated is not None)]
@@ -198,22 +179,31 @@ def is_all_owned(choice: Choice, whole: str) -> bool:
 # What labels identify.
 
 
-def _only(choice: Choice, id: str | None, alias: str | None, index: Index | None) -> Call | None:
-    """Return the only call at an index if it is open and has the other labels: no other can be meant."""
-    here = choice.slots.get(index)
-    if here is None or len(here) != 1 or not (call := here[0]).opened:
-        return None
-    known = call.aliases
-    return call if (alias is None or alias in known) and (id is None or id in known) else None
+def _one_of(calls: list[Call]) -> Call | None:
+    """Return the only one of the calls that can be meant, None if there are several, or none."""
+    return next(iter(calls)) if len(calls) == 1 else None
 
 
-def _sole(choice: Choice, index: Index | None) -> list[Call]:
+def _by_order(choice: Choice, delta: Slot | CallWhole) -> list[Call]:
+    """Return the calls that text may belong to whose labels no call has."""
+    sole = _sole(choice, delta.index)
+    found = _unlabelled(choice, delta) if sole is None else [sole]
+    if isinstance(delta, CallWhole):
+        found = [call for call in found if call.is_restated_by(delta.text)]  # else see `accounts`
+    only = _one_of(found)
+    if only is not None and delta.index is not None:
+        only.flags.add("bound_by_order")
+        only.elsewhere = delta.index
+    return found
+
+
+def _sole(choice: Choice, index: Index | None) -> Call | None:
     """Return the only open call, for a delta with labels that no call has.
 
     An index that no call has shows that indices are wrong: then a call that was open beside others is not sure.
     """
     sole = None if choice.lost else choice.sole_open
-    return [] if sole is None or (sole.beside and index is not None) else [sole]
+    return None if sole is None or (sole.beside and index is not None) else sole
 
 
 def _is_next(elsewhere: Index | None, index: Index | None) -> bool:
@@ -221,16 +211,17 @@ def _is_next(elsewhere: Index | None, index: Index | None) -> bool:
 
     A block that ends under its own index has right labels, so that text was that of a block whose start was lost.
     """
-    return type(elsewhere) is int and type(index) is int and elsewhere == index + 1
+    return type(index) is int and elsewhere == index + 1
 
 
 def _unlabelled(choice: Choice, delta: Slot | CallWhole) -> list[Call]:
-    """Return the calls that text without any label may belong to, if they are few."""
-    if (
-        choice.lost
-        or choice.n_open > _MOST_CANDIDATES
-        or (delta.index, delta.alias, delta.id) != (None, None, None)
-    ):
+    """Return the calls that text without any label may belong to."""
+    return _candidates(choice) if (delta.index, delta.alias, delta.id) == (None, None, None) else []
+
+
+def _candidates(choice: Choice) -> list[Call]:
+    """Return the open calls, if they are few; none where text was lost."""
+    if choice.lost or choice.n_open > _MOST_CANDIDATES:
         return []
     return [call for call in choice.opened if call.opened]
 
@@ -298,27 +289,23 @@ def _open_with(choice: Choice, label: str | None, index: Index | None) -> list[C
 def _with(choice: Choice, label: str | None, index: Index | None) -> list[Call]:
     """Return the calls that have an id or an alias; where the dialect assigned the index, only the index counts."""
     claimants = choice.by_id.get(label, []) if label is not None else []
-    return (
-        [call for call in claimants if index is None or call.block or call.stray] if claimants else claimants
-    )
+    return [call for call in claimants if index is None or call.block or call.stray]
 
 
 def _goes_on(choice: Choice, call: Call, delta: CallSeen | CallWhole) -> bool:
     """Return whether an announcement repeats that of a call which is still open and lacks text."""
-    if not call.opened or call.round != choice.round or _is_filled(call):
+    if not call.opened or _is_filled(call) or _contradicts(call, delta):
         return False
-    if _contradicts(call, delta):
-        return False
-    if _is_here(choice, call, delta):
-        return (call.slot is not None and delta.index is not None) or not _is_another_item(call, delta)
-    return delta.alias is not None and delta.alias in call.aliases
+    if delta.index is None or call.slot is None:
+        return not _is_another_item(call, delta)
+    return call in choice.slots.get(delta.index, ()) or delta.alias in call.aliases
 
 
 def _is_filled(call: Call) -> bool:
     """Return whether all of a call's text is there; after an input at the start of a block, pieces may follow."""
-    if call.kind == "custom" or call.holds_placeholder or (call.restated is not None and call.rank == OBJECT):
+    if call.kind == "custom" or call.holds_placeholder or call.rank == OBJECT:
         return False
-    return call.complete and not call.unfinished
+    return not (call.empty or call.unfinished)
 
 
 def _is_another_item(call: Call, delta: CallSeen | CallWhole) -> bool:
@@ -327,19 +314,10 @@ def _is_another_item(call: Call, delta: CallSeen | CallWhole) -> bool:
     return alias is not None and alias not in call.aliases and any(known != call.id for known in call.aliases)
 
 
-def _is_here(choice: Choice, call: Call, delta: CallSeen | CallWhole) -> bool:
-    return delta.index is None or call.slot is None or call in choice.slots.get(delta.index, ())
-
-
 def _repeated_at(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
     """Return the open call at the index that an announcement can only repeat: one of the two has no id."""
     for call in reversed(choice.slots.get(delta.index, [])):
-        if (
-            call.opened
-            and call.round == choice.round
-            and _agree(call.name, delta.name)
-            and not _is_filled(call)
-        ):
+        if call.opened and _agree(call.name, delta.name) and not _is_filled(call):
             return call if call.id is None or delta.id is None else None
     return None
 
@@ -364,9 +342,7 @@ def _same_name(calls: list[Call], delta: CallWhole) -> list[Call]:
 
 def _open_namesakes(choice: Choice, delta: CallWhole) -> list[Call]:
     """Return the open calls that a finished item without known labels can be about: one with the same text, if any."""
-    if choice.lost or choice.n_open > _MOST_CANDIDATES:
-        return []
-    calls = _same_name([call for call in choice.opened if call.opened and call.rank < delta.rank], delta)
+    calls = _same_name([call for call in _candidates(choice) if call.rank < delta.rank], delta)
     equal = [call for call in calls if not call.blank and same_text(call.text, delta.text)]
     fitting = equal[:1] or [call for call in calls if call.blank or not call.complete]
     return calls if not fitting and is_placeholder(delta.text) else fitting
@@ -375,7 +351,7 @@ def _open_namesakes(choice: Choice, delta: CallWhole) -> list[Call]:
 def _stray_restated(choice: Choice, delta: CallWhole) -> Call | None:
     """Return the stray in an item's place whose text the item repeats: that is where the text came from."""
     stray = choice.strays.get(delta.index)
-    return stray if stray is not None and stray.stray and stray.is_restated_by(delta.text) else None
+    return stray if stray is not None and stray.is_restated_by(delta.text) else None
 
 
 def _contradicts(call: Call, delta: CallSeen | CallWhole) -> bool:
