@@ -185,7 +185,7 @@ FORMS = [*itertools.product(TOLD, TOLD, (False, True), ("none", "before", "betwe
 
 def _events(name: str, first: str, second: str, *, elsewhere: bool, beside: str) -> list[Any]:
     """What comes out where the id of one call is opened twice, perhaps beside another call."""
-    model, tell, (opening, closing) = WIRES[name]
+    _, tell, (opening, closing) = WIRES[name]
     places = {"none": "aa", "before": "baa", "between": "aba", "after": "aab"}[beside]
     events, forms, here = list(opening), iter((first, second)), None
     for at, call in enumerate(places):
@@ -195,9 +195,15 @@ def _events(name: str, first: str, second: str, *, elsewhere: bool, beside: str)
             texts, ends = TOLD[next(forms)]
             here = at if here is None or elsewhere else here
             events += tell(here, "call_a", "go", texts, ends=ends)
+    return _fed(name, [*events, *closing])
+
+
+def _fed(name: str, events: list[Event]) -> list[Any]:
+    """What comes out of the events of a wire."""
+    model = WIRES[name][0]
     parser = ToolCallParser(model.dialect)
     found = parser.feed(model.opening) if model.opening else []
-    for event in [*events, *closing]:
+    for event in events:
         chunk = model.encode(event)
         found += (
             parser.feed(chunk)
@@ -229,6 +235,24 @@ def test_an_id_that_opens_twice_is_one_call(name: str) -> None:
         meant = [("go", value) for value in values - {""}] or ([] if silent else [("go", "{}")])
         if calls != _said(*meant, *([("to", '{"b":1}')] if beside != "none" else [])):
             wrong.append((first, second, elsewhere, beside, calls))
+
+    assert [] == wrong
+
+
+@pytest.mark.parametrize("name", ["responses", "realtime"])
+@pytest.mark.parametrize("beside", [False, True])
+def test_an_item_whose_text_came_first_is_one_call(name: str, beside: bool) -> None:
+    """Law 110: however late an item is added behind its text, and however often, it is one call under its own id."""
+    _, tell, (opening, closing) = WIRES[name]
+    other = tell(1, "call_b", "to", ('{"b":1}',), ends=True) if beside else []
+    added, *told = tell(0, "call_a", "go", (A[:6], A[6:]), ends=True)
+    wrong = []
+    for places in itertools.combinations_with_replacement(range(1, len(told)), 2):
+        mine = [[*[added] * places.count(at), event] for at, event in enumerate(told)]
+        events = _fed(name, [*opening, *other, *itertools.chain(*mine), *closing])
+        calls = [event.id for event in events if isinstance(event, (ToolCall, ToolCallDropped))]
+        if sorted(calls) != ["call_a", *["call_b"] * beside]:
+            wrong.append((places, calls))
 
     assert [] == wrong
 
