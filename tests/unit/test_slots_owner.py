@@ -5,7 +5,21 @@ from __future__ import annotations
 import pytest
 
 from tests.support.bound import Got, assembled, bound
-from tests.support.slotted import HOLE, LOST, A, B, after, begun, closed, done, piece, place_of, preset, seen
+from tests.support.slotted import (
+    HOLE,
+    LOST,
+    A,
+    B,
+    after,
+    begun,
+    closed,
+    done,
+    finished,
+    piece,
+    place_of,
+    preset,
+    seen,
+)
 from wholecall.deltas import CallWhole, Delta, Slot, StepBegan
 from wholecall.limits import Limits
 from wholecall.machine import slots
@@ -259,12 +273,22 @@ def test_text_beyond_the_limit() -> None:
         ("two of two", [*TWO, done(0, A), piece(7, A), piece(8, B)], B, True),
         ("white space", [*TWO, piece(7, " ")], B, True),
         ("an empty object", [*TWO, piece(7, "{}")], B, True),
+        ("an item took its place", [piece(None, A), piece(None, B), finished(B)], B, True),
+        (
+            "an item took its place, other text",
+            [piece(7, A), piece(None, A), piece(None, B), finished(B)],
+            B,
+            False,
+        ),
     ],
 )
 def test_text_is_owned_if_a_whole_text_repeats_it(
     name: str, deltas: list[Delta], whole: str, expected: bool
 ) -> None:
-    """Text without an owner is accounted for if a call was told with it, or the text at hand says the same."""
+    """Text without an owner is accounted for if a call was told with it, or the text at hand says the same.
+
+    Where an item took the place of all such text, nothing else is known of it.
+    """
     assert (name, expected) == (name, slots.is_all_owned(after(*deltas), whole))
 
 

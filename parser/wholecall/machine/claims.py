@@ -45,8 +45,8 @@ def stray_of(choice: Choice, index: Index | None, text: str, *, is_named: bool) 
 
 
 def adopt(choice: Choice, stray: Call) -> None:
-    """Make a stray that has got its name a call like all others; one that an id of the wire found is a block of it."""
-    stray.stray, stray.block = False, bool(stray.aliases)
+    """Make a stray that has got its name a call like all others."""
+    stray.stray = False
     show(choice, stray)
     choice.strays = {index: call for index, call in choice.strays.items() if call is not stray}
     choice.reopen(stray)
@@ -60,7 +60,9 @@ def show(choice: Choice, stray: Call) -> None:
 
 
 def learn_labels(choice: Choice, call: Call, delta: CallSeen | CallWhole) -> None:
-    """Let the call be found by the index and the alias of an announcement."""
+    """Let the call be found by the index and the alias of an announcement, which shows whether they are the wire's own."""
+    if call.slotted and call.name is None and (delta.begins or delta.alias is not None):
+        call.block = True
     if call.slot == delta.index and (delta.alias is None or delta.alias in call.aliases):
         return
     if delta.index is not None:

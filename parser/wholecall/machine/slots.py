@@ -121,7 +121,6 @@ def is_new(choice: Choice, delta: CallSeen | CallWhole) -> bool:
 def open_new(choice: Choice, delta: CallSeen | CallWhole) -> Call:
     """Open the call that begins."""
     call = opened_call(choice, delta.kind, delta.id)
-    call.block = True
     learn_labels(choice, call, delta)
     return call
 
@@ -135,7 +134,6 @@ def open_slot(choice: Choice, delta: CallSeen | CallWhole) -> Call:
     is_shared = any(other.name not in (None, delta.name) for other in choice.having(delta.id))
     call = opened_call(choice, delta.kind, delta.id, _echoed(choice, delta) if delta.name else None)
     call.own = is_shared
-    call.block = delta.begins or delta.alias is not None
     for rival in _rivals(choice, delta):
         rival.refuse("ambiguous", "one id came under two names")
         call.refuse("ambiguous", "one id came under two names")
@@ -169,7 +167,7 @@ def taint(choice: Choice, *, by_text: bool = False) -> None:
 
 def is_all_owned(choice: Choice, whole: str) -> bool:
     """Return whether every text without an owner was restated as some call's whole text; `whole` is the one at hand."""
-    if len(choice.calls) > 2 * _MOST_CANDIDATES:
+    if not choice.strays or len(choice.calls) > 2 * _MOST_CANDIDATES:
         return not choice.strays
     strays = [call.text for call in choice.calls if call.stray and not call.blank]
     wholes = [whole, *(call.restated for call in choice.calls if call.restated is not None)]
