@@ -233,6 +233,9 @@ def _may_go_on(call: Call, text: str) -> bool:
 
 def _labelled(choice: Choice, id: str | None, alias: str | None, index: Index | None) -> list[Call]:
     """Return the calls that the labels identify, several if the labels contradict each other."""
+    here = choice.slots.get(index, ())
+    if len(here) == 1 and here[0].opened and _has(here[0], id) and _has(here[0], alias):
+        return [here[0]]  # nearly always
     found: list[Call] = []
     for claimants in (
         _open_with(choice, id, index),
@@ -247,6 +250,10 @@ def _labelled(choice: Choice, id: str | None, alias: str | None, index: Index | 
                 return [*found, *claimants]
             found = both
     return found
+
+
+def _has(call: Call, label: str | None) -> bool:
+    return label is None or label in call.aliases
 
 
 def _labelled_call(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
