@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import corpora
+from tests.support import conforming, corpora
 from wholecall import Limits, StreamFault, ToolCallDropped, collect
 from wholecall.repairing import repair_body
 
@@ -269,3 +269,22 @@ def test_a_report_says_what_became_of_it() -> None:
         found.report.usage,
     )
     assert "f0" not in repr(found)
+
+
+@pytest.mark.parametrize("dialect", conforming.BODIES)
+@pytest.mark.parametrize("beside", [{"success": True}, {"code": 0, "message": "ok"}])
+def test_a_body_leaves_its_envelope_where_it_was_asked_for(dialect: str, beside: dict[str, Any]) -> None:
+    """A gateway's envelope goes, if what stands in it is what the client asked for; else the body stays as it came."""
+    sound = conforming.BODIES[dialect][-1]
+    came = json.dumps({**beside, "data": sound}).encode()
+    found = repair_body(came, expected=dialect)
+    other = next(name for name in conforming.BODIES if name != dialect)
+
+    assert (sound, True, dialect, False) == (
+        json.loads(found.data),
+        found.report.mended,
+        found.report.dialect,
+        found.report.unread,
+    )
+    assert [came] * 2 == [repair_body(came, expected=asked).data for asked in (other, None)]
+    assert json.dumps(sound).encode() == repair_body(json.dumps(sound).encode(), expected=dialect).data

@@ -230,7 +230,7 @@ class Answer:
     async def _judge(self, message: Message) -> None:
         goes_on = message.get("more_body", False)
         options = {name: value for name, value in self._news.options.items() if name != "live_arguments"}
-        body = repair_body(bytes(self._held), **options)
+        body = repair_body(bytes(self._held), expected=self._news.expected, **options)
         error = body.report.error
         if goes_on and error is None:  # nothing of it is one large body
             await self._let_pass()

@@ -42,7 +42,7 @@ __all__ = ["Relay"]
 _private = True
 
 _HAS_AN_END: Final = "responses"  # an error is an end of its own there; for all others the connection is cut
-_OF_STREAMS: Final = frozenset({"expected", "live_arguments"})  # options
+_OF_STREAMS: Final = frozenset({"live_arguments"})  # options
 _COMMENT: Final = b": ping\n\n"
 _MOST_WAITING: Final = 1024 * 1024  # bytes; a read that decodes to more is sent in several pieces
 _BODILESS: Final = frozenset({204, 304})  # statuses: a length of theirs is about another answer

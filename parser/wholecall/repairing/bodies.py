@@ -16,10 +16,13 @@ import msgspec
 from msgspec.structs import replace
 
 from wholecall.dialects.decode import plain
+from wholecall.dialects.envelope import opened
 from wholecall.dialects.reasons import turn_reason
+from wholecall.dialects.table import detect_dialect, named
 from wholecall.encoders.base import Executable, json_bytes
 from wholecall.encoders.gemini import error_of
 from wholecall.encoders.responses import ResponsesEncoder
+from wholecall.framing import Frame
 from wholecall.limits import Limits
 from wholecall.output.events import EXECUTABLE, Event, StreamFault, ToolCall, ToolCallDropped
 from wholecall.policy import Policy
@@ -74,6 +77,7 @@ def repair_body(
     on_dropped: Callable[[ToolCallDropped], object] | None = None,
     on_fault: Callable[[StreamFault], object] | None = None,
     text: TextWanted = None,
+    expected: str | None = None,
     legacy: bool | None = None,
     policy: Policy = Policy(),  # noqa: B008 - frozen
     limits: Limits = Limits(),  # noqa: B008 - frozen
@@ -89,6 +93,7 @@ def repair_body(
         on_dropped: called with each call that was withheld, and why.
         on_fault: called with each fault.
         text: calls that the model writes as text, as for `Repairer`.
+        expected: the dialect that was asked for, where the endpoint says it: a body of it leaves its envelope (quirk 120).
         legacy: whether the request lists `functions`, as for `Repairer`.
         policy: how calls are judged.
         limits: what a body may hold.
@@ -98,6 +103,8 @@ def repair_body(
     """
     known = tools if tools is None or isinstance(tools, Tools) else Tools[Any](tools)
     came, wanted = data, text_calls(text)
+    if expected is not None:
+        data = _without_envelope(data, named(expected).name)
     if wanted is not None:
         data = without_leaks(data, wanted, tools=known, policy=policy, limits=limits)
     parser: ToolCallParser[Any] = ToolCallParser(tools=known, policy=policy, limits=limits)
@@ -125,6 +132,15 @@ def repair_body(
     report = _report(parser.dialect, events, error, is_mended=mended is not came)
     is_read = error is not None or payload is not None
     return RepairedBody(mended, report if is_read else replace(report, unread=True))
+
+
+def _without_envelope(data: bytes, dialect: str) -> bytes:
+    """Return the body of a dialect that stands in an envelope; the bytes themselves, where none does."""
+    text = data.decode("utf-8-sig", "replace")
+    inner = opened(Frame("", text)).data
+    payload = plain(inner) if inner != text else None
+    found = detect_dialect(payload) if isinstance(payload, dict) else None
+    return inner.encode() if found is not None and found.name == dialect else data
 
 
 def most_of_body(limits: Limits | None) -> int | None:

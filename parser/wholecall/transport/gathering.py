@@ -54,7 +54,7 @@ class Gathering:
         if not self._is_json:
             return None
         options = {name: value for name, value in self._news.options.items() if name != "live_arguments"}
-        body = repair_body(self.data, **options)
+        body = repair_body(self.data, expected=self._news.expected, **options)
         if self._is_full and body.report.error is None:
             return None
         self._news.end(body.report)
