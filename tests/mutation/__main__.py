@@ -32,6 +32,7 @@ MODULES = {
     "decode": "wholecall.dialects.decode",
     "verdicts": "wholecall.machine.verdicts",
     "slots": "wholecall.machine.slots",
+    "routes": "wholecall.machine.routes",
 }
 _TESTS = {"ladder": "arguments", "parse": "arguments", "turns": "assembler"}  # where they go by another name
 _HERE = Path(__file__).parent

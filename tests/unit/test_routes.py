@@ -5,7 +5,24 @@ from __future__ import annotations
 import pytest
 
 from tests.support.assembled import HOLE, told
-from tests.support.bound import Got, assembled
+from tests.support.blocks import (
+    ENDS,
+    LOST,
+    A,
+    B,
+    Got,
+    astray,
+    begun,
+    bound,
+    closed,
+    cut,
+    dropped,
+    listed,
+    over,
+    piece,
+    whole,
+)
+from tests.support.bound import assembled
 from wholecall.deltas import (
     DONE,
     HYDRATION,
@@ -20,7 +37,6 @@ from wholecall.deltas import (
     Finish,
     Labelled,
     Restated,
-    Slot,
     StepBegan,
     TurnEnded,
 )
@@ -35,64 +51,6 @@ from wholecall.output.events import (
 )
 from wholecall.types import DropReason, Kind
 
-A, B = '{"a":1}', '{"b":2}'
-ENDS: list[Delta] = [Finish(0, "tool_calls", "tool_use"), TurnEnded()]
-
-
-def begun(index: int, id: str | None = None, name: str | None = None) -> CallSeen:
-    """Return the start of a block."""
-    return CallSeen(0, index, None, id, name, begins=True)
-
-
-def piece(index: int | None, text: str, alias: str | None = None) -> Slot:
-    """Return a piece of text."""
-    return Slot(0, index, alias, text)
-
-
-def whole(
-    text: str, rank: int, index: int | None = 0, id: str | None = None, name: str | None = None
-) -> CallWhole:
-    """Return a whole text."""
-    return CallWhole(0, index, None, id, name, text, rank)
-
-
-def listed(*calls: tuple[str, str, str]) -> Restated:
-    """Return a final list of calls, each with its id, name and text."""
-    return Restated(0, tuple(CallWhole(0, None, None, *call, HYDRATION) for call in calls))
-
-
-def closed(index: int | None = 0, *, final: bool = True) -> CallClosed:
-    """Return the end of a block."""
-    return CallClosed(0, index, None, final)
-
-
-def bound(*deltas: Delta) -> list[Got]:
-    """Return what came of the calls of a turn that ends for a reason that speaks of calls."""
-    return assembled(*deltas, *ENDS)[0]
-
-
-def astray(text: str) -> list[Delta]:
-    """Return text that may be that of any of two calls: another block begins, and an unknown one has a piece."""
-    return [begun(1, "d", "g"), piece(7, text)]
-
-
-def cut(*deltas: Delta) -> list[Got]:
-    """Return what came of the calls of a stream that just stops."""
-    return assembled(*deltas)[0]
-
-
-def over(*deltas: Delta) -> list[Got]:
-    """Return what came of the calls of a turn that ends without a reason."""
-    return assembled(*deltas, TurnEnded())[0]
-
-
-def dropped(reason: str) -> str:
-    """Return the sign of a drop."""
-    return f"dropped: {reason}"
-
-
-LOST = dropped("incomplete_input")
-
 # Kinds and labels that come late.
 
 
@@ -105,6 +63,27 @@ def test_a_kind_that_comes_late(before: str, text: str, type_: type) -> None:
     events = told(Labelled(0, "s", "c", "f", before), Labelled(0, "s", None, None, text, kind), *ENDS)
 
     assert [type_] == [type(event) for event in events if isinstance(event, (CustomToolCall, ToolCall))]
+
+
+@pytest.mark.parametrize(("before", "text", "type_"), [("", "x y", CustomToolCall), (A, "", ToolCall)])
+def test_a_kind_of_a_block_that_comes_late(before: str, text: str, type_: type) -> None:
+    """What kind of call a block holds may be said until it is told for the first time."""
+    late = CallSeen(0, 0, None, None, None, "custom")
+    events = told(begun(0, "c", "f"), piece(0, before), late, piece(0, text), closed(), *ENDS)
+
+    assert [type_] == [type(event) for event in events if isinstance(event, (CustomToolCall, ToolCall))]
+
+
+def test_ids_of_a_block() -> None:
+    """An id that comes again is no other one, and an ended call learns none: what comes under it is another call."""
+    again, other = CallSeen(0, 0, "i", "c", None), CallSeen(0, 0, None, "e", None)
+    call = [begun(0, "c", "f", "i"), piece(0, A)]
+    one_alias = Limits(max_aliases=1)
+
+    assert [Got("c", "f", A)] == assembled(*call, again, closed(), *ENDS, limits=one_alias)[0]
+    assert [Got("c", "f", A), Got("e", "f", A)] == bound(
+        *call, closed(), other, begun(1, "e", "f"), piece(1, A), closed(1)
+    )
 
 
 def test_labels_of_a_block_go_to_its_call() -> None:
@@ -430,20 +409,55 @@ def test_a_reason_that_drops() -> None:
 # Calls that were written as text.
 
 
-def written(text: str, reason: DropReason | None = None) -> CallWritten:
+def written(text: str, reason: DropReason | None = None, id: str | None = None) -> CallWritten:
     """Return a call that a model wrote."""
     said = "so it says" if reason else ""
     return CallWritten(
-        0, "f", None, text, f"<call>{text}</call>", (), ("needs_approval",), {"x": 1}, reason, said
+        0, "f", id, text, f"<call>{text}</call>", (), ("needs_approval",), {"x": 1}, reason, said
     )
 
 
 def test_a_written_call_is_whole() -> None:
     """A call of a text is whole, with its flags and what is to be sent back, also where the turn was cut behind it."""
     for ends in (ENDS, [Finish(0, "length", "length"), TurnEnded()]):
-        (call,) = (event for event in told(written(A), *ends) if isinstance(event, ToolCall))
-        assert (A, {"x": 1}) == (call.raw_arguments, call.extra)
-        assert "needs_approval" in call.flags
+        (call,) = (event for event in told(written(A, id="c"), *ends) if isinstance(event, ToolCall))
+        assert ("c", A, {"x": 1}, ("needs_approval",)) == (
+            call.id,
+            call.raw_arguments,
+            call.extra,
+            call.flags,
+        )
+
+
+@pytest.mark.parametrize(("text", "reason"), [(A, None), ("x", "unparseable")])
+def test_how_a_written_call_is_shown(text: str, reason: DropReason | None) -> None:
+    """A written call is a function; it starts with all of its text, or as a drop if it cannot be read: none is shown then."""
+    started, *others = told(written(text, reason), close=False)[1:]
+    pieces = [event.delta for event in others if isinstance(event, ArgumentsDelta)]
+
+    assert ("ToolCallStarted", "function") == (type(started).__name__, started.kind)
+    assert [[], [text]][reason is None] == pieces
+
+
+def test_what_comes_behind_a_written_call() -> None:
+    """Nothing that follows is about it: not text under its id, and no odd label."""
+    odd = [Labelled(0, 0, "c", "f", '{"a"'), Labelled(0, None, None, None, ":1}")]
+    calls, anomalies = assembled(*odd, written(B, id="d"), written("x", "unparseable"), *ENDS)
+
+    assert [("c", A), ("d", B)] == [(got.id, got.text) for got in calls[:2]]
+    assert () == anomalies
+    assert ["d"] == [
+        event.id
+        for event in told(*odd, written(B, id="d"), ENDS[0], close=False)
+        if isinstance(event, ToolCall)
+    ]
+
+
+def test_a_written_call_without_arguments() -> None:
+    """A written call lacks no text: what came without an owner is another's, also if this one has none."""
+    call, stray = bound(piece(None, A), written("{}"))
+
+    assert [dropped("nameless"), "{}", "id_generated needs_approval"] == [stray.sign, call.text, call.sign]
 
 
 def test_a_written_call_that_cannot_be_read() -> None:
@@ -460,4 +474,6 @@ def test_written_calls_beyond_the_limit() -> None:
         written(A), written(B), written("x", "unparseable"), *ENDS, limits=Limits(max_calls=1)
     )
 
-    assert [A, dropped("too_many_calls")] == [calls[0].text, calls[1].sign]
+    assert [(A, ""), ("", dropped("too_many_calls"))] == [
+        (got.text, got.sign.removeprefix("id_generated needs_approval")) for got in calls
+    ]

@@ -347,6 +347,12 @@ class Choice:
             if len(call.aliases) < self.max_labels:
                 self._learn(call, id)
 
+    def rename(self, call: Call, id: str) -> None:
+        """Make an id the call's public one, in place of the one that came before."""
+        self.claim_id(call, id)
+        if self.give_id(call, id):
+            call.id = id
+
     def _learn(self, call: Call, label: str) -> None:
         if len(call.aliases) < self.max_labels and label not in call.aliases:
             call.aliases.append(label)

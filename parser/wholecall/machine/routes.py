@@ -86,7 +86,7 @@ def _labelled(choice: Choice, delta: Labelled) -> None:
     if delta.name is not None:
         advance(choice, call, "name", delta.name)
     _take_text(choice, call, delta.text, delta.rank)
-    if delta.index is not None and (choice.record is None or call.slotted):
+    if delta.index is not None:
         choice.heat(call, delta.index)
 
 
@@ -96,9 +96,6 @@ def _fragment(choice: Choice, delta: Fragment) -> None:
 
 def _take_text(choice: Choice, call: Call, text: str, rank: int = 0) -> None:
     if not text:
-        return
-    if text == call.restated and rank and not call.hole:
-        call.rank = max(rank, call.rank)
         return
     if choice.replaced and "\ufffd" in text:
         call.refuse("invalid_utf8", "the argument text held bytes that are not UTF-8")
@@ -129,8 +126,7 @@ def _call_seen(choice: Choice, delta: CallSeen) -> None:
 def _announced(choice: Choice, delta: Union[CallSeen, CallWhole]) -> Call:
     """Return the call that is announced; if it is new, release the one that was held."""
     if slots.is_new(choice, delta):
-        if choice.held is not None:
-            _release_held(choice)
+        _release_held(choice)
         call = slots.open_new(choice, delta)
         if call is not choice.overflow:
             return call
@@ -138,7 +134,7 @@ def _announced(choice: Choice, delta: Union[CallSeen, CallWhole]) -> Call:
         call = slots.announced(choice, delta) or _opened(choice, delta)
     if call.stray and delta.name is not None:
         adopt(choice, call)
-    if delta.begins and not call.opened and not call.is_over:
+    if delta.begins and not call.is_over:
         choice.reopen(call)
     learn_labels(choice, call, delta)
     return call
@@ -156,39 +152,35 @@ def _call_whole(choice: Choice, delta: CallWhole) -> None:
         call = slots.owner(choice, delta)
     else:
         call = _finished_item(choice, delta)
-    heals = (call.hole or call.refusal is not None) and _heals(choice, call, delta)
-    call.listed = call.listed or delta.begins
+    heals = _heals(choice, call, delta)
+    if delta.begins:
+        call.listed = True
     tainted = (call.torn, call.unowned) if call.block and not heals else (False, False)
     if heals and call.refusal == "ambiguous" and delta.name == call.name:
         call.refusal = None  # the delta settles what labels left in doubt
     if not call.stray:
         learn_labels(choice, call, delta)
-    if delta.id_wins and delta.id is not None and call.id not in (None, delta.id):
-        choice.claim_id(call, delta.id)
-        call.id = delta.id
+    if delta.id_wins and delta.id is not None:
+        choice.rename(call, delta.id)
     if delta.rank == HYDRATION:
         call.reasoned = call.evidenced = True
     _learn(choice, call, delta)
     _take_text(choice, call, delta.text, delta.rank)
-    unowned = delta.rank > HYDRATION and is_placeholder(delta.text) and call.blank
-    if unowned and delta.id is not None and not call.block:
-        unowned = False  # no call began that it could be
+    unowned = delta.rank > HYDRATION and call.blank
+    unowned = unowned and (call.block or delta.id is None)  # else no call began that it could be
     if any(tainted):
         # A place alone heals nothing, and neither does the text that servers send when they lost the real one.
         call.torn, call.unowned = tainted
     elif unowned and not slots.is_all_owned(choice, delta.text):
         call.unowned = True
-    elif heals and delta.rank == HYDRATION:
-        _accept_silence(choice, call, delta)
     if delta.closes:
         _close(choice, call, truncated=False)
 
 
-def _accept_silence(choice: Choice, call: Call, delta: CallWhole) -> None:
+def _accept_silence(choice: Choice, call: Call) -> None:
     """Believe a final message that a call has no text, if it restates all text that came without an owner."""
-    if delta.text or not call.blank or choice.lost or not call.hole or not slots.is_all_owned(choice, ""):
-        return
-    call.hole, call.rank = False, max(call.rank, delta.rank)
+    if call.hole and call.blank and not choice.lost and slots.is_all_owned(choice, ""):
+        call.hole, call.rank = False, max(call.rank, HYDRATION)
 
 
 def _restated(choice: Choice, delta: Restated) -> None:
@@ -209,8 +201,6 @@ def _restated(choice: Choice, delta: Restated) -> None:
 
 def _take_restated(choice: Choice, whole: CallWhole, call: Call) -> None:
     tainted = (False, False) if _heals(choice, call, whole) else (call.torn, call.unowned)
-    if whole.id is not None and whole.id_wins and not call.is_over and call.id not in (None, whole.id):
-        choice.claim_id(call, whole.id)
     _learn(choice, call, whole)
     is_over = call.evidenced or call.closed
     call.evidenced = True
@@ -218,7 +208,7 @@ def _take_restated(choice: Choice, whole: CallWhole, call: Call) -> None:
     if any(tainted):
         call.torn, call.unowned = tainted
     else:
-        _accept_silence(choice, call, whole)
+        _accept_silence(choice, call)
     if whole.goes_on and call.empty and not is_over:
         call.hole = True  # an item in progress may get its text yet
     if whole.truncated:
@@ -245,7 +235,8 @@ def _finished_item(choice: Choice, delta: CallWhole) -> Call:
     call = slots.finished_by(choice, delta) or _opened(choice, delta)
     if call.stray and delta.name is not None:
         adopt(choice, call)
-        call.hole = call.hole or (not call.blank and is_placeholder(delta.text))  # or another's text
+        if not call.blank and is_placeholder(delta.text):
+            call.hole = True  # or it is another's text
     return call
 
 
@@ -271,7 +262,7 @@ def _opened(choice: Choice, delta: Union[CallSeen, CallWhole], *, refused: bool 
 
 def _take_over_told(choice: Choice, delta: Union[CallSeen, CallWhole]) -> None:
     """Leave a call that came as ours to the server, if that tells it once more as one of its own."""
-    if delta.kind == "server" and delta.name is not None:
+    if delta.kind == "server":
         take_over(choice, [call for call in choice.having(delta.id) if call.name == delta.name])
 
 
@@ -283,14 +274,14 @@ def _release_echoes(choice: Choice, calls: Iterable[Call]) -> None:
         if call.echo is not None and not call.withheld:
             choice.materialise(call)
         call.echo, call.own = None, True
-        if call.closed and choice.held is not call:
+        if call.closed:
             advance(choice, call, "close", False)
 
 
 def _learn(choice: Choice, call: Call, delta: Union[CallSeen, CallWhole]) -> None:
     if call.kind not in ("server", delta.kind):  # what the server executes is never anybody else's again
         if delta.kind == "server":  # what is said of a call that came again is said of that one
-            take_over(choice, [call] if call.echo is None else [call, call.echo])
+            take_over(choice, [call.echo or call])
         if call.phase == "pending":
             call.kind = delta.kind
     if delta.id is not None and delta.id != call.id and not call.is_over:
@@ -321,7 +312,8 @@ def _call_closed(choice: Choice, delta: CallClosed) -> None:
         call.evidenced = True
         choice.shut(call)
     elif delta.final or delta.truncated:
-        call.listed = call.listed or delta.final
+        if delta.final:
+            call.listed = True
         _close(choice, call, truncated=delta.truncated)
     elif not call.is_over:
         _release_others(choice, call)
@@ -334,7 +326,7 @@ def _call_closed(choice: Choice, delta: CallClosed) -> None:
 def _close(choice: Choice, call: Call, *, truncated: bool) -> None:
     if not truncated and not call.is_over:
         _release_others(choice, call)
-    if not truncated and ((call.unowned and not call.is_over) or may_be_echo(choice, call)):
+    if not truncated and (call.unowned or may_be_echo(choice, call)):
         choice.shut(call)  # whether it lacks text, or is an echo, is decided at the end of the message
         call.closed = True
         return
@@ -344,7 +336,7 @@ def _close(choice: Choice, call: Call, *, truncated: bool) -> None:
 
 
 def _release_others(choice: Choice, call: Call) -> None:
-    if choice.held is not call and choice.held is not None:
+    if choice.held is not call:
         _release_held(choice)
 
 
@@ -438,14 +430,18 @@ def _text_refused(choice: Choice, _delta: TextRefused) -> None:
 
 
 def _finish(choice: Choice, delta: Finish) -> None:
-    if choice.reason is None or outranks(delta.reason, choice.reason):
+    if outranks(delta.reason, choice.reason):
         choice.reason, choice.provider_reason = delta.reason, delta.provider_reason
     reason_all([choice], delta)
     if delta.drops:
         settle(choice, "aborted")
         judge_all(choice, "aborted")
-    if delta.drops or delta.ends:
-        return
+    elif not delta.ends:
+        _end_whole(choice)
+
+
+def _end_whole(choice: Choice) -> None:
+    """End the calls that are whole, now that a reason came for the end of the turn."""
     doubt(choice)
     ended: Ended = "length" if choice.reason in CUT_REASONS else "clean"
     held, choice.held = choice.held, None
