@@ -130,3 +130,10 @@ def test_no_call_is_made_of_the_text_of_two_choices() -> None:
 
         assert () == parser.turn.calls
         assert [False, True] == ["invalid_choice" in end.anomalies for end in ends]
+
+
+def test_the_number_of_a_choice_stays_what_it_is() -> None:
+    """A number that was made of a label is the number of itself: what was written with it is read so again."""
+    numbers = [choice_label(wire) for wire in (0, 7, *NO_CHOICES)]
+
+    assert numbers == [choice_label(number) for number in numbers]

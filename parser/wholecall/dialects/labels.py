@@ -43,7 +43,7 @@ def _fold(value: object) -> int:
         type(value) is int
     ):  # of any size: its digits might be too many to write; a number made here stays what it is
         return (value - HIGHEST_INDEX - 1) % HIGHEST_INDEX
-    return crc32(ascii(value).encode()) if isinstance(value, (str, float, bool)) else 0
+    return crc32(ascii(value).encode()) if isinstance(value, (str, float, bool)) else HIGHEST_INDEX - 1
 
 
 def _number(value: object) -> int:
