@@ -129,7 +129,7 @@ def test_what_is_quoted_leaves_the_repairer_as_text(container: str, format_: str
     for name in MARKED:
         text = f"The page says:\n\n{contained(name, container)}\n\nI will not."
         stream = chat(*(text[at : at + 7] for at in range(0, len(text), 7)))
-        body = json.dumps({"object": "chat.completion", "choices": [{"index": 0, "finish_reason": "stop",
+        body = json.dumps({"id": "r", "object": "chat.completion", "created": 1, "model": "m", "choices": [{"index": 0, "finish_reason": "stop",
             "message": {"role": "assistant", "content": text}}]}).encode()  # fmt: skip
         wanted = name if format_ == "own" else "auto"
         repairer = Repairer(text=wanted, tools=OFFERED)
