@@ -85,6 +85,43 @@ def test_recordings_of_which_a_member_is_another_leave_it_so() -> None:
     assert [] == found
 
 
+def lost(blocks: list[bytes], drawn: random.Random) -> list[bytes]:
+    """Return the blocks of a stream of which a relay lost, repeated, swapped or cut one, or a byte of one is another."""
+    at, other = drawn.randrange(len(blocks)), drawn.randrange(len(blocks))
+    block = blocks[at]
+    cut = drawn.randrange(len(block) + 1)
+    changed_block = block[:cut] + bytes([drawn.randrange(256)]) + block[cut + 1 :]
+    swapped = blocks[:]
+    swapped[at], swapped[other] = blocks[other], block
+    return drawn.choice(
+        [
+            [*blocks[:at], *blocks[at + 1 :]],
+            [*blocks[:other], block, *blocks[other:]],
+            swapped,
+            blocks[: at + 1],
+            [*blocks[:at], block[:cut]],
+            [*blocks[:at], block[:cut], *blocks[at + 1 :]],
+            [*blocks[:at], changed_block, *blocks[at + 1 :]],
+        ]
+    )
+
+
+def test_what_a_relay_did_to_a_recording_leaves_it_so() -> None:
+    """So does every recording that lost a frame, got one twice or in another place, or broke off."""
+    drawn = random.Random("relay")
+    found = []
+    for path in corpora.streams():
+        if path.parent.name not in ASKED or path.suffix != ".sse":
+            continue
+        blocks = path.read_bytes().split(b"\n\n")
+        for _ in range(4):
+            data = b"\n\n".join(lost(blocks, drawn))
+            if wrong(data):
+                found.append((f"{path.parent.name}/{path.stem}", data))
+
+    assert [] == found
+
+
 @pytest.mark.parametrize("mode", quirky.MODES)
 def test_quirky_streams_leave_it_so(mode: str) -> None:
     """So do the streams of every server with a quirk."""
