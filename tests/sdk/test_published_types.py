@@ -25,7 +25,10 @@ TYPES = {
     "responses": ("openai.types.responses", "ResponseStreamEvent", "Response"),
 }
 # What these types require, most servers leave out, and no client asks for.
-UNASKED = {"logprobs", "cache_write_tokens", "parallel_tool_calls", "tool_choice", "tools"}
+UNASKED = {
+    *("logprobs", "parallel_tool_calls", "tool_choice", "tools"),
+    *("input_tokens_details", "output_tokens_details", "cache_write_tokens"),
+}
 # A reason for which chat completions have no word goes out as it came.
 UNSAID = "finish_reason word"
 

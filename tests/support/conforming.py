@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["BODIES", "OTHERS", "STREAMS", "changed", "payloads", "stream_of"]
+__all__ = ["BODIES", "OTHERS", "STREAMS", "changed", "changed_at", "payloads", "places", "stream_of"]
 
 Payload = dict[str, Any]
 
@@ -62,18 +62,24 @@ def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
             yield from places(each, (*at, key))
 
 
+def changed_at(value: Any, at: tuple[Any, ...], name: str) -> Any:
+    """Return a copy of a value with the member at a place gone, or of another type."""
+    copied = copy.deepcopy(value)
+    holder = copied
+    for key in at[:-1]:
+        holder = holder[key]
+    if name == "gone":
+        del holder[at[-1]]
+    else:
+        holder[at[-1]] = OTHERS[name]
+    return copied
+
+
 def changed(value: Any) -> Iterator[tuple[str, Any]]:
     """Yield a value with one member gone, or of another type: what was done, and the value."""
     for at in places(value):
         for name in ("gone", *OTHERS):
-            copied = copy.deepcopy(value)
-            holder = copied
-            for key in at[:-1]:
-                holder = holder[key]
-            if name == "gone":
-                del holder[at[-1]]
-            else:
-                holder[at[-1]] = OTHERS[name]
+            copied = changed_at(value, at, name)
             if copied != value:
                 yield f"{'.'.join(map(str, at))} {name}", copied
 

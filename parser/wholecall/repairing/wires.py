@@ -3,7 +3,7 @@
 Required members are here, the types and words of what clients check besides, and stand-ins for what servers leave out.
 Members that nobody may make up (a call's name, a text) have none. Where a published schema calls a member required, and no
 client asks for it while most servers leave it out (`finish_reason` before the end, `logprobs` of a piece of text,
-`cache_write_tokens`), it is left out here. Calls are not: menders compare what clients read of them with the parser.
+the details of `usage`), it is left out here. Calls are not: menders compare what clients read of them with the parser.
 
 Sources, read in November 2026: OpenAI API reference, "The chat completion chunk object", "The chat completion object",
 "Responses: streaming events" and "The response object"; Anthropic API reference, "Messages" and "Streaming messages";
@@ -184,11 +184,8 @@ _RESPONSE_USAGE: Final = _object(
     {
         **_TOKENS,
         "total_tokens": replace(_COUNT, sums=tuple(_TOKENS)),
-        "input_tokens_details": _object(
-            {"cached_tokens": _COUNT, "cache_write_tokens": _MAY[int]},
-            {"cached_tokens": 0, "cache_write_tokens": 0},
-        ),
-        "output_tokens_details": _object({"reasoning_tokens": _COUNT}, {"reasoning_tokens": 0}),
+        "input_tokens_details": _object({"cached_tokens": _COUNT}, needed=False),
+        "output_tokens_details": _object({"reasoning_tokens": _COUNT}, needed=False),
     },
     needed=False,
 )
