@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
+from tests.support.conforming import claude
 from tests.support.proxying import Client, Reply, Scripted, run
 from wholecall.asgi import AnswerEnded, RepairMiddleware
 from wholecall.transport import Counters, RepairTransport
@@ -51,8 +52,6 @@ PREFIXES = [
     b'data: {"id": "c", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "a"}}]}\n\n',
 ]
 
-TOKENS = {"input_tokens": 1, "output_tokens": 1}
-
 
 def _events(*payloads: dict[str, Any]) -> list[bytes]:
     named = [b"event: " + each["type"].encode() + b"\n" if "type" in each else b"" for each in payloads]
@@ -74,14 +73,7 @@ def stream(dialect: str, arguments: str) -> bytes:
     item = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "f"}
     done = {**item, "arguments": arguments, "status": "completed"}
     at = {"output_index": 0, "item_id": "fc_1"}
-    message = {
-        "id": "m1",
-        "type": "message",
-        "role": "assistant",
-        "model": "m",
-        "content": [],
-        "usage": TOKENS,
-    }
+    message = claude([], None)
     block = {"type": "tool_use", "id": "call_1", "name": "f", "input": {}}
     response = {"id": "r1", "object": "response", "created_at": 1, "model": "m", "output": []}
     numbered = [

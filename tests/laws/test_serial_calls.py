@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 
+from tests.support.conforming import claude
 from wholecall import ToolCall, ToolCallParser
 from wholecall.repairing import Repairer
 
 NAMES = ("get_tide", "find_berth")
 TEXTS = ('{"khz":518}', '{"y":[2]}')
 IDS = [("fc_0", "fc_1"), (None, None), ("", ""), ("same", "same"), ("fc_0", None)]
-
-TOKENS = {"input_tokens": 1, "output_tokens": 1}
 
 
 def numbered(*payloads: dict[str, Any]) -> bytes:
@@ -75,14 +74,7 @@ def anthropic(order: tuple[int, ...]) -> bytes:
     """Return the same in Anthropic's events."""
     first, second = block(0), block(1)
     events = [(first if at in order else second).pop(0) for at in range(8)]
-    message = {
-        "id": "m1",
-        "type": "message",
-        "role": "assistant",
-        "model": "m",
-        "content": [],
-        "usage": TOKENS,
-    }
+    message = claude([], None)
     every = [
         {"type": "message_start", "message": message},
         *events,
@@ -247,7 +239,7 @@ def beside_text(wire: str, order: tuple[int, ...]) -> list[bytes]:
     response = {"id": "r1", "object": "response", "created_at": 1, "model": "m", "output": []}
     start, *ends = {
         "anthropic": [
-            {"type": "message_start", "message": {"id": "m", "content": [], "usage": TOKENS}},
+            {"type": "message_start", "message": claude([], None)},
             {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 2}},
             {"type": "message_stop"},
         ],

@@ -8,7 +8,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["BODIES", "OTHERS", "STREAMS", "changed", "changed_at", "payloads", "places", "stream_of"]
+__all__ = [
+    "BODIES",
+    "OTHERS",
+    "STREAMS",
+    "changed",
+    "changed_at",
+    "claude",
+    "payloads",
+    "places",
+    "stream_of",
+]
 
 Payload = dict[str, Any]
 
@@ -182,14 +192,15 @@ _EVENTS: list[tuple[str, Payload]] = [
 _USE = {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {"a": 1}}
 
 
-def _claude(content: list[Payload], reason: str | None) -> Payload:
+def claude(content: list[Payload], reason: str | None) -> Payload:
+    """Return a message of Anthropic's."""
     head = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": content}
     tokens = {"input_tokens": 1, "output_tokens": 1}
     return {**head, "stop_reason": reason, "stop_sequence": None, "usage": tokens}
 
 
 _BLOCKS: list[Payload] = [
-    {"type": "message_start", "message": _claude([], None)},
+    {"type": "message_start", "message": claude([], None)},
     {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
     {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "hi"}},
     {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": " ho"}},
@@ -242,7 +253,7 @@ STREAMS: Mapping[str, list[list[Payload]]] = {
     ],
 }
 BODIES: Mapping[str, list[Payload]] = {
-    "anthropic": [_claude([{"type": "text", "text": "hi"}, _USE], "tool_use")],
+    "anthropic": [claude([{"type": "text", "text": "hi"}, _USE], "tool_use")],
     "chat-completions": [
         _completion("stop", content="hi", refusal=None),
         _completion("tool_calls", content=None, tool_calls=[_CALL]),

@@ -39,9 +39,8 @@ def choice_label(value: object) -> int:
 
 def _fold(value: object) -> int:
     """Return a number from 0 to `HIGHEST_INDEX` for a label that is no index; containers share one."""
-    if (
-        type(value) is int
-    ):  # of any size: its digits might be too many to write; a number made here stays what it is
+    if type(value) is int:  # of any size: its digits might be too many to write
+        # A number that was made here is made of itself.
         return (value - HIGHEST_INDEX - 1) % HIGHEST_INDEX
     return crc32(ascii(value).encode()) if isinstance(value, (str, float, bool)) else HIGHEST_INDEX - 1
 

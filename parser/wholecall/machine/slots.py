@@ -179,7 +179,7 @@ def is_all_owned(choice: Choice, whole: str) -> bool:
 
 def _one_of(calls: list[Call]) -> Call | None:
     """Return the only one of the calls that can be meant, None if there are several, or none."""
-    return next(iter(calls)) if len(calls) == 1 else None
+    return calls[0] if len(calls) == 1 else None
 
 
 def _by_order(choice: Choice, delta: Slot | CallWhole) -> list[Call]:
@@ -233,9 +233,9 @@ def _may_go_on(call: Call, text: str) -> bool:
 
 def _labelled(choice: Choice, id: str | None, alias: str | None, index: Index | None) -> list[Call]:
     """Return the calls that the labels identify, several if the labels contradict each other."""
-    here = choice.slots.get(index, ())
-    if len(here) == 1 and here[0].opened and _has(here[0], id) and _has(here[0], alias):
-        return [here[0]]  # nearly always
+    only = _one_of(choice.slots.get(index, []))
+    if only is not None and only.opened and _has(only, id) and _has(only, alias):
+        return [only]  # nearly always
     found: list[Call] = []
     for claimants in (
         _open_with(choice, id, index),

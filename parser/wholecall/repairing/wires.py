@@ -26,7 +26,6 @@ _Members = Mapping[str, Member]
 _Inside = Union[_Members, Kinds]
 
 _TEXT: Final = Member((str,))
-_NUMBER: Final = Member((int,))
 _COUNT: Final = Member((int,), 0)
 _INDEX: Final = Member((int,), is_told=True, is_label=True)
 _OBJECT: Final = Member((dict,))
