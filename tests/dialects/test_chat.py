@@ -286,7 +286,7 @@ def test_labels_are_told_as_they_are(entry: object, told: Delta) -> None:
 )
 def test_both_views_say_the_same(entry: dict[str, Any]) -> None:
     """A chunk that the narrow view refuses is told as it would have been, a fragment as a labelled one."""
-    wide = {**calls(entry), "usage": {"n": 1}}
+    wide = {**calls(entry), "x_groq": {"usage": {"n": 1}}}
     narrow = said(calls(entry))[0]
     same = Labelled(0, narrow.index, None, None, narrow.text) if isinstance(narrow, Fragment) else narrow
 

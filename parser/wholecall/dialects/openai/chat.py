@@ -22,6 +22,7 @@ from wholecall.deltas import (
     HYDRATION,
     INVALID_INDEX,
     OBJECT,
+    BlockKept,
     CallWhole,
     Delta,
     Finish,
@@ -29,6 +30,7 @@ from wholecall.deltas import (
     Index,
     Labelled,
     Piecewise,
+    ReasoningFragment,
     Run,
     SaidAgain,
     TextFragment,
@@ -51,6 +53,7 @@ from wholecall.dialects.openai.chat_calls import (
     mirrors,
     only_opens,
     own_thought,
+    reasoning_details,
     restated,
     speech,
 )
@@ -58,8 +61,8 @@ from wholecall.dialects.openai.chat_views import (
     CALL_PIECE,
     NARROW,
     TEXT_PIECE,
+    THOUGHT_PIECE,
     WIDE,
-    CallPiece,
     ChoiceView,
     Chunk,
     DeltaView,
@@ -85,11 +88,14 @@ __all__ = ["ChatTranslator"]
 
 _LEGACY_INDEX = "function_call"  # the one anonymous call of a choice (quirk 83)
 _narrow, _whole = NARROW.decode, WIDE.decode
-_Kind = Literal["", "call", "text"]
+_BESIDE = frozenset({BlockKept, UsageSeen})  # what a piece may have beside it
+_THOUGHT = "reasoning"  # where the text of a call has its index
+_Kind = Literal["", "call", "text", "thought"]
 _PIECES: dict[_Kind, Callable[[str], PieceChunk[Any]] | None] = {
     "": None,
     "call": CALL_PIECE.decode,
     "text": TEXT_PIECE.decode,
+    "thought": THOUGHT_PIECE.decode,
 }
 
 
@@ -133,11 +139,22 @@ class ChatTranslator(TextTranslator):
         run: list[str] | None = None  # texts of the last run in `deltas`
         left = iter(texts)
         for text in left:
+            piece = ""
             try:
                 chunk = usual(text) if usual is not None else None
             except UNREADABLE:
                 chunk = None
-            if chunk is None:
+            if chunk is not None:
+                choice = chunk.choices[0]
+                delta = choice.delta
+                if kind == "call":
+                    call = delta.tool_calls[0]
+                    place, piece = call.index, call.function.arguments
+                elif kind == "text":
+                    place, piece = None, delta.content
+                else:
+                    place, piece = _THOUGHT, delta.reasoning_content or delta.reasoning
+            if chunk is None or not piece:
                 frame = frame_of(texts, left, like)
                 said = with_unread(self._any(frame), frame)
                 kind = "" if failed else _kind_after(said)
@@ -145,13 +162,6 @@ class ChatTranslator(TextTranslator):
                 number, index = runs.stop()
                 deltas += said
                 continue
-            choice = chunk.choices[0]
-            delta = choice.delta
-            if type(delta) is CallPiece:
-                call = delta.tool_calls[0]
-                place, piece = call.index, call.function.arguments
-            else:
-                place, piece = None, delta.content
             if place != index or choice.index != number:
                 number, index = key = choice.index, place
                 run = runs.begin(deltas, key, self._begun(*key))
@@ -159,6 +169,9 @@ class ChatTranslator(TextTranslator):
                 run = []
                 deltas.append(Run(runs.of, run))
             run.append(piece)
+            if chunk.usage or (kind == "thought" and delta.reasoning_details):
+                self._beside(deltas, chunk, kind)
+                run = None
         self._kind = kind
         return deltas
 
@@ -169,7 +182,7 @@ class ChatTranslator(TextTranslator):
                 chunk = _narrow(frame.data)
             except UNREADABLE:
                 return ended_together(self._wide(frame))
-            openings, id, model = self._answer.openings, chunk.id, chunk.model
+            openings, id, model = self._answer.openings, chunk.id or None, chunk.model or None
             deltas: list[Delta] = []
             for choice in chunk.choices:
                 known, delta = openings.get(choice.index), choice.delta
@@ -185,26 +198,47 @@ class ChatTranslator(TextTranslator):
                 else:
                     known.without_labels()
                 self._narrow_choice(deltas, choice, known)
+            if chunk.usage:
+                deltas.append(UsageSeen(chunk.usage))
             if chunk.choices:
                 return deltas
         return ended_together(self._wide(frame))
 
-    def _begun(self, choice: int, index: int | None) -> Piecewise:
+    def _begun(self, choice: int, place: Index | None) -> Piecewise:
         """Return what the pieces of a text have in common, at its first one."""
-        if index is not None:
-            self._answer.goes_on(choice)
-            return Fragment(choice, index, "")
-        self._seen.add((choice, "text"))
-        return TextFragment(choice, "")
+        if place is None:
+            self._seen.add((choice, "text"))
+            return TextFragment(choice, "")
+        if place == _THOUGHT:
+            self._seen.add((choice, "reasoning"))
+            return ReasoningFragment(choice, "")
+        self._answer.goes_on(choice)
+        return Fragment(choice, place, "")
+
+    def _beside(self, deltas: list[Delta], chunk: PieceChunk[Any], kind: _Kind) -> None:
+        """Report what stands beside a piece: the details of reasoning, and counts."""
+        choice = chunk.choices[0]
+        if kind == "thought" and choice.delta.reasoning_details:
+            for delta in reasoning_details(choice.index, choice.delta.reasoning_details):
+                self._seen.add((choice.index, kind_of(delta)))
+                deltas.append(delta)
+        if chunk.usage:
+            deltas.append(UsageSeen(chunk.usage))
 
     def _narrow_choice(self, deltas: list[Delta], choice: NarrowChoice, opening: Opening) -> None:
         delta = choice.delta
         if delta is not None:
-            if delta.reasoning_content or delta.reasoning:
+            text = delta.content
+            if (
+                delta.reasoning_content
+                or delta.reasoning
+                or delta.reasoning_details
+                or isinstance(text, list)
+            ):
                 self._speak(deltas, choice.index, delta)
-            elif delta.content:  # the same, for the most common speech
+            elif text:  # the same, for the most common speech
                 self._seen.add((choice.index, "text"))
-                deltas.append(TextFragment(choice.index, delta.content))
+                deltas.append(TextFragment(choice.index, text))
             if delta.tool_calls:
                 if delta.role is None:
                     opening.call_without_role()
@@ -373,8 +407,11 @@ def _kind_after(said: list[Delta]) -> _Kind:
     """Return the kind of the last piece, or of one after the head of a call: many like it will come."""
     if not said:
         return ""
-    last = said[-1]
+    spoken = [delta for delta in said if type(delta) not in _BESIDE]
+    last = spoken[-1] if spoken else said[-1]
     if isinstance(last, TextFragment):
         return "text"
+    if isinstance(last, ReasoningFragment):
+        return "thought"
     is_head = isinstance(last, Labelled) and last.name is not None and not last.text
     return "call" if is_head or isinstance(last, Fragment) else ""

@@ -40,6 +40,7 @@ __all__ = [
     "name_of",
     "only_opens",
     "own_thought",
+    "reasoning_details",
     "restated",
     "speech",
 ]
@@ -171,17 +172,16 @@ def _says_something(view: DeltaView) -> bool:
 def speech(choice: int, view: Any) -> list[Delta]:
     """Return reasoning, then content; some servers send the reasoning in two fields (quirk 85), or only as details."""
     deltas: list[Delta] = []
-    is_wide = type(view) is DeltaView
-    details = _list(view.reasoning_details) if is_wide and view.reasoning_details else None
+    details = _list(view.reasoning_details) if view.reasoning_details else None
     if thought := own_thought(view) or _thought_of(details):
         deltas.append(ReasoningFragment(choice, thought))
     if details:
-        deltas += _reasoning_details(choice, details)
+        deltas += reasoning_details(choice, details)
     if type(view.content) is list:
         deltas += _parts(choice, view.content)
     elif text := text_label(view.content):
         deltas.append(TextFragment(choice, text))
-    if is_wide and (text := text_label(view.refusal)):
+    if text := text_label(view.refusal):
         deltas += (TextRefused(choice), TextFragment(choice, text))
     return deltas
 
@@ -226,18 +226,22 @@ def _thought_of(details: list[Any] | None) -> str:
     return "".join(text_label(member(one, name)) or "" for one in details for name in _GROWING.values())
 
 
-def _reasoning_details(choice: int, details: list[Any]) -> list[Delta]:
+def reasoning_details(choice: int, details: list[Any]) -> list[Delta]:
     """Return what has to be sent back: the details as they came; encrypted reasoning and signatures are in blocks, too."""
     deltas: list[Delta] = []
     for detail in details:
-        if isinstance(detail, dict):
-            grows = _GROWING.get(text_label(detail.get("type")) or "")
-            pieces = grows if grows is not None and isinstance(detail.get(grows), str) else None
-            deltas.append(BlockKept(choice, detail, grows=pieces))
-        data, signature = text_label(member(detail, "data")), text_label(member(detail, "signature"))
-        if data or signature:
-            id = id_label(member(detail, "id"))
-            deltas.append(ReasoningFragment(choice, "", f"detail/{id}", id, signature, data))
+        if not isinstance(detail, dict):
+            continue
+        kind = detail.get("type")
+        grows = _GROWING.get(kind) if isinstance(kind, str) else None
+        if grows is not None and not isinstance(detail.get(grows), str):
+            grows = None
+        deltas.append(BlockKept(choice, detail, grows=grows))
+        if detail.get("data") or detail.get("signature"):
+            data, signature = text_label(detail.get("data")), text_label(detail.get("signature"))
+            if data or signature:
+                id = id_label(detail.get("id"))
+                deltas.append(ReasoningFragment(choice, "", f"detail/{id}", id, signature, data))
     return deltas
 
 

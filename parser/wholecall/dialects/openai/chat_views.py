@@ -1,8 +1,10 @@
 """What a chunk of chat completions may look like: narrow views for the common ones, a wide one for all.
 
-The narrow view refuses what it does not know inside `delta` and `tool_calls`, so that nothing is overlooked;
-such a chunk is read with the wide view, whose labels may be anything and whose argument values keep their own
-text (quirks 2, 12, 22, 36, 39).
+The narrow views refuse what the wide one would read and they do not, and what they do not know inside of a call, so that
+nothing is overlooked; such a chunk is read with the wide view, whose labels may be anything and whose argument values
+keep their own text (quirks 2, 12, 22, 36, 39). What no view reads may be there, as gateways add members of their own:
+
+    {"choices":[{"index":0,"delta":{"content":"a","refusal":null,"tool_calls":[],"token_id":7},"native_finish_reason":null}]}
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ __all__ = [
     "CALL_PIECE",
     "NARROW",
     "TEXT_PIECE",
+    "THOUGHT_PIECE",
     "WIDE",
     "CallPiece",
     "ChoiceView",
@@ -26,12 +29,18 @@ __all__ = [
     "NarrowCall",
     "NarrowChoice",
     "PieceChunk",
+    "ThoughtPiece",
     "ToolCallView",
     "argument_text",
     "unknown_fields",
 ]
 
 Raw = msgspec.Raw
+_Text = Annotated[str, msgspec.Meta(min_length=1)]
+_Nothing = Union[Literal[""], None]
+_Index = Annotated[int, msgspec.Meta(ge=0, le=HIGHEST_INDEX)]
+_NoList = Union[Annotated[list[Any], msgspec.Meta(max_length=0)], None]
+_Counts = Union[dict[str, Any], None]
 
 
 class _NarrowFunction(msgspec.Struct, gc=False, forbid_unknown_fields=True):
@@ -48,11 +57,21 @@ class NarrowCall(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     type: Any = None
 
 
-class _NarrowDelta(msgspec.Struct, gc=False, forbid_unknown_fields=True):
-    content: Union[str, None] = None
+class _Silent(msgspec.Struct, gc=False):
+    """What a delta may have besides what a narrow view reads, if it says nothing."""
+
+    refusal: _Nothing = None
+    function_call: None = None
+    executed_tools: _NoList = None
+    toolCalls: _NoList = None  # noqa: N815 - Oracle's spelling
+
+
+class _NarrowDelta(_Silent, gc=False, kw_only=True):
+    content: Union[str, list[dict[str, Any]], None] = None
     tool_calls: Union[list[NarrowCall], None] = None
     reasoning_content: Union[str, None] = None
     reasoning: Union[str, None] = None
+    reasoning_details: Union[list[dict[str, Any]], None] = None
     role: Any = None
 
 
@@ -71,15 +90,14 @@ class _NarrowChunk(msgspec.Struct, gc=False):
     choices: list[NarrowChoice]
     id: Any = None
     model: Any = None
-    usage: None = None
+    usage: _Counts = None
     error: None = None
     x_groq: None = None
+    message: None = None
+    toolCalls: _NoList = None  # noqa: N815 - as below
 
 
-# Chunks that hold one piece of one text and nothing else; nearly all chunks do.
-_Text = Annotated[str, msgspec.Meta(min_length=1)]
-_Nothing = Union[Literal[""], None]
-_Index = Annotated[int, msgspec.Meta(ge=0, le=HIGHEST_INDEX)]
+# Chunks that hold one piece of one text, and counts perhaps; nearly all chunks do.
 
 
 class _FunctionPiece(msgspec.Struct, gc=False, forbid_unknown_fields=True):
@@ -94,24 +112,34 @@ class _ToolCallPiece(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     type: Any = None
 
 
-class CallPiece(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+class CallPiece(_Silent, gc=False, kw_only=True):
     """A piece of the text of a call."""
 
     tool_calls: Annotated[list[_ToolCallPiece], msgspec.Meta(min_length=1, max_length=1)]
     content: _Nothing = None
     reasoning_content: _Nothing = None
     reasoning: _Nothing = None
-    role: Any = None
+    reasoning_details: _NoList = None
 
 
-class TextPiece(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+class TextPiece(_Silent, gc=False, kw_only=True):
     """A piece of visible text."""
 
     content: _Text
-    tool_calls: None = None
+    tool_calls: _NoList = None
     reasoning_content: _Nothing = None
     reasoning: _Nothing = None
-    role: Any = None
+    reasoning_details: _NoList = None
+
+
+class ThoughtPiece(_Silent, gc=False, kw_only=True):
+    """A piece of reasoning, in one of two members or in both, and its details where a gateway adds them."""
+
+    reasoning_content: Union[str, None] = None
+    reasoning: Union[str, None] = None
+    reasoning_details: Union[list[dict[str, Any]], None] = None
+    content: _Nothing = None
+    tool_calls: _NoList = None
 
 
 PieceT = TypeVar("PieceT")
@@ -132,9 +160,11 @@ class PieceChunk(msgspec.Struct, Generic[PieceT], gc=False):
     """A chunk with one piece."""
 
     choices: Annotated[list[PieceChoice[PieceT]], msgspec.Meta(min_length=1, max_length=1)]
-    usage: None = None
+    usage: _Counts = None
     error: None = None
     x_groq: None = None
+    message: None = None
+    toolCalls: _NoList = None  # noqa: N815 - as below
 
 
 class ArgumentFields(msgspec.Struct, gc=False):
@@ -228,6 +258,7 @@ class Chunk(msgspec.Struct, gc=False):
 
 CALL_PIECE = msgspec.json.Decoder(PieceChunk[CallPiece])
 TEXT_PIECE = msgspec.json.Decoder(PieceChunk[TextPiece])
+THOUGHT_PIECE = msgspec.json.Decoder(PieceChunk[ThoughtPiece])
 NARROW = msgspec.json.Decoder(_NarrowChunk)
 WIDE = msgspec.json.Decoder(Chunk)
 

@@ -30,6 +30,7 @@ from wholecall.deltas import (
     Delta,
     MessageBegan,
     Noted,
+    Piecewise,
     ReasoningFragment,
     Run,
     Slot,
@@ -51,6 +52,7 @@ from wholecall.dialects.openai.responses_events import (
     CallPiece,
     Event,
     TextPiece,
+    ThoughtPiece,
     added,
     outcome_of,
     whole_text,
@@ -169,11 +171,15 @@ class ResponsesTranslator(TextTranslator, ViewTranslator):
         self._now.expected = expected
         return deltas
 
-    def _begun(self, piece: TextPiece | CallPiece) -> Slot | TextFragment:
+    def _begun(self, piece: TextPiece | ThoughtPiece | CallPiece) -> Piecewise:
         """Return what the pieces of a text have in common, at its first one."""
-        if type(piece) is TextPiece:
+        if isinstance(piece, TextPiece):
             self._now.spoken = True
             return TextFragment(0, "")
+        if isinstance(piece, ThoughtPiece):
+            index = index_label(piece.item_id)
+            self._now.think(index)
+            return ReasoningFragment(0, "", index)
         if len(self._slots) >= MOST_SLOTS:
             self._slots.clear()
         slot = Slot(0, index_label(piece.run), id_label(piece.item_id), "")

@@ -37,6 +37,7 @@ __all__ = [
     "CallPiece",
     "Event",
     "TextPiece",
+    "ThoughtPiece",
     "added",
     "finish_of",
     "outcome_of",
@@ -104,6 +105,23 @@ class TextPiece(_Common, gc=False, kw_only=True, tag="response.output_text.delta
     run: ClassVar[str] = "text"
     delta: _Text
     stream_id: None = None
+
+
+class ThoughtPiece(_Common, gc=False, kw_only=True):
+    """A piece of reasoning, or of its summary; an item's pieces are one text."""
+
+    run: ClassVar[str] = "reasoning"
+    item_id: _Number = msgspec.field(name="output_index", default=None)
+    delta: _Text
+    stream_id: None = None
+
+
+class _SummaryPiece(ThoughtPiece, gc=False, tag="response.reasoning_summary_text.delta"):
+    """A piece of a summary."""
+
+
+class _ReasoningPiece(ThoughtPiece, gc=False, tag="response.reasoning_text.delta"):
+    """A piece of open reasoning."""
 
 
 class CallPiece(_Common, gc=False, kw_only=True):
@@ -190,7 +208,17 @@ class _FlatError(msgspec.Struct, gc=False):
 
 
 COMMON = msgspec.json.Decoder(
-    Union[TextPiece, _ArgumentsPiece, _InputPiece, _ServerPiece, ArgumentsDone, CallAdded, CallDone]
+    Union[
+        TextPiece,
+        _SummaryPiece,
+        _ReasoningPiece,
+        _ArgumentsPiece,
+        _InputPiece,
+        _ServerPiece,
+        ArgumentsDone,
+        CallAdded,
+        CallDone,
+    ]
 )
 DECODER = msgspec.json.Decoder(Event)
 BODY_DECODER = msgspec.json.Decoder(Response)  # a whole, non-streamed body is a response at the top level
