@@ -13,7 +13,7 @@ from wholecall.arguments.tokens import utf8_size
 from wholecall.output.events import Output, OutputDropped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from wholecall.limits import Limits
     from wholecall.tools.misfit import Check
@@ -48,7 +48,7 @@ class Answer:
     is_over: bool
     is_full: bool
     said: Union[Output[Any], OutputDropped, None]
-    _n_pieces: int  # of its choice's text that were taken, and places of calls and reasoning in it
+    _n_taken: int  # characters of its choice's text that were taken, and places of calls and reasoning in it
     _n_places: int
     _parts: list[str]
     _size: int
@@ -56,7 +56,7 @@ class Answer:
     __slots__ = tuple(__annotations__)
 
     def __init__(self) -> None:
-        self._n_pieces = self._n_places = self._size = 0
+        self._n_taken = self._n_places = self._size = 0
         self.is_refused = self.is_spoilt = self.is_full = self.is_over = False
         self.said = None
         self._parts = []
@@ -77,25 +77,22 @@ class Answer:
         self.is_over = True
         return bool(self._parts)
 
-    def gather(
-        self, text: Sequence[str], places: Sequence[tuple[int, tuple[str, int]]], limits: Limits
-    ) -> None:
+    def gather(self, text: str, places: Sequence[tuple[int, tuple[str, int]]], limits: Limits) -> None:
         """Take the text that came since, from all of it and the places of calls and reasoning in it."""
-        at = self._n_pieces
+        at = self._n_taken
         for place, (what, _) in places[self._n_places :]:
             if what == "call":
                 self._add(text[at:place], limits)
                 self.end_message()
                 at = place
         self._add(text[at:], limits)
-        self._n_pieces, self._n_places = len(text), len(places)
+        self._n_taken, self._n_places = len(text), len(places)
 
     def forget(self) -> None:
         """Note that the text and the places will begin anew; what was taken stays."""
-        self._n_pieces = self._n_places = 0
+        self._n_taken = self._n_places = 0
 
-    def _add(self, pieces: Iterable[str], limits: Limits) -> None:
-        text = "".join(pieces)
+    def _add(self, text: str, limits: Limits) -> None:
         if self.is_over:
             text = text.lstrip()
             if not text:

@@ -30,7 +30,7 @@ def answer_of(choice: Choice) -> Answer | None:
     """Return the answer of a choice with its text so far, None if nobody asked for a value."""
     answer = choice.answer
     if answer is not None:
-        answer.gather(choice.text, choice.places, choice.limits)
+        answer.gather(choice.text.text, choice.places, choice.limits)
     return answer
 
 

@@ -17,7 +17,7 @@ Not handled here: framing, dialects and their detection (see `wholecall.stream`)
 
 from __future__ import annotations
 
-from itertools import repeat
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec.structs import replace
@@ -49,11 +49,12 @@ from wholecall.machine.answers import spoil
 from wholecall.machine.cancelling import take_back
 from wholecall.machine.phases import advance
 from wholecall.machine.routes import action_of
+from wholecall.machine.said import SaidText
 from wholecall.machine.turns import Turns
 from wholecall.output.events import ReasoningDelta, StreamFault, TextDelta, ToolCallCancelled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from wholecall.deltas import Delta, Piecewise
     from wholecall.limits import Limits
@@ -78,7 +79,7 @@ _AFTERTHOUGHTS = (Finish, CallClosed, CallPlaced, Noted, SaidAgain, StepBegan, T
 class Assembler(Turns):
     """Turns the deltas of one stream into events."""
 
-    DERIVED: ClassVar = frozenset(["_last", "_last_call"])
+    DERIVED: ClassVar = frozenset(["_last", "_last_call", "_said", "_to_event"])
 
     def __init__(
         self,
@@ -91,7 +92,11 @@ class Assembler(Turns):
     ) -> None:
         super().__init__(policy, limits, tools, pieces=pieces, wanted=wanted)
         self._last: Piecewise | None = None  # what the last pieces were of, while nothing else came
-        self._last_call: Call | None = None  # and their call
+        self._last_call: Call | None = (
+            None  # and their call; if they have none, their text, and what makes an event of it
+        )
+        self._said = SaidText()
+        self._to_event: Callable[[str], Event[Any]] = partial(TextDelta, 0, 0)
 
     @property
     def is_holding(self) -> bool:
@@ -99,7 +104,10 @@ class Assembler(Turns):
         return False
 
     def keep(self) -> None:
-        """Note what a snapshot needs besides what is annotated: nothing."""
+        """Note what a snapshot needs: texts that are joined, whoever looked at them."""
+        for turn in self.turns:
+            for choice in turn.choices.values():
+                choice.join()
 
     def take(self) -> list[Event[Any]]:
         """Return the events since the last call."""
@@ -129,22 +137,11 @@ class Assembler(Turns):
 
     def _take_at_once(self, of: Piecewise, texts: Sequence[str]) -> bool:
         """Take pieces that differ only in their text; return False, and take none, where one could be more than a piece."""
-        call = self._last_call
-        if of is not self._last:
-            choice = self._choices.get(of.choice)
-            if choice is None:
-                return False
-            if type(of) is Slot:
-                call = choice.hot_slots.get(of.index)
-                if call is not None and (of.alias != call.heard or (of.id is not None and of.id != call.id)):
-                    return False
-            elif type(of) is Fragment:
-                call = choice.hot.get(of.index)
-            elif isinstance(of, (TextFragment, ReasoningFragment)):
-                return self._take_speech(choice, of, texts)
-            self._last, self._last_call = of, call
-        if call is None:
+        if of is not self._last and not self._finds(of):
             return False
+        call = self._last_call
+        if call is None:
+            return self._take_speech(texts)
         text = "".join(texts)
         room = call.room - len(text)
         if room < 0 or ("{" in text and not PLACEHOLDER_SIZE < call.size > len(text)):
@@ -159,21 +156,43 @@ class Assembler(Turns):
                 out.events.extend(map(call.to_event, texts))
         return True
 
-    def _take_speech(
-        self, choice: Choice, of: TextFragment | ReasoningFragment, texts: Sequence[str]
-    ) -> bool:
-        """Emit pieces of visible text or of reasoning; return False if the choice has ended."""
-        if choice.ended:
+    def _finds(self, of: Piecewise) -> bool:
+        """Find the hot call, or the text of a choice, to which pieces are added; return False if there is none."""
+        choice = self._choices.get(of.choice)
+        if choice is None:
             return False
-        make: type[TextDelta | ReasoningDelta] = TextDelta
-        if isinstance(of, TextFragment):
-            choice.text.append("".join(texts))
+        call = None
+        if type(of) is Slot:
+            call = choice.hot_slots.get(of.index)
+            if call is None or of.alias != call.heard or (of.id is not None and of.id != call.id):
+                return False
+        elif type(of) is Fragment:
+            call = choice.hot.get(of.index)
+            if call is None:
+                return False
+        elif choice.ended:
+            return False
+        elif type(of) is ReasoningFragment:
+            self._said, self._to_event = (
+                choice.block_of(of),
+                partial(ReasoningDelta, choice.turn, choice.number),
+            )
         else:
-            choice.reason_with(replace(of, text="".join(texts)))
-            make = ReasoningDelta
+            self._said, self._to_event = choice.text, partial(TextDelta, choice.turn, choice.number)
+        self._last, self._last_call = of, call
+        return True
+
+    def _take_speech(self, texts: Sequence[str]) -> bool:
+        """Add pieces of visible text or of reasoning, and emit them."""
         out = self._out
-        if out.pieces:
-            out.events.extend(map(make, repeat(choice.turn), repeat(choice.number), texts))
+        if len(texts) == 1:
+            self._said.add(texts[0])
+            if out.pieces:
+                out.events.append(self._to_event(texts[0]))
+        else:
+            self._said.add("".join(texts))
+            if out.pieces:
+                out.events.extend(map(self._to_event, texts))
         return True
 
     def advance_replaced(self, deltas: Iterable[Delta]) -> None:

@@ -16,8 +16,6 @@ from collections.abc import Callable
 from sys import maxsize
 from typing import Any, ClassVar, Literal, Union
 
-from msgspec.structs import replace
-
 from wholecall.deltas import Index, ReasoningFragment
 from wholecall.limits import Limits
 from wholecall.machine.answer import Answer, OutputWanted
@@ -25,6 +23,7 @@ from wholecall.machine.budget import Budget
 from wholecall.machine.call import Call
 from wholecall.machine.kept import Kept
 from wholecall.machine.record import Record
+from wholecall.machine.said import ReasoningText, SaidText
 from wholecall.machine.sameness import Place, Told
 from wholecall.output.events import TERMINAL, Event
 from wholecall.policy import Policy
@@ -84,7 +83,8 @@ class Choice:
         cancelled: the ids by which calls were taken back, by the calls' numbers.
         replaced: the frame at hand held bytes that are not UTF-8.
         holed: text was lost, and no delta has come since.
-        places: where each part began, in pieces of `text` before it: its number in `calls`, `reasoning`, `kept` (blocks
+        numbered: the last number that was put behind an id to make it another.
+        places: where each part began, in characters of `text` before it: its number in `calls`, `reasoning`, `kept` (blocks
             that go back as they came) or `listed` (ids of calls that a list of parts told in their place).
         answer: the answer as a value, None where nobody asked for one; `wanted` is what it has to be.
         reason: why the choice ended, None while no reason is known.
@@ -110,8 +110,8 @@ class Choice:
     hot: dict[Index | None, Call]
     hot_slots: dict[Index | None, Call]
     anomalies: set[Anomaly]
-    text: list[str]
-    reasoning: list[list[ReasoningFragment]]  # a list of fragments per block
+    text: SaidText
+    reasoning: list[ReasoningText]
     places: list[tuple[int, tuple[Literal["call", "reasoning", "text", "block", "listed"], int]]]
     kept: list[Kept]
     listed: list[str]
@@ -119,6 +119,7 @@ class Choice:
     cancelled: dict[int, str]
     waiting: list[tuple[Call, list[Event]]]
     taken_ids: set[str]
+    numbered: dict[str, int]
     record: Record | None
     latest: Call | None
     turns: bool
@@ -173,7 +174,7 @@ class Choice:
         self.hot = {}
         self.hot_slots = {}
         self.anomalies = set()
-        self.text = []
+        self.text = SaidText()
         self.reasoning = []
         self.places = []
         self.kept = []
@@ -182,6 +183,7 @@ class Choice:
         self.cancelled = {}
         self.waiting = []
         self.taken_ids = set()
+        self.numbered = {}
 
     def remade(self) -> None:
         """Check that a choice can be in this state.
@@ -228,9 +230,7 @@ class Choice:
         if any(not call.indices <= self.by_index.keys() for call in self.calls):
             raise ValueError("a call has an index that nothing knows")
         sizes = {"reasoning": len(self.reasoning), "block": len(self.kept), "listed": len(self.listed)}
-        if not all(self.reasoning) or any(
-            what in sizes and not 0 <= number < sizes[what] for _, (what, number) in self.places
-        ):
+        if any(what in sizes and not 0 <= number < sizes[what] for _, (what, number) in self.places):
             raise ValueError("a part of the answer is not there")
         last = [*self.emitted, *(events[-1] if events else None for _, events in self.waiting)]
         if not all(isinstance(event, TERMINAL) for event in last):
@@ -268,7 +268,7 @@ class Choice:
         number = self.n_numbered
         self.n_numbered = number + 1
         call.appear(number)
-        self.places.append((len(self.text), ("call", number)))
+        self.places.append((self.text.size, ("call", number)))
 
     # Slotted calls.
 
@@ -374,22 +374,28 @@ class Choice:
             if not call.is_over and call.source is None:  # else it came whole
                 call.hole = True
 
-    def reason_with(self, delta: ReasoningFragment) -> None:
-        """Add a piece of reasoning to its block; a new block number opens a new one, and so does what follows a seal.
+    def block_of(self, delta: ReasoningFragment) -> ReasoningText:
+        """Return the block of a piece of reasoning; a new block number opens a new one, and so does what follows a seal.
 
         A signature seals a block once something else was said: Gemini's parts have no numbers.
         """
         blocks = self.reasoning
-        if not blocks or blocks[-1][0].block != delta.block or self._is_sealed(blocks[-1]):
-            self.places.append((len(self.text), ("reasoning", len(blocks))))
-            blocks.append([])
-        blocks[-1].append(delta)
+        if not blocks or blocks[-1].block != delta.block or self._is_sealed(blocks[-1]):
+            self.places.append((self.text.size, ("reasoning", len(blocks))))
+            blocks.append(ReasoningText(delta.block))
+        blocks[-1].label(delta)
+        return blocks[-1]
 
-    def _is_sealed(self, block: list[ReasoningFragment]) -> bool:
-        if block[-1].signature is None:
+    def _is_sealed(self, block: ReasoningText) -> bool:
+        if not block.is_sealed:
             return False
         place, (what, _) = self.places[-1] if self.places else (0, ("text", 0))
-        return what != "reasoning" or place < len(self.text)
+        return what != "reasoning" or place < self.text.size
+
+    def join(self) -> None:
+        """Join the pieces of all texts."""
+        for said in (self.text, *self.reasoning, *(part.pieces for part in self.kept)):
+            said.join()
 
     def forget(self) -> None:
         """Clear text, reasoning and other parts, and the places of calls in them.
@@ -397,13 +403,13 @@ class Choice:
         An answer that is awaited takes its text first.
         """
         if self.answer is not None:
-            self.answer.gather(self.text, self.places, self.limits)
+            self.answer.gather(self.text.text, self.places, self.limits)
             self.answer.forget()
         for held in (self.text, self.places, self.kept, self.listed):
             held.clear()
         del self.reasoning[:-1]
         for block in self.reasoning:  # the last one may continue
-            block[:] = [replace(block[-1], text="")]
+            block.clear()
 
     @property
     def holds_strays(self) -> bool:

@@ -1,6 +1,6 @@
 """What a choice said, in order: texts, reasoning, calls, and the parts that go back as they came.
 
-Theory of operation. `Choice.places` notes where each part began, in pieces of text before it. A part that only its
+Theory of operation. `Choice.places` notes where each part began, in characters of text before it. A part that only its
 provider understands (a result of its search, a text with citations, an item of an unknown type) is a `Kept`; a text
 with more than its letters covers what was said since `begin_text`. A call that the wire lists among such parts before
 its own frame comes is placed by its id, and stands where it was listed. `content` makes the view of all that.
@@ -24,8 +24,8 @@ __all__ = ["begin_text", "content", "keep", "place_call"]
 
 def begin_text(choice: Choice) -> None:
     """Let the text that follows stand apart from the text before it."""
-    if not choice.places or choice.places[-1] != (len(choice.text), ("text", 0)):
-        choice.places.append((len(choice.text), ("text", 0)))
+    if not choice.places or choice.places[-1] != (choice.text.size, ("text", 0)):
+        choice.places.append((choice.text.size, ("text", 0)))
 
 
 def keep(choice: Choice, delta: BlockKept) -> None:
@@ -35,20 +35,22 @@ def keep(choice: Choice, delta: BlockKept) -> None:
         return
     if delta.of_text and not _is_said(choice, delta.said):
         return
-    choice.places.append((len(choice.text), ("block", len(kept))))
-    first = [] if delta.grows is None else [delta.value[delta.grows]]
-    kept.append(Kept(dict(delta.value), delta.of_text, delta.grows, first))
+    choice.places.append((choice.text.size, ("block", len(kept))))
+    part = Kept(dict(delta.value), delta.of_text, delta.grows)
+    if delta.grows is not None:
+        part.pieces.add(delta.value[delta.grows])
+    kept.append(part)
 
 
 def _is_said(choice: Choice, said: str | None) -> bool:
     """Return whether nothing but text came since a text began, and that text is this one, if it is known."""
     place, (what, _) = choice.places[-1] if choice.places else (0, ("call", 0))
-    return what == "text" and said in (None, "".join(choice.text[place:]))
+    return what == "text" and said in (None, choice.text.text[place:])
 
 
 def place_call(choice: Choice, id: str) -> None:
     """Let the call of an id stand here, unless it stands somewhere already."""
-    choice.places.append((len(choice.text), ("listed", len(choice.listed))))
+    choice.places.append((choice.text.size, ("listed", len(choice.listed))))
     choice.listed.append(id)
 
 
@@ -57,10 +59,11 @@ def content(
 ) -> tuple[str | ReasoningBlock | OtherBlock | int, ...]:
     """Return text, reasoning, other parts and the numbers of calls in the order in which they began."""
     found: list[str | ReasoningBlock | OtherBlock | int] = []
-    done = 0
-    for place, (what, number) in [*choice.places, (len(choice.text), ("text", 0))]:
-        text = "".join(choice.text[done:place])
-        done = max(done, place)
+    done, said = 0, choice.text.text
+    for place, (what, number) in [*choice.places, (choice.text.size, ("text", 0))]:
+        text = ""
+        if place > done:
+            text, done = said[done:place], place
         if what == "block" and choice.kept[number].of_text:
             found.append(choice.kept[number].seen(text))
             continue

@@ -7,11 +7,12 @@ from typing import Any
 import msgspec
 
 from wholecall.deltas import BlockKept
+from wholecall.machine.said import SaidText
 from wholecall.output.turns import OtherBlock
 
 __all__ = ["Kept"]
 
-_LABELS = ("type", "index", "id", "format")  # of a part that comes in pieces
+_LABELS = frozenset({"type", "index", "id", "format"})  # of a part that comes in pieces
 
 
 class Kept(msgspec.Struct):
@@ -20,20 +21,24 @@ class Kept(msgspec.Struct):
     value: dict[str, Any]
     of_text: bool = False
     grows: str | None = None
-    pieces: list[str] = []
+    pieces: SaidText = msgspec.field(default_factory=SaidText)
 
     def take(self, delta: BlockKept) -> bool:
         """Take one more piece; return False if it is of another part: one with other labels, or after a seal."""
-        said, value = delta.value, self.value
-        if delta.grows is None or self.grows != delta.grows or value.get("signature"):
+        said, value, grows = delta.value, self.value, self.grows
+        if grows is None or delta.grows != grows or value.get("signature"):
             return False
-        if any(said.get(label) not in (None, value.get(label)) for label in _LABELS):
-            return False
-        self.pieces.append(said[delta.grows])
-        value.update((name, one) for name, one in said.items() if one is not None and name != self.grows)
+        news = {}
+        for name, one in said.items():
+            if one is not None and name != grows and value.get(name) != one:
+                if name in _LABELS:
+                    return False
+                news[name] = one
+        value |= news
+        self.pieces.add(said[grows])
         return True
 
     def seen(self, text: str) -> OtherBlock:
         """Return the part for users; `text` is what it says of the visible text."""
-        grown = {} if self.grows is None else {self.grows: "".join(self.pieces)}
+        grown = {} if self.grows is None else {self.grows: self.pieces.text}
         return OtherBlock(self.value | grown, text)

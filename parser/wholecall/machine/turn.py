@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from wholecall.deltas import CallUnread, ReasoningFragment, TurnOpened
+from wholecall.deltas import CallUnread, TurnOpened
 from wholecall.limits import Limits
 from wholecall.machine.answers import type_answer_anew
 from wholecall.machine.budget import Budget
@@ -30,7 +30,7 @@ from wholecall.output.events import (
     ToolCallDropped,
     TurnFinished,
 )
-from wholecall.output.turns import Reasoning, ReasoningBlock, Turn
+from wholecall.output.turns import Reasoning, Turn
 
 __all__ = ["TurnState"]
 
@@ -148,9 +148,9 @@ class TurnState:
         }
         if choice is None:
             return Turn(**shared)
-        blocks = tuple(_block(fragments) for fragments in choice.reasoning)
+        blocks = tuple(block.seen() for block in choice.reasoning)
         return Turn(
-            text="".join(choice.text),
+            text=choice.text.text,
             reasoning=Reasoning(blocks),
             content=content(choice, blocks),
             output=choice.answer.said if choice.answer is not None else None,
@@ -170,12 +170,3 @@ def _by_kind(choice: Choice) -> dict[str, Any]:
         if not (isinstance(event, EXECUTABLE) and event.index in choice.cancelled):
             fields[_FIELDS[type(event)]].append(event)
     return {name: tuple(sorted(events, key=lambda event: event.index)) for name, events in fields.items()}
-
-
-def _block(fragments: list[ReasoningFragment]) -> ReasoningBlock:
-    def last(name: str) -> str | None:
-        return next((value for piece in reversed(fragments) if (value := getattr(piece, name))), None)
-
-    text, block = "".join(piece.text for piece in fragments), fragments[0].block
-    name = block if isinstance(block, str) else None
-    return ReasoningBlock(text, last("id"), last("signature"), last("data"), name)

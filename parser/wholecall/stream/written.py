@@ -69,6 +69,7 @@ class TextAssembler(Assembler):
 
     def keep(self) -> None:
         """Note what a snapshot needs."""
+        super().keep()
         self._layer.keep()
 
     def close(self, ended: Ended = "open", detail: str = "") -> None:

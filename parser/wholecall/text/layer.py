@@ -115,7 +115,7 @@ class TextLayer:
         return any(engine.is_holding for engine in self._engines.values())
 
     def keep(self) -> None:
-        """Note what a snapshot needs of the engines."""
+        """Note what a snapshot needs, also of the engines."""
         self._kept = [
             Kept(
                 turn=channel.turn,
