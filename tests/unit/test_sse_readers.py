@@ -67,6 +67,13 @@ X, Y = b"event: x\n" + ONE, b"event: y\n" + ONE
         pytest.param([b"data: " + b"x" * 4090, b"\n\n"], 0, id="as long as may be held"),
         pytest.param([b"data: " + b"x" * 4091, b"\n\n"], 4097 + 2, id="longer than may be held"),
         pytest.param([b": ping\n\n", ONE], 0, id="behind a comment"),
+        pytest.param(
+            [b": ping\n\n" + ONE + b": a\n: b\n\n:\n\n" + ONE * 2 + b": c\n\n"], 0, id="among comments"
+        ),
+        pytest.param(
+            [X, b": ping\n\n" + X + b": ping\n\n" + Y, b": ping\n\n" * 2, Y], 0, id="with names, too"
+        ),
+        pytest.param([ONE + b": ping\n" + ONE], 9 + 9, id="with a comment in one"),
         pytest.param([b"retry: 1\n", ONE * 3], 9 + 9, id="behind an event in two reads"),
         pytest.param([b"id: 1\ndata: a\n", b"\n" + ONE], 24, id="another form after it"),
         pytest.param([b"id: 1\ndata: a", b"\n\n" + ONE], 24, id="another form after it, in one read"),

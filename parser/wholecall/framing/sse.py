@@ -49,6 +49,8 @@ _SPELT = re.compile(rb"[^\0- \"<,:{}\[\]]{1,8}(: ?)?")
 # Between events: where comments and blank lines begin, and the first line behind some that is none.
 _SILENCE = re.compile(rb"\n\n[:\n]")
 _SPEECH = re.compile(rb"\n[^:\n]")
+# Comments between two events, each of them behind a blank line.
+_COMMENTS = re.compile(r"\n\n(?:(?::[^\n]*\n)+\n)+")
 # Whole events without data: only the last id of them says something. Long lines are for the line reader, which counts.
 _EMPTY = re.compile(rb"(?:(?:(?!data)[^\n\0:{\[][^\n\0{\[]{0,80}\n)+\n)+")
 _LONG = 82  # bytes of the longest line in it, at most
@@ -229,6 +231,9 @@ class SSEFraming(LineFraming):
             text = block.decode()
         except UnicodeDecodeError:
             return None
+        return self._texts(text)
+
+    def _texts(self, text: str) -> tuple[list[str], Like] | None:
         # Nearly always all events of a read have the same name, or none, and so has the next read.
         first = text.removeprefix(self._prefix)
         if len(first) == len(text):
@@ -257,6 +262,11 @@ class SSEFraming(LineFraming):
 
     def _events_in_form(self, text: str) -> tuple[list[str], Like] | None:
         """Return what `_events` does for events of several names, or with ids, if all are of one form."""
+        if "\n:" in text or text[:1] == ":":
+            # Servers that think send a comment every few seconds, and an event beside it is as usual as any other.
+            spoken = _COMMENTS.sub("\n\n", f"\n\n{text}\n\n")[2:-2]
+            if len(spoken) < len(text):
+                return self._texts(spoken) if spoken else _NOTHING
         form = self._form
         texts = None if form is None else form.texts(text)
         if texts is None:
