@@ -6,9 +6,15 @@ from typing import Any, Literal
 
 import pytest
 
+from wholecall.arguments import ladder
+from wholecall.arguments.ladder import Ending
+from wholecall.arguments.recovery import Fault
 from wholecall.limits import Limits
 from wholecall.parse import parse_arguments
 from wholecall.policy import Policy
+
+KEEPING, DROPPING = Policy(require_terminal=False), Policy(truncated_turn="drop")
+CUT = {"length": "truncated", "open": "unterminated"}
 
 
 def outcome(raw: str, **options: Any) -> str:
@@ -52,9 +58,13 @@ def test_a_cut_turn_drops_all_else(raw: str) -> None:
     ],
 )
 def test_a_limit_outranks_the_end(raw: str, reason: str, ended: Literal["clean", "length", "open"]) -> None:
-    """A breached limit stays the reason, however the call ended."""
+    """A breached limit stays the reason, however the call ended; where nothing may come out, only its size is looked at."""
     limits = Limits(max_arguments_bytes=100 if reason == "arguments_too_large" else None)
-    assert reason == outcome(raw, ended=ended, limits=limits)
+    assert reason == outcome(raw, ended=ended, policy=KEEPING, limits=limits)
+    is_looked_at = ended == "clean" or reason == "arguments_too_large"
+    assert (reason if is_looked_at else CUT[ended]) == outcome(
+        raw, ended=ended, policy=DROPPING, limits=limits
+    )
 
 
 def test_flags_are_sorted() -> None:
@@ -78,3 +88,25 @@ def test_no_argument_text_in_repr_or_detail(raw: str) -> None:
 def test_a_drop_says_why(raw: str) -> None:
     """Each drop has a sentence for people."""
     assert parse_arguments(raw).detail != ""
+
+
+@pytest.mark.parametrize("ended", ["open", "length"])
+def test_a_cut_decides_before_its_text_is_recovered(ended: Ending, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Law: a text that only lacks its end, or of which nothing may come out, is never recovered."""
+    recovered: list[str] = []
+    monkeypatch.setattr(ladder, "recover", lambda text: recovered.append(text) or Fault("ambiguous", 0, 1))
+
+    assert CUT[ended] == outcome('{"a": {"b": [1, ', ended=ended, policy=KEEPING)
+    assert CUT[ended] == outcome("{'a': 1}", ended=ended, policy=DROPPING)
+    assert [] == recovered
+    assert CUT[ended] == outcome("{'a': 1}", ended=ended, policy=KEEPING)
+    assert ["{'a': 1}"] == recovered
+
+
+@pytest.mark.parametrize("ended", ["open", "length"])
+def test_depth_outranks_a_cut_text(ended: Ending) -> None:
+    """A text that only lacks its end says that it is too deep, if it is."""
+    limits = Limits(max_depth=8)
+
+    assert "nesting_too_deep" == outcome("[" * 9, ended=ended, policy=KEEPING, limits=limits)
+    assert CUT[ended] == outcome("[" * 8, ended=ended, policy=KEEPING, limits=limits)

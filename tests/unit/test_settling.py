@@ -173,3 +173,33 @@ def test_whole_objects_under_one_label_are_calls() -> None:
         call.text for call in bound(one, other) if "dropped" not in call.sign
     ]
     assert [grown.text] == [call.text for call in bound(one, grown) if "dropped" not in call.sign]
+
+
+OPEN, CUT = [], [Finish(0, "length", None), TurnEnded()]
+HEAD = at(0, "", "c", "f")
+
+
+@pytest.mark.parametrize(
+    ("deltas", "end", "solved"),
+    [
+        pytest.param([HEAD, Fragment(0, 0, '{"a"')], OPEN, False, id="nothing of it may come out"),
+        pytest.param([HEAD, Fragment(0, 0, "{'a'")], OPEN, False, id="whatever its text is"),
+        pytest.param([HEAD, Fragment(0, 0, A + '{"b'), at(1, '{"a"', "d", "g")], OPEN, False, id="or how many there are"),
+        pytest.param([HEAD, Fragment(0, 0, '{"a"')], CUT, False, id="it only lacks its end"),
+        pytest.param([HEAD, Fragment(0, 0, A), at(1, '{"a"', "d", "g")], CUT, False, id="and so does the last one"),
+        pytest.param([HEAD, Fragment(0, 0, A + '{"a"')], CUT, True, id="it is no beginning of an object"),
+        pytest.param([HEAD, Fragment(0, 0, '{"a"'), at(1, '{"a"', "d", "g")], CUT, True, id="two lack something"),
+        pytest.param([HEAD, Fragment(0, 0, '{"a":'), Fragment(0, 0, '{"a":1')], CUT, True, id="it may be a snapshot"),
+    ],
+)  # fmt: skip
+def test_a_cut_is_no_riddle(
+    deltas: list[Delta], end: list[Delta], solved: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Law: a cut alone decides about calls with documented labels, if nothing of its turn may come out or one lacks its end."""
+    asked: list[Any] = []
+    solve = settling.solve
+    monkeypatch.setattr(settling, "solve", lambda *what, **how: (asked.append(what), solve(*what, **how))[1])
+    found = assembled(*deltas, *end)[0]
+
+    assert solved is bool(asked)
+    assert found[-1].sign.startswith("dropped")

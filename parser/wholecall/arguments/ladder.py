@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from wholecall.arguments.equal import canonical
 from wholecall.arguments.recovery import Fault, Recovered, peel, recover
-from wholecall.arguments.strict import Read, leaves, read_strict
+from wholecall.arguments.strict import Read, is_beginning, leaves, read_strict
 from wholecall.arguments.tokens import QUOTES, nesting, plain, scan, split, utf8_size
 from wholecall.arguments.verdict import Edit, Verdict
 from wholecall.types import DropReason, EditKind, Flag, Status
@@ -34,9 +34,10 @@ if TYPE_CHECKING:
     from wholecall.limits import Limits
     from wholecall.policy import Policy
 
-__all__ = ["Ending", "read_answer", "read_arguments"]
+__all__ = ["Ending", "passes", "read_answer", "read_arguments"]
 
 Ending = Literal["clean", "length", "open"]
+_CUT: dict[Ending, DropReason] = {"length": "truncated", "open": "unterminated"}
 
 _DETAILS: dict[DropReason, str] = {
     "truncated": "the text ends before its object does",
@@ -61,6 +62,8 @@ _LIMITS = frozenset[DropReason | None](
 
 def read_arguments(raw: str, ended: Ending, policy: Policy, limits: Limits) -> Verdict:
     """Return the verdict on the text alone, whatever the tool: it may still change."""
+    if ended != "clean" and _is_decided(raw, ended, policy, limits):
+        return _dropped(_CUT[ended])
     try:
         verdict = _judge(raw, policy, limits)
     except RecursionError:
@@ -72,15 +75,25 @@ def _dropped(reason: DropReason, detail: str = "") -> Verdict:
     return Verdict("dropped", reason=reason, detail=detail or _DETAILS[reason])
 
 
+def _is_decided(raw: str, ended: Ending, policy: Policy, limits: Limits) -> bool:
+    """Return whether the cut alone decides: nothing of such a turn may come out, or its text only lacks an end."""
+    if _exceeds(raw, limits.max_arguments_bytes):
+        return False
+    return not passes(ended, policy) or is_beginning(raw, limits)
+
+
+def passes(ended: Ending, policy: Policy) -> bool:
+    """Return whether a whole call of a turn that was cut may come out."""
+    return policy.truncated_turn == "emit" if ended == "length" else not policy.require_terminal
+
+
 def _at_end(verdict: Verdict, ended: Ending, policy: Policy) -> Verdict:
     """Lower a verdict for a turn that was cut: only complete, non-empty objects can pass, flagged."""
     if verdict.reason in _LIMITS:
         return verdict
-    cut = ended == "length"
-    passes = policy.truncated_turn == "emit" if cut else not policy.require_terminal
-    if not (passes and verdict.arguments):
-        return _dropped("truncated" if cut else "unterminated")
-    flag: Flag = "turn_truncated" if cut else "unterminated"
+    if not (passes(ended, policy) and verdict.arguments):
+        return _dropped(_CUT[ended])
+    flag: Flag = "turn_truncated" if ended == "length" else "unterminated"
     flags: list[Flag] = sorted([*verdict.flags, flag])
     return Verdict(verdict.status, verdict.arguments, verdict.edits, tuple(flags))
 

@@ -21,7 +21,7 @@ from wholecall.limits import Limits
 from wholecall.policy import Policy
 from wholecall.types import DropReason, Flag
 
-__all__ = ["Read", "fault_of_number", "is_json", "leaves", "read_strict"]
+__all__ = ["Read", "fault_of_number", "is_beginning", "is_json", "leaves", "read_strict"]
 
 
 class Read(msgspec.Struct, frozen=True, gc=False):
@@ -35,6 +35,7 @@ class Read(msgspec.Struct, frozen=True, gc=False):
 _NO_FLAGS: tuple[Flag, ...] = ()
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
+_ENDS_EARLY = "Input data was truncated"  # what msgspec says of nothing but that
 _INT_DIGITS = 4300  # what CPython and msgspec turn into an int
 
 
@@ -73,6 +74,20 @@ def read_strict(text: str, policy: Policy, limits: Limits, *, lists: bool = Fals
         if "\\u0000" in text and any("\0" in leaf for leaf in leaves(value) if isinstance(leaf, str)):
             flags = (*flags, "nul_in_string")
     return Read(value, flags)
+
+
+def is_beginning(text: str, limits: Limits) -> bool:
+    """Whether a text is the beginning of one JSON value, within the limits so far: all that it lacks is its end."""
+    deep = limits.max_depth
+    if deep is not None and len(text) > deep and _nests_deeper(text, deep):
+        return False
+    try:
+        _decode(text if text.isascii() else text.encode())
+    except UnicodeEncodeError:
+        return False
+    except msgspec.DecodeError as error:
+        return str(error) == _ENDS_EARLY
+    return False
 
 
 def fault_of_number(text: str) -> DropReason:

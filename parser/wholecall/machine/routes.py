@@ -394,12 +394,12 @@ def _placed(choice: Choice, delta: CallPlaced) -> None:
 
 
 def _text(choice: Choice, delta: TextFragment) -> None:
-    choice.text.append(delta.text)
+    choice.text.add(delta.text)
     choice.out.add_piece(TextDelta, choice.turn, choice.number, delta.text)
 
 
 def _reasoning(choice: Choice, delta: ReasoningFragment) -> None:
-    choice.reason_with(delta)
+    choice.block_of(delta).add(delta.text)
     if delta.text:
         choice.out.add_piece(ReasoningDelta, choice.turn, choice.number, delta.text)
 
@@ -442,8 +442,8 @@ def _finish(choice: Choice, delta: Finish) -> None:
 
 def _end_whole(choice: Choice) -> None:
     """End the calls that are whole, now that a reason came for the end of the turn."""
-    doubt(choice)
     ended: Ended = "length" if choice.reason in CUT_REASONS else "clean"
+    doubt(choice, ended)
     held, choice.held = choice.held, None
     for call in choice.calls:
         if call is not held:

@@ -19,7 +19,8 @@ from itertools import count
 from operator import eq
 from typing import TYPE_CHECKING, Any
 
-from wholecall.arguments.ladder import read_arguments
+from wholecall.arguments.ladder import passes, read_arguments
+from wholecall.arguments.strict import is_beginning
 from wholecall.deltas import HYDRATION
 from wholecall.machine.final_message import Meant, restated
 from wholecall.machine.labels import begin_record
@@ -51,10 +52,25 @@ _ELSEWHERE = "its fragments belong to other calls"
 _UNSURE = "its labels can be read in several ways"
 
 
-def doubt(choice: Choice) -> None:
-    """Start a record if any text of the choice is not a whole object: labels can look as documented and still be wrong."""
-    if choice.record is None and not all(map(_is_plain, choice.calls)):
+def doubt(choice: Choice, ended: Ended) -> None:
+    """Start a record if any text of the choice is not a whole object: labels can look as documented and still be wrong.
+
+    A cut is no riddle: where nothing of its turn may come out, or where one text only lacks its end.
+    """
+    if (
+        choice.record is not None
+        or ended == "aborted"
+        or not (ended == "clean" or passes(ended, choice.policy))
+    ):
+        return
+    odd = [call for call in choice.calls if not _is_plain(call)]
+    if odd and not (ended != "clean" and _is_cut(choice, *odd)):
         begin_record(choice)
+
+
+def _is_cut(choice: Choice, call: Call, *others: Call) -> bool:
+    """Return whether one call with documented labels lacks its end, and nothing else is odd."""
+    return not others and not call.other_reading and is_beginning(call.text, choice.limits)
 
 
 def _is_plain(call: Call) -> bool:
@@ -65,8 +81,7 @@ def _is_plain(call: Call) -> bool:
 
 def settle(choice: Choice, ended: Ended) -> None:
     """Give the calls of the choice what its record means, if it has one."""
-    if ended != "aborted":
-        doubt(choice)
+    doubt(choice, ended)
     record, choice.record = choice.record, None
     if record is None:
         return
@@ -234,7 +249,7 @@ def _number(choice: Choice, record: Record, owners: list[tuple[Call, Meant]], te
             began = call if call in texts or not one.pieces else record.shown[one.pieces[0]]
             call.appear(next(free))
             taken.add(call.number)
-            choice.places.append((places.get(old[began], len(choice.text)), ("call", call.number)))
+            choice.places.append((places.get(old[began], choice.text.size), ("call", call.number)))
     _fill([call for call in choice.calls if call in anew.difference(call for call, _ in owners)], taken)
     choice.places.sort(key=lambda place: place[0])
     choice.n_numbered = max(taken, default=-1) + 1

@@ -325,9 +325,10 @@ def _public_id(choice: Choice, call: Call) -> str:
 
 def _free_id(choice: Choice, stem: str) -> str:
     """Return the stem, or the stem with the first free number; every replay gives the same."""
-    n, id = 1, stem
+    n, id = choice.numbered.get(stem, 1), stem
     while id in choice.taken_ids or id in choice.by_id:
         n += 1
         id = f"{stem}#{n}"
+    choice.numbered[stem] = n
     choice.taken_ids.add(id)
     return id
