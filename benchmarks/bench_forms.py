@@ -1,6 +1,7 @@
 """The claim: other forms of the same stream, which many servers send, are read about as fast as the usual one.
 
-All of them come to the same events: no space after `data:`, lines that end in CRLF, a number before each event.
+All of them come to the same events: no space after `data:`, lines that end in CRLF, a number before each event, a
+comment behind every tenth one.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from benchmarks.workloads import DIALECTS, READ, Workload
 
 __all__ = ["CLAIMS", "NAMES"]
 
+_BETWEEN = 10  # events between two comments
 _BUDGET = 1.3  # in reads of 1,460 bytes
 _USUAL = "usual"
 _FORMS: dict[str, Callable[[int, bytes], bytes]] = {
@@ -21,11 +23,13 @@ _FORMS: dict[str, Callable[[int, bytes], bytes]] = {
     "no space": lambda _, event: event.replace(b"data: ", b"data:", 1),
     "CRLF": lambda _, event: event.replace(b"\n", b"\r\n"),
     "id lines": lambda number, event: b"id: %d\n%b" % (number, event),
+    "comments": lambda number, event: event if number % _BETWEEN else b"%b: keep-alive\n\n" % event,
 }
 NAMES = {
     "no space": "no space after `data:`",
     "CRLF": "lines end in CRLF",
     "id lines": "an `id:` line before each event",
+    "comments": "a comment behind every tenth event",
 }
 
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 from benchmarks import baselines, measure, workloads
 from benchmarks.claims import Claim, Figure, Scale
 from benchmarks.workloads import DIALECTS, KIB, READ, Workload
+from wholecall import ToolCallParser
 
 __all__ = ["CLAIMS"]
 
@@ -21,8 +23,12 @@ __all__ = ["CLAIMS"]
 _PEAK_BUDGET = 5
 _OTHER_COPIES = {"chat-completions": 1, "anthropic": 1, "responses": 2}
 _KEPT_BUDGET = 1.0  # bytes a call; one pointer that is kept for each would be eight
+_TEXT_BUDGET = 3  # times a text that is still coming
+_TEXT = 8000  # characters, some 2,000 tokens
+_OPEN = 20  # streams that are open at once
 _CALLS = 100_000
 _CALLS_OF_A_STREAM = 100
+_LAST = 5  # events, at most, behind the last piece of a text
 _WARM_UP = 10  # streams of each dialect: caches fill once
 
 
@@ -36,6 +42,20 @@ def _peak(dialect: str, plain: bool, scale: Scale) -> float:
 
 def _parsed(workload: Workload) -> int:
     return len(baselines.parse(workloads.cut(workload.data, READ)).turn.calls)
+
+
+def _said(make: Callable[[str, int], Workload], dialect: str, _scale: Scale) -> float:
+    """Return what is held of a text that is still coming, with its parser, as a multiple of the text."""
+    workload = make(dialect, _TEXT)
+    held: list[ToolCallParser[Any]] = []
+
+    def read(n: int) -> None:
+        for _ in range(n):
+            held.append(ToolCallParser())
+            for event in workload.events[:-_LAST]:
+                held[-1].feed(event)
+
+    return measure.kept_memory(partial(read, 1), partial(read, _OPEN)) / _OPEN / _TEXT
 
 
 def _labelled(workload: Workload, n: int) -> Iterator[list[bytes]]:
@@ -82,6 +102,15 @@ CLAIMS: list[Claim] = [
             _PEAK_BUDGET + copies,
         )
         for dialect, copies in _OTHER_COPIES.items()
+    ),
+    *(
+        Figure(
+            f"{what} of {_TEXT} characters {dialect}, held / its size",
+            partial(_said, make, dialect),
+            _TEXT_BUDGET,
+        )
+        for what, make in (("text", workloads.plain_text), ("reasoning", workloads.plain_thought))
+        for dialect in DIALECTS
     ),
     Figure("bytes kept of each of 100,000 finished calls", _kept, _KEPT_BUDGET),
 ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import platform
+import statistics
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -18,11 +19,13 @@ from benchmarks import (
     bench_dialects,
     bench_first_stream,
     bench_forms,
+    bench_gateways,
     bench_one_event,
     bench_replay,
     bench_stream,
 )
 from benchmarks.claims import Claim, Comparison, Row, Scale
+from benchmarks.envelopes import GATEWAYS
 from benchmarks.rivals.speed_table import cells
 from benchmarks.workloads import DIALECTS
 
@@ -57,6 +60,7 @@ CLAIMS: dict[str, Claim] = {
         bench_stream.CLAIMS,
         bench_one_event.CLAIMS,
         bench_forms.CLAIMS,
+        bench_gateways.CLAIMS,
         bench_dialects.CLAIMS,
         bench_replay.CLAIMS,
         bench_first_stream.CLAIMS,
@@ -74,6 +78,7 @@ class Line(NamedTuple):
         parts: what each of the ratios is of.
         claims: the claim of each part.
         contender: whose ratio is meant, or the ratio to whom; empty where a claim has one figure.
+        spread: the parts are the least, the median and the worst of all claims.
     """
 
     against: str
@@ -81,6 +86,7 @@ class Line(NamedTuple):
     parts: tuple[str, ...]
     claims: tuple[str, ...]
     contender: str = ""
+    spread: bool = False
 
 
 def _three(against: str, what: str, claim: str, contender: str) -> Line:
@@ -89,6 +95,12 @@ def _three(against: str, what: str, claim: str, contender: str) -> Line:
 
 def _two(what: str, claim: str) -> Line:
     return Line(_OWN, what, _TWO, (claim, f"{claim}, by event"), "naive")
+
+
+def _spread(kind: bench_gateways.Kind) -> Line:
+    claims = tuple(bench_gateways.through(kind, gateway) for gateway in GATEWAYS)
+    what = f"{kind} through {len(claims)} servers and gateways of chat completions, one event a read"
+    return Line(_LOOP, what, ("least", "median", "worst"), claims, "naive", spread=True)
 
 
 LINES: tuple[Line, ...] = (
@@ -104,6 +116,7 @@ LINES: tuple[Line, ...] = (
     _three(_LOOP, "1,000 calls of 2 deltas, one event a read", "1,000 calls {}, by event", "naive"),
     _three(_LOOP, "a tiny stream of 6 to 9 events, 1,460-byte reads", "a tiny stream {}", "naive"),
     _three(_LOOP, "a tiny stream of 6 to 9 events, one event a read", "a tiny stream {}, by event", "naive"),
+    *map(_spread, bench_gateways.KINDS),
     _three(_MSGSPEC, "20 parallel calls, one event a read", "W1 {}, by event", "msgspec loop"),
     _three(_MSGSPEC, "20 parallel calls, 1,460-byte reads", "W1 {}", "msgspec loop"),
     _three(_BARE, "20 parallel calls, 1,460-byte reads", "W1 {}", "bare floor"),
@@ -168,6 +181,9 @@ def run(scale: Scale) -> Iterator[Measured]:
                 rows[what] = list(CLAIMS[what].rows(scale))
         found = [_row(CLAIMS[what], rows[what], line.contender) for what in line.claims]
         values, budgets = tuple(round(row.value, 3) for row in found), tuple(row.budget for row in found)
+        if line.spread:
+            values = min(values), round(statistics.median(values), 3), max(values)
+            budgets = (max(budgets),) * len(values)
         yield Measured(line.against, line.what, line.parts, values, budgets)
 
 
@@ -236,7 +252,8 @@ def _budget(line: Measured) -> str:
 def _footnote(main: Run, runs: Sequence[Run]) -> str:
     versions = ", ".join(f"{one.python} (msgspec {one.msgspec})" for one in runs)
     return (
-        f"Where a cell has three ratios, they are of {', '.join(_THREE[:2])} and {_THREE[2]}; where it has two, of "
+        f"Where a cell has three ratios, they are of {', '.join(_THREE[:2])} and {_THREE[2]} (through several servers: "
+        "the least, the median and the worst); where it has two, of "
         f"{_TWO[0]} and of {_TWO[1]}. `*` is more than {FAR:g} times the ratio of CPython {main.minor}. Measured on "
         f"{max(one.date for one in runs)} with CPython {versions}."
     )

@@ -11,10 +11,12 @@ from benchmarks import (
     bench_bounds,
     bench_bulk,
     bench_calls_only,
+    bench_cuts,
     bench_dialects,
     bench_first_stream,
     bench_forms,
     bench_framing,
+    bench_gateways,
     bench_growth,
     bench_history,
     bench_import,
@@ -46,6 +48,7 @@ _STREAMS: dict[str, Sequence[Comparison]] = {
     "tiny streams, from new parser to close": bench_one_event.TINY,
     "other dialects, reads of 1,460 B": bench_dialects.IN_READS,
     "other dialects, one event a read": bench_dialects.AS_EVENTS,
+    "chat completions as others serve them": bench_gateways.CLAIMS,
 }
 _FIGURES: tuple[Iterable[Claim], ...] = (
     bench_forms.CLAIMS,
@@ -54,6 +57,7 @@ _FIGURES: tuple[Iterable[Claim], ...] = (
     bench_odd.CLAIMS,
     bench_reads.CLAIMS,
     bench_calls_only.CLAIMS,
+    bench_cuts.CLAIMS,
     bench_recordings.CLAIMS,
     bench_replay.CLAIMS,
     bench_bulk.CLAIMS,

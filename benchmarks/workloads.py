@@ -14,8 +14,18 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import Literal
 
-from benchmarks.envelopes import ENVELOPES, Envelope, GeminiStreamed, Responses
+from benchmarks.envelopes import (
+    ENVELOPES,
+    GATEWAYS,
+    THINKING,
+    Chat,
+    Envelope,
+    GeminiStreamed,
+    Responses,
+    Thinking,
+)
 from benchmarks.texts import KIB, Call, Result, every, long_arguments, prose, small_call, unaccented
 
 __all__ = [
@@ -27,6 +37,7 @@ __all__ = [
     "Workload",
     "big_event",
     "blanks",
+    "call_of",
     "cut",
     "id_churn",
     "interleaved",
@@ -34,8 +45,10 @@ __all__ = [
     "one_call",
     "parallel_calls",
     "plain_text",
+    "plain_thought",
     "snapshots",
     "streamed_values",
+    "through",
     "w1",
     "w2",
 ]
@@ -53,6 +66,7 @@ class Workload:
     events: Sequence[bytes]
     calls: Sequence[Call] = ()
     text: str = ""
+    thought: str = ""
 
     @functools.cached_property
     def data(self) -> bytes:
@@ -116,6 +130,11 @@ def _calls(
     pieces(stream, calls)
     stream.ending(calls=True)
     return Workload(name, dialect, stream.events, calls)
+
+
+def call_of(dialect: str, text: str, pieces: Sequence[str]) -> Workload:
+    """Return one call with a text in these pieces."""
+    return _calls("a call", dialect, [Call("call_0", "write_file", text, pieces)])
 
 
 def parallel_calls(dialect: str, n: int) -> Workload:
@@ -210,12 +229,37 @@ def big_event(dialect: str, size: int = KIB * KIB) -> Workload:
 
 def plain_text(dialect: str, size: int = 32 * KIB) -> Workload:
     """Return a turn that holds nothing but text, in 4-character deltas."""
+    return _text(dialect, ENVELOPES[dialect](), size)
+
+
+def plain_thought(dialect: str, size: int = 32 * KIB) -> Workload:
+    """Return a turn that holds nothing but reasoning, in 4-character deltas."""
+    return _thought(dialect, THINKING[dialect](), size)
+
+
+def through(gateway: str, what: Literal["text", "reasoning", "calls"], size: int = 16 * KIB) -> Workload:
+    """Return a turn of chat completions as a gateway sends it: text, reasoning, or calls of about 380 B."""
+    stream = Chat(GATEWAYS[gateway])
+    if what == "calls":
+        calls = [small_call(number) for number in range(max(size // KIB, 1))]
+        return _calls("calls", "chat-completions", calls, stream=stream)
+    return (_text if what == "text" else _thought)("chat-completions", stream, size)
+
+
+def _text(dialect: str, stream: Envelope, size: int) -> Workload:
     text = prose(random.Random(7), size)
-    stream = ENVELOPES[dialect]()
     stream.opening()
     stream.text(every(text, 4))
     stream.ending(calls=False)
     return Workload("plain text", dialect, stream.events, (), text)
+
+
+def _thought(dialect: str, stream: Thinking, size: int) -> Workload:
+    text = prose(random.Random(8), size)
+    stream.opening()
+    stream.thought(every(text, 4))
+    stream.ending(calls=False)
+    return Workload("reasoning", dialect, stream.events, thought=text)
 
 
 # How a stream is cut into reads.

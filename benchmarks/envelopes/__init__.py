@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from benchmarks.envelopes.anthropic import Anthropic
-from benchmarks.envelopes.base import Envelope
+from benchmarks.envelopes.base import Envelope, Thinking
 from benchmarks.envelopes.bedrock import Converse, InvokeAnthropic
 from benchmarks.envelopes.chat import Chat
 from benchmarks.envelopes.cohere import Cohere
+from benchmarks.envelopes.gateways import GATEWAYS
 from benchmarks.envelopes.gemini import Gemini, GeminiStreamed
 from benchmarks.envelopes.ollama import Ollama
 from benchmarks.envelopes.responses import Responses
 from benchmarks.envelopes.vercel import VercelUI
 
-__all__ = ["ENVELOPES", "Chat", "Envelope", "GeminiStreamed", "Responses"]
+__all__ = ["ENVELOPES", "GATEWAYS", "THINKING", "Chat", "Envelope", "GeminiStreamed", "Responses", "Thinking"]
 
 ENVELOPES: dict[str, Callable[[], Envelope]] = {
     "chat-completions": Chat,
@@ -30,4 +31,11 @@ ENVELOPES: dict[str, Callable[[], Envelope]] = {
     "bedrock-invoke-anthropic": InvokeAnthropic,
     "cohere-v2": Cohere,
     "vercel-ui": VercelUI,
+}
+THINKING: dict[str, Callable[[], Thinking]] = {
+    "chat-completions": Chat,
+    "anthropic": Anthropic,
+    "responses": Responses,
+    "gemini": Gemini,
+    "cohere-v2": Cohere,
 }

@@ -51,6 +51,20 @@ class Anthropic:
             self._say("content_block_delta", index=0, delta={"type": "text_delta", "text": piece})
         self._say("content_block_stop", index=0)
 
+    def thought(self, pieces: Sequence[str]) -> None:
+        """Send a block of thinking, which its signature seals."""
+        self._say(
+            "content_block_start",
+            index=0,
+            content_block={"type": "thinking", "thinking": "", "signature": ""},
+        )
+        for piece in pieces:
+            self._say("content_block_delta", index=0, delta={"type": "thinking_delta", "thinking": piece})
+        self._say(
+            "content_block_delta", index=0, delta={"type": "signature_delta", "signature": "EqQBCkYIBxgC"}
+        )
+        self._say("content_block_stop", index=0)
+
     def ending(self, *, calls: bool) -> None:
         """End the turn."""
         delta = {"stop_reason": "tool_use" if calls else "end_turn", "stop_sequence": None}

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from benchmarks.texts import Call
 
-__all__ = ["JSON", "Envelope", "dumped", "named_sse", "sse"]
+__all__ = ["JSON", "Envelope", "Thinking", "dumped", "named_sse", "sse"]
 
 JSON = dict[str, Any]
 
@@ -35,6 +35,13 @@ class Envelope(Protocol):
 
     def ending(self, *, calls: bool) -> None:
         """End the turn."""
+
+
+class Thinking(Envelope, Protocol):
+    """An envelope for reasoning, too."""
+
+    def thought(self, pieces: Sequence[str]) -> None:
+        """Send reasoning."""
 
 
 def dumped(payload: JSON) -> str:

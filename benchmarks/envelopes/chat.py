@@ -1,35 +1,28 @@
-"""Chat completions: chunks of about 345 B."""
+"""Chat completions: chunks of about 345 B from OpenAI, and those of others who serve it (`gateways`)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from benchmarks.envelopes.base import JSON, sse
+from benchmarks.envelopes.gateways import OPENAI, Gateway
 from benchmarks.texts import Call
 
 __all__ = ["Chat"]
 
 
-_CHUNK_ID = "chatcmpl-CPx7hWq3nTz0VbYk2LmDs8RfGeUa4"
-_CHUNK_HEAD: JSON = {
-    "id": _CHUNK_ID,
-    "object": "chat.completion.chunk",
-    "created": 1_760_000_000,
-    "model": "gpt-4.1-mini-2025-04-14",
-    "service_tier": "default",
-    "system_fingerprint": "fp_4c2851f862",
-}
-
-
 class Chat:
     """Chat completions: one chunk a piece, and nothing that closes a call."""
 
-    def __init__(self) -> None:
+    def __init__(self, gateway: Gateway = OPENAI) -> None:
         self.events: list[bytes] = []
+        self._gateway = gateway
 
-    def _say(self, delta: JSON, finish: str | None = None) -> None:
-        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
-        self.events.append(sse({**_CHUNK_HEAD, "choices": [choice], "usage": None}))
+    def _say(self, delta: JSON, finish: str | None = None, **beside: Any) -> None:
+        gateway = self._gateway
+        choice = {"index": 0, "delta": delta, **gateway.choice, "finish_reason": finish, **beside}
+        self.events.append(sse({**gateway.chunk, "choices": [choice], **gateway.last}))
 
     def opening(self) -> None:
         """Begin the turn."""
@@ -43,7 +36,9 @@ class Chat:
     def piece(self, index: int, text: str, id: str = "") -> None:
         """Send a piece of a call's arguments."""
         labels = {"id": id} if id else {}
-        self._say({"tool_calls": [{"index": index, **labels, "function": {"arguments": text}}]})
+        function = {"arguments": text, **self._gateway.function}
+        call = {"index": index, **self._gateway.call, **labels, "function": function}
+        self._say({**self._gateway.around_calls, "tool_calls": [call]})
 
     def tail(self, index: int, call: Call) -> None:
         """Do nothing."""
@@ -51,7 +46,14 @@ class Chat:
     def text(self, pieces: Sequence[str]) -> None:
         """Send visible text."""
         for piece in pieces:
-            self._say({"content": piece})
+            self._say({**self._gateway.around_text, "content": piece})
+
+    def thought(self, pieces: Sequence[str]) -> None:
+        """Send reasoning, and the details of it where the gateway adds them."""
+        gateway = self._gateway
+        for piece in pieces:
+            details = {"reasoning_details": [{**gateway.details, "text": piece}]} if gateway.details else {}
+            self._say({**gateway.around_thought, gateway.thought: piece, **details})
 
     def ending(self, *, calls: bool) -> None:
         """End the turn."""

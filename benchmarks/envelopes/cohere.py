@@ -54,6 +54,13 @@ class Cohere:
             self._say("content-delta", 0, {"content": {"text": piece}})
         self._say("content-end", 0)
 
+    def thought(self, pieces: Sequence[str]) -> None:
+        """Send a content of thinking."""
+        self._say("content-start", 0, {"content": {"type": "thinking", "thinking": ""}})
+        for piece in pieces:
+            self._say("content-delta", 0, {"content": {"thinking": piece}})
+        self._say("content-end", 0)
+
     def ending(self, *, calls: bool) -> None:
         """End the turn."""
         usage = {"tokens": {"input_tokens": 968, "output_tokens": 82}}

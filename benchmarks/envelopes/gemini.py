@@ -47,6 +47,11 @@ class Gemini:
         for piece in pieces:
             self._say({"text": piece})
 
+    def thought(self, pieces: Sequence[str]) -> None:
+        """Send summaries of thoughts."""
+        for piece in pieces:
+            self._say({"text": piece, "thought": True})
+
     def ending(self, *, calls: bool) -> None:  # noqa: ARG002 - the reason is the same
         """End the turn."""
         self._say({"text": ""}, finishReason="STOP")

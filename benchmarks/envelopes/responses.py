@@ -71,6 +71,22 @@ class Responses:
         self._say("output_item.done", output_index=0, item=item)
         self._output.append(item)
 
+    def thought(self, pieces: Sequence[str]) -> None:
+        """Send a summary of reasoning, and restate it."""
+        item: JSON = {"id": "rs_68d2a1", "type": "reasoning", "summary": []}
+        self._say("output_item.added", output_index=0, item=item)
+        where = {"item_id": item["id"], "output_index": 0, "summary_index": 0}
+        part = {"type": "summary_text", "text": ""}
+        self._say("reasoning_summary_part.added", **where, part=part)
+        for piece in pieces:
+            self._say("reasoning_summary_text.delta", **where, delta=piece, **self._padding)
+        part |= {"text": "".join(pieces)}
+        self._say("reasoning_summary_text.done", **where, text=part["text"])
+        self._say("reasoning_summary_part.done", **where, part=part)
+        item |= {"summary": [part]}
+        self._say("output_item.done", output_index=0, item=item)
+        self._output.append(item)
+
     def ending(self, *, calls: bool) -> None:  # noqa: ARG002 - the output says it
         """End the turn, and restate all calls."""
         self._response("completed", "completed")

@@ -19,7 +19,8 @@ def gemini(reads: Iterable[bytes], loads: Loads) -> Result:
     for data in payloads(reads):
         for part in loads(data)["candidates"][0]["content"]["parts"]:
             if "text" in part:
-                text.append(part["text"])
+                if not part.get("thought"):
+                    text.append(part["text"])
             elif "functionCall" in part:
                 call = part["functionCall"]
                 if "name" in call:
@@ -101,7 +102,9 @@ def cohere(reads: Iterable[bytes], loads: Loads) -> Result:
             function = event["delta"]["message"]["tool_calls"]["function"]
             calls[event["index"]]["arguments"].append(function["arguments"])
         elif kind == "content-delta":
-            text.append(event["delta"]["message"]["content"]["text"])
+            content = event["delta"]["message"]["content"]
+            if "text" in content:
+                text.append(content["text"])
         elif kind == "tool-call-start":
             call = event["delta"]["message"]["tool_calls"]
             calls[event["index"]] = {"id": call["id"], "name": call["function"]["name"], "arguments": []}

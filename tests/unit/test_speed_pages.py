@@ -36,7 +36,8 @@ MARKDOWN = """\
 | --- | ---: | ---: | ---: |
 | ollama, 100 whole calls | 2.5 | 5.00 / 4.50 | 5.00 / 4.50 |
 
-Where a cell has three ratios, they are of Chat Completions, Anthropic and Responses; where it has two, of \
+Where a cell has three ratios, they are of Chat Completions, Anthropic and Responses (through several servers: the \
+least, the median and the worst); where it has two, of \
 1,460-byte reads and of one event a read. `*` is more than 1.15 times the ratio of CPython 3.11. Measured on \
 2026-11-24 with CPython 3.10.13 (msgspec 0.19.0), 3.11.7 (msgspec 0.22.0).
 """
@@ -76,12 +77,28 @@ RIVALS = Run(
 
 @pytest.mark.parametrize("line", summary.LINES, ids=lambda line: f"{line.against}: {line.what}")
 def test_every_line_has_its_claims(line: summary.Line) -> None:
-    """Each part of a line is a ratio that some benchmark claims."""
-    assert len(line.parts) == len(line.claims)
+    """Each part of a line is a ratio that some benchmark claims, or one of the least, the median and the worst of many."""
+    assert (len(line.claims) > 10) if line.spread else (len(line.parts) == len(line.claims))
     for what in line.claims:
         claim = summary.CLAIMS[what]
         ratios = claim.ratios if isinstance(claim, Comparison) else ()
         assert not line.contender or any(line.contender in (ratio.one, ratio.other) for ratio in ratios)
+
+
+def test_a_spread_shows_three_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of claims about the same work through many servers, the least, the median and the worst are shown."""
+    line = next(line for line in summary.LINES if line.spread)
+    values = {what: float(number) for number, what in enumerate(line.claims, 1)}
+
+    def rows(self: Comparison, _scale: object) -> list[Row]:
+        return [Row(ratio.other, values[self.what], ratio.budget) for ratio in self.ratios]
+
+    monkeypatch.setattr(Comparison, "rows", rows)
+    monkeypatch.setattr(summary, "LINES", (line,))
+    [found] = summary.run(QUICK)
+
+    n = len(line.claims)
+    assert ((1.0, (n + 1) / 2, float(n)), (0.8,) * 3) == (found.values, found.budgets)
 
 
 def test_lines_are_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
