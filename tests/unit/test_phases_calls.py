@@ -35,6 +35,7 @@ from wholecall.deltas import (
     Fragment,
     Labelled,
     Slot,
+    TurnOpened,
 )
 from wholecall.limits import Limits
 from wholecall.machine import restating, verdicts
@@ -298,6 +299,21 @@ def test_a_call_that_nobody_was_told_of(deltas: list[Delta], strict: list[str], 
     ends = [told(*deltas, policy=Policy(require_terminal=wanted))[-1] for wanted in (True, False)]
 
     assert [strict, loose] == [words[:-1] for words in ends]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [(B, ["+f", B, f"call {B} turn_truncated"]), ('{"b"', ["+f", '{"b"', 'drop {"b" truncated'])],
+)
+def test_a_withheld_call_of_a_cut_turn(text: str, said: list[str]) -> None:
+    """Another call under the id of an earlier message begins at its end, also if its message was cut.
+
+    Gateways send one response id in all messages, and servers number their calls anew in each.
+    """
+    again = TurnOpened(None, "r"), Labelled(0, 0, "c", "f", text), LENGTH, END
+    words = told(TurnOpened(None, "r"), Labelled(0, 0, "c", "f", A), CALLS, END, *again)
+
+    assert [*said, "tool_calls", "length"] == [word for news in words[6:] for word in news]
 
 
 def test_a_cut_is_not_undone() -> None:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from wholecall.machine.choice import Choice
     from wholecall.machine.verdicts import Ended
 
-__all__ = ["PHASES", "Cell", "News", "advance", "read_as"]
+__all__ = ["PHASES", "Cell", "News", "advance", "public_name", "read_as"]
 
 News = Literal["name", "fragment", "whole", "close", "finish", "end"]
 
@@ -83,12 +83,20 @@ def read_as(choice: Choice, call: Call, shown: str, text: str) -> None:
         return
     call.put(text)
     if call.phase == "pending":
-        if call.name is not None and text:
+        if call.reportable and text:
             _start(choice, call)
     elif not text.startswith(shown):
         choice.out.add_piece(ArgumentsReset, choice.turn, choice.number, call.number, text)
     elif text != shown:
         choice.out.add_piece(call.to_event, text[len(shown) :])
+
+
+def public_name(choice: Choice, name: str) -> str:
+    """Return the name that events carry."""
+    name = final_name(name)
+    if choice.tools is None:
+        return _untagged(name)
+    return choice.tools.named(name) if choice.policy.tool_names == "normalised" else name
 
 
 # The functions that change phases.
@@ -98,21 +106,13 @@ def _start(choice: Choice, call: Call) -> None:
     """Make the name final, and emit the start of the call and the text that came so far."""
     assert call.name is not None
     call.name = name = final_name(call.name)
-    name = call.public_name = _public(choice, name)
+    name = call.public_name = public_name(choice, name)
     call.phase = "streaming"
     choice.out.events.append(
         ToolCallStarted(choice.turn, choice.number, call.number, call.id, name, call.kind)
     )
     if text := "".join(call.parts):
         choice.out.add_piece(call.to_event, text)
-
-
-def _public(choice: Choice, name: str) -> str:
-    """Return the name that events carry."""
-    name = final_name(name)
-    if choice.tools is None:
-        return _untagged(name)
-    return choice.tools.named(name) if choice.policy.tool_names == "normalised" else name
 
 
 def _settle(choice: Choice, call: Call) -> None:
@@ -149,7 +149,7 @@ def _is_again(choice: Choice, call: Call, ended: Ended) -> bool:
     if call.echo is not None and is_echo(choice, call, ended):
         return True
     if call.withheld and call.name is not None and call.kind != "server":
-        name = _public(choice, call.name)
+        name = public_name(choice, call.name)
         if choice.out.told.holds(choice.place, call, name, choice.calls):
             choice.anomalies.add("repeated_call")
             return True
@@ -161,12 +161,17 @@ def _is_again(choice: Choice, call: Call, ended: Ended) -> bool:
 
 def _is_answered(choice: Choice, call: Call, name: str) -> bool:
     """Return whether somebody else executed the call, whose result came before it."""
-    return call.kind != "server" and choice.out.told.takes_answer(call, _public(choice, name))
+    return call.kind != "server" and choice.out.told.takes_answer(call, public_name(choice, name))
 
 
 def _may_come_out(choice: Choice, call: Call, ended: Ended) -> bool:
-    """Return whether a call without events may still be emitted: because it ended, or because the policy does not require that."""
+    """Return whether a call without events may still be emitted: because it ended, or because the policy does not require that.
+
+    In a turn that was cut, a call of chat comes out if its text is whole: others end on their own, or not at all.
+    """
     has_text = call.restated is not None or bool(call.text)
+    if ended == "length":
+        return has_text and not call.slotted
     return ended == "clean" or (ended == "open" and has_text and not choice.policy.require_terminal)
 
 

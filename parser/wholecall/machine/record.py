@@ -72,8 +72,8 @@ class Record:
             raise ValueError("a piece was shown nowhere")
 
     def _put_together(self, call: Call) -> None:
-        """Keep what came of a call while labels were as documented."""
-        whole = call.rank == OBJECT and call.restated is not None
+        """Keep what came of a call while labels were as documented; of one that came out, the text that it came out with."""
+        whole = call.restated is not None and (call.rank == OBJECT or call.is_over)
         text = (call.restated or "") if whole else call.pending_text
         head, rest = (text, "") if whole else (text[: call.head], text[call.head :])
         index = next((index for index in call.indices if type(index) is int), None)

@@ -24,7 +24,7 @@ from wholecall.arguments.strict import is_beginning
 from wholecall.deltas import HYDRATION
 from wholecall.machine.final_message import Meant, restated
 from wholecall.machine.labels import begin_record
-from wholecall.machine.phases import advance, read_as
+from wholecall.machine.phases import advance, public_name, read_as
 from wholecall.machine.readings import final_name, solve
 from wholecall.machine.record import is_labelled
 from wholecall.machine.sameness import Said, repeats
@@ -74,9 +74,9 @@ def _is_cut(choice: Choice, call: Call, *others: Call) -> bool:
 
 
 def _is_plain(call: Call) -> bool:
-    if call.slotted or call.kind == "custom" or call.restated is not None or call.full:
+    if call.is_over or call.full or call.kind == "custom" or call.restated is not None:
         return True
-    return call.is_over or call.holds_object or call.blank or not is_labelled(call)
+    return call.holds_object or call.blank or not is_labelled(call)
 
 
 def settle(choice: Choice, ended: Ended) -> None:
@@ -125,8 +125,7 @@ def give(choice: Choice, record: Record, meant: list[Meant], shown: list[Call]) 
     for call in texts.keys() - {call for call, _ in owners}:
         if call in twice:
             call.refuse("told_twice", "the same call came out before")
-        if call.phase != "pending":
-            call.refuse("ambiguous", _ELSEWHERE)
+        call.refuse("ambiguous", _ELSEWHERE)
     _number(choice, record, owners, texts)
     for call, one in owners:
         _give(choice, record, call, one, texts.get(call, ""))
@@ -148,7 +147,7 @@ def _meant(choice: Choice, record: Record, *, cut: bool) -> list[Meant]:
     tools = choice.tools
     known = None if tools is None else tools.__contains__
     solution = solve(record.pieces, read, cut=cut, turns=record.turns, known=known, facts=_facts(record))
-    out = {piece.id for piece, call in zip(record.pieces, record.shown, strict=True) if call.is_over}
+    out = {piece.id for piece, call in zip(record.pieces, record.shown, strict=True) if call.is_over} - {None}
     meant = [
         Meant(call, None, sure and not _has_used_id(record, call, out))
         for call, sure in zip(solution.calls, solution.sure, strict=True)
@@ -158,9 +157,9 @@ def _meant(choice: Choice, record: Record, *, cut: bool) -> list[Meant]:
 
 def _has_used_id(record: Record, call: ReadCall, ids: set[str | None]) -> bool:
     """Return whether a call that was not emitted has the id of one that was: that call came already."""
-    if not ids or record.shown[call.pieces[0]].is_over:
+    if record.shown[call.pieces[0]].is_over:
         return False
-    return any(id is not None and id in ids for id in (record.pieces[at].id for at in call.pieces))
+    return not ids.isdisjoint(record.pieces[at].id for at in call.pieces)
 
 
 def _facts(record: Record) -> list[tuple[int, str, str]]:
@@ -177,15 +176,12 @@ def _facts(record: Record) -> list[tuple[int, str, str]]:
 
 
 def _started_over(choice: Choice, call: Call) -> str:
-    """Clear what the reading gives a shown call anew; return the text that users saw."""
+    """Clear what the reading gives a shown call anew; return its text, which users saw if events reported it."""
     for alias in call.aliases:
         others = [other for other in choice.by_id.pop(alias, ()) if other is not call]
         if others:
             choice.by_id[alias] = others
-    for index in call.indices:
-        if choice.by_index.get(index) is call:
-            del choice.by_index[index]
-    shown = call.text if call.phase != "pending" else ""
+    shown = call.text
     call.start_over()
     choice.budget.release(call)
     return shown
@@ -201,7 +197,7 @@ def _owners(
     for one in meant:
         if one.pieces and record.shown[one.pieces[0]].is_over:
             continue
-        name = None if one.name is None else _public(choice, one.name)
+        name = None if one.name is None else public_name(choice, one.name[: choice.limits.max_name_chars])
         own = set(one.pieces)
         fits = [
             call
@@ -221,13 +217,6 @@ def _owners(
         free.pop(call, None)
         owners.append((call, one))
     return owners
-
-
-def _public(choice: Choice, name: str) -> str:
-    name = final_name(name)[: choice.limits.max_name_chars]
-    if choice.tools is not None and choice.policy.tool_names == "normalised":
-        return choice.tools.named(name)
-    return name
 
 
 def _number(choice: Choice, record: Record, owners: list[tuple[Call, Meant]], texts: dict[Call, str]) -> None:
@@ -250,9 +239,11 @@ def _number(choice: Choice, record: Record, owners: list[tuple[Call, Meant]], te
             call.appear(next(free))
             taken.add(call.number)
             choice.places.append((places.get(old[began], choice.text.size), ("call", call.number)))
-    _fill([call for call in choice.calls if call in anew.difference(call for call, _ in owners)], taken)
-    choice.places.sort(key=lambda place: place[0])
     choice.n_numbered = max(taken, default=-1) + 1
+    _fill(
+        choice, [call for call in choice.calls if call in anew.difference(call for call, _ in owners)], taken
+    )
+    choice.places.sort(key=lambda place: place[0])
 
 
 def _text(one: Meant) -> str:
@@ -266,15 +257,13 @@ def _id(record: Record, one: Meant) -> str | None:
     return next((id for at in one.pieces if (id := record.pieces[at].id) is not None), None)
 
 
-def _fill(others: list[Call], taken: set[int]) -> None:
+def _fill(choice: Choice, others: list[Call], taken: set[int]) -> None:
     """Give the calls that proved not to be calls the numbers that would be missing, or none."""
-    missing = (number for number in range(max(taken, default=-1)) if number not in taken)
+    missing = (number for number in range(choice.n_numbered) if number not in taken)
     for call in others:
         number = next(missing, -1)
         call.appear(number)
         call.phantom, call.withheld = number < 0, False
-        taken.add(number)
-        call.refuse("ambiguous", _ELSEWHERE)
 
 
 def _give(choice: Choice, record: Record, call: Call, one: Meant, shown: str) -> None:
@@ -312,7 +301,7 @@ def _flags(one: Meant, pieces: list[Piece]) -> Iterator[Flag]:
     """Yield the flags for how name and text came."""
     assert one.read is not None
     names = {final_name(piece.name) for piece in pieces if piece.name is not None}
-    if one.whole is None and one.name is not None and one.name not in names:
+    if one.whole is None and one.name not in names:
         yield "name_joined"
     texts = [piece.text for piece in pieces if piece.text]
     if one.read.way in _FLAGS and len(texts) > 1:
@@ -324,13 +313,10 @@ def _flags(one: Meant, pieces: list[Piece]) -> Iterator[Flag]:
 def _flag_bound_by_order(record: Record, owners: list[tuple[Call, Meant]], meant: list[Meant]) -> None:
     """Flag the calls that have a piece without any label that distinguishes its call from all others."""
     indices = _unique_labels(record, meant, "index")
-    left: dict[Call, list[str | None]] = {}  # the ids of pieces whose index identifies no call
+    ids = _unique_labels(record, meant, "id")
     for call, one in owners:
         pieces = [record.pieces[at] for at in one.pieces[1:]]
-        left[call] = [piece.id for piece in pieces if piece.index not in indices]
-    ids = _unique_labels(record, meant, "id") if any(left.values()) else set()
-    for call, others in left.items():
-        if not ids.issuperset(others):
+        if any(piece.index not in indices and piece.id not in ids for piece in pieces):
             call.flags.add("bound_by_order")
 
 
@@ -344,24 +330,17 @@ def _unique_labels(record: Record, meant: list[Meant], label: str) -> set[Any]:
 def _label(choice: Choice, call: Call, one: Meant, pieces: list[Piece]) -> None:
     if one.whole is not None and one.whole.id is not None:
         choice.claim_id(call, one.whole.id)
-    indices = [index for index in dict.fromkeys(piece.index for piece in pieces) if index is not None]
-    for index in indices:
-        choice.claim_index(call, index)
     for id in dict.fromkeys(piece.id for piece in pieces):
         if id is not None:
             choice.claim_id(call, id)
     if call.phase == "pending" and any(piece.custom for piece in pieces):
         call.kind = "custom"
-    extras = [piece.extra for piece in pieces if piece.extra]
-    if one.whole is not None and one.whole.extra:
-        extras.append(one.whole.extra)
-    if extras:
-        merged = dict(call.extra or {})
-        for extra in extras:
-            merged.update(extra)
-        call.extra = merged
+    extras = [piece.extra or {} for piece in pieces]
+    if one.whole is not None:
+        extras.append(one.whole.extra or {})
+    call.extra = {field: value for extra in extras for field, value in extra.items()} or None
     is_repeated = one.read is not None and one.read.way == "again"
-    if not is_repeated and len(indices) > 1:
+    if not is_repeated and len({piece.index for piece in pieces} - {None}) > 1:
         call.flags.add("index_churn")
 
 

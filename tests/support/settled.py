@@ -1,0 +1,162 @@
+"""Fragments in, calls out: how the tests of settling see what an oddly labelled turn came to, and what was shown of it.
+
+Whatever comes of a turn, `settled` checks what holds for each: its calls are numbered without gaps and end once, those that
+come out stand once in the view of the turn, and what is executed is what its events have shown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tests.support.bound import A, B, Got, at, whole
+from wholecall.deltas import HYDRATION, CallWhole, Delta, Finish, TurnEnded, TurnOpened, WireFault
+from wholecall.limits import Limits
+from wholecall.machine.assembler import Assembler
+from wholecall.output.events import (
+    TERMINAL,
+    ArgumentsDelta,
+    ArgumentsReset,
+    CustomToolCall,
+    ToolCallDropped,
+    ToolCallStarted,
+    TurnFinished,
+)
+from wholecall.policy import Policy
+from wholecall.tools import Tools
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = [
+    "CALLS",
+    "END",
+    "ENDS",
+    "HOLE",
+    "LENGTH",
+    "MESSAGE",
+    "A",
+    "B",
+    "Got",
+    "Replaced",
+    "Settled",
+    "at",
+    "dropped",
+    "restates",
+    "settled",
+    "signs",
+    "whole",
+]
+
+CALLS, LENGTH = Finish(0, "tool_calls", "tool_calls"), Finish(0, "length", "length")
+END, MESSAGE = TurnEnded(), TurnOpened(None, "r")
+ENDS = CALLS, END
+HOLE = WireFault("undecodable_frame", "lost", hole=True)
+
+
+class Replaced(NamedTuple):
+    """A delta of a frame in which bytes that are not UTF-8 were replaced."""
+
+    delta: Delta
+
+
+class Settled(NamedTuple):
+    """What the last turn came to.
+
+    Attributes:
+        calls: in the order of their numbers.
+        began: number, id and name of each call that was shown, in the order of the events.
+        text: what the pieces of text say of each call, by its number.
+        view: text and calls in the order in which they began.
+        events: all of them.
+    """
+
+    calls: list[Got]
+    began: list[tuple[int, str | None, str]]
+    text: dict[int, str]
+    view: tuple[Any, ...]
+    events: list[Any]
+
+
+def settled(
+    *deltas: Delta | Replaced,
+    aborted: bool = False,
+    limits: Limits | None = None,
+    tools: Sequence[str] | None = None,
+    policy: Policy | None = None,
+) -> Settled:
+    """Return what the last turn of a stream came to; `tools` are the names of those that the model was given."""
+    known = None if tools is None else Tools(dict.fromkeys(tools, _anything))
+    assembler = Assembler(policy or Policy(), limits or Limits(), known)
+    for delta in deltas:
+        if isinstance(delta, Replaced):
+            assembler.advance_replaced([delta.delta])
+        else:
+            assembler.advance([delta])
+    assembler.close("aborted" if aborted else "open")
+    events = assembler.take()
+    here = [event for event in events if getattr(event, "turn", None) == assembler.n_turns - 1]
+    ends = {event.index: event for event in here if isinstance(event, TERMINAL)}
+    began = [(event.index, event.id, event.name) for event in here if isinstance(event, ToolCallStarted)]
+    found = Settled(
+        [_got(ends[number]) for number in sorted(ends)],
+        began,
+        _text(here),
+        assembler.snapshot().content,
+        events,
+    )
+    assert list(range(len(ends))) == sorted(ends)
+    assert len(ends) == sum(isinstance(event, TERMINAL) for event in here)
+    shown = [part for part in found.view if isinstance(part, int)]
+    sound = {number for number, end in ends.items() if not isinstance(end, ToolCallDropped)}
+    assert sound <= set(shown) <= ends.keys()
+    assert len(shown) == len(set(shown))
+    assert {number for number, _, _ in began} <= ends.keys()
+    assert len(began) == len({number for number, _, _ in began})
+    for number, end in ends.items():
+        if not isinstance(end, ToolCallDropped):
+            said = end.input if isinstance(end, CustomToolCall) else end.raw_arguments
+            assert (said, end.name) == (
+                found.text.get(number, ""),
+                {at: name for at, _, name in began}[number],
+            )
+    assert isinstance(here[-1], TurnFinished)
+    return found
+
+
+def _text(events: Iterable[Any]) -> dict[int, str]:
+    """Return what the pieces of text say of each call."""
+    text: dict[int, str] = {}
+    for event in events:
+        if isinstance(event, ArgumentsDelta):
+            text[event.index] = text.get(event.index, "") + event.delta
+        elif isinstance(event, ArgumentsReset):
+            text[event.index] = event.raw_arguments
+    return text
+
+
+def _got(event: Any) -> Got:
+    if isinstance(event, ToolCallDropped):
+        return Got(event.id, event.name, event.raw_arguments, dropped(event.reason))
+    text = event.input if isinstance(event, CustomToolCall) else event.raw_arguments
+    return Got(event.id, event.name, text, " ".join(event.flags))
+
+
+def _anything(**arguments: Any) -> None:
+    """Be a tool that takes whatever comes."""
+
+
+def dropped(reason: str) -> str:
+    """Return the sign of a drop."""
+    return f"dropped: {reason}"
+
+
+def signs(*deltas: Delta | Replaced, **options: Any) -> list[str]:
+    """Return the signs of the calls of a stream."""
+    return [call.sign for call in settled(*deltas, **options).calls]
+
+
+def restates(
+    text: str, id: str | None = None, name: str | None = "f", extra: dict[str, Any] | None = None
+) -> CallWhole:
+    """Return what a final message says of a call."""
+    return CallWhole(0, None, None, id, name, text, HYDRATION, extra=extra)

@@ -1,0 +1,110 @@
+"""What a final message says over odd labels, and what a book whose calls it lists becomes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.settled import END, ENDS, A, B, Got, at, dropped, restates, settled, whole
+from wholecall.deltas import HYDRATION, CallSeen, CallWhole, Delta, Marked, Reread, Slot
+from wholecall.output.events import CustomToolCall, ServerToolCall, ToolCall, ToolCallDropped
+
+AMBIGUOUS, ORDER = dropped("ambiguous"), "bound_by_order"
+
+
+@pytest.mark.parametrize(
+    ("deltas", "calls"),
+    [
+        ([at(None, '"b":2}'), restates(A, "e")], [Got("e", "f", A, "done_mismatch")]),
+        ([at(None, A, "c"), restates(A, "c")], [Got("c", "f", A)]),
+        ([at(None, A, "d", "f"), restates(A)], [Got("d", "f", A)]),
+        ([at(None, '{"b"', None, "f"), restates(B, "c")], [Got("c", "f", B, "done_completed_buffer")]),
+        ([at(None, A, "d", "f"), restates(A, "c")], [Got("d", "f", A, AMBIGUOUS), Got("c", "f", A)]),
+        ([at(None, A, "c", "f"), restates(B, "e", "g")], [Got("c", "f", A, AMBIGUOUS), Got("e", "g", B)]),
+        ([at(0, '{"b"', None, "g"), restates(A, "e")], [Got(None, "g", "", AMBIGUOUS), Got("e", "f", A, "done_mismatch")]),
+        ([at(0, 'a":'), restates("", "e")], [Got("e", "f", 'a":', dropped("unparseable"))]),
+        ([at(-1, '{"a"', "c", "f"), restates(A, "d", "g"), restates("null", "c"), restates(B, None, "g")],
+         [Got("c", "f", '{"a"', dropped("truncated")), Got("d", "g", A), Got("call_0_0_2", "g", B, "id_generated")]),
+        ([at(None, A, "c", "f"), at(None, B, "c", "g"), restates(A, "c"), restates(B, "c", "g")],
+         [Got("c", "f", A), Got("c#2", "g", B, "duplicate_id")]),
+    ],
+)  # fmt: skip
+def test_what_a_message_lists(deltas: list[Delta], calls: list[Got]) -> None:
+    """Law: of a message's calls each comes out, under its id, in the call that it restates, or as one of its own."""
+    assert calls == settled(*deltas, *ENDS).calls
+
+
+@pytest.mark.parametrize(
+    ("kind", "ends"),
+    [("function", ToolCall), ("custom", CustomToolCall), ("server", ServerToolCall)],
+)
+def test_the_kind_of_a_call_that_only_the_message_has(kind: Any, ends: type) -> None:
+    """A call that no fragment showed is of the kind that the message says."""
+    told = CallWhole(0, None, None, "e", "g", B, HYDRATION, kind)
+    found = settled(at(None, A, "c", "f"), restates(A, "c"), told, *ENDS).events
+
+    assert [ToolCall, ends] == [
+        type(event)
+        for event in found
+        if isinstance(event, (ToolCall, CustomToolCall, ServerToolCall, ToolCallDropped))
+    ]
+
+
+def test_labels_again_before_a_message() -> None:
+    """A call that users saw stays theirs, also if no reading is sure of it and it has no text."""
+    told = restates("{'a':1}", "e"), restates(A, None)
+    found = settled(whole(0, '{"a"', "c", "f"), *told, whole(1, A, "c", "f"), whole(3, "{}", "c", "h"), *ENDS)
+
+    assert [True] * len(found.began) == [found.calls[number].name == name for number, _, name in found.began]
+
+
+# Books.
+
+
+def shown(*names: str) -> list[Delta]:
+    """Return the starts of blocks that have one id."""
+    return [CallSeen(0, n, None, "c", name, begins=True) for n, name in enumerate(names)]
+
+
+def book(*calls: tuple[str, str], ends: bool = True, lists: tuple[CallWhole, ...] = ()) -> Reread:
+    """Return the book of calls in a row, each with its name and text, under one id."""
+    pieces: list[Marked] = []
+    for n, (name, text) in enumerate(calls):
+        pieces += [Marked("S", n, "c", name), Marked("T", n, "c", None, text)]
+        pieces += [Marked("E", n, "c", None)] if ends else []
+    return Reread(0, tuple(pieces), lists)
+
+
+@pytest.mark.parametrize(
+    ("texts", "lists", "calls"),
+    [
+        ((A, B), (), [Got("c", "f", A, ORDER), Got("c#2", "f", B, f"{ORDER} duplicate_id")]),
+        ((A, A), (), [Got("c", "f", A)]),
+        (("{}", A), ("", A), [Got("c", "f", "{}", ORDER), Got("c#2", "f", A, f"{ORDER} duplicate_id")]),
+    ],
+)
+def test_a_book_of_calls_of_one_id(texts: tuple[str, ...], lists: tuple[str, ...], calls: list[Got]) -> None:
+    """Law: of a book's calls under one id equal ones are one call; different ones are several, and their id none's."""
+    told = tuple(restates(text, "c") for text in lists)
+    pieces = [Slot(0, n, "c", text) for n, text in enumerate(texts)]
+
+    assert (
+        calls
+        == settled(*shown("f", "f"), *pieces, book(("f", texts[0]), ("f", texts[1]), lists=told), *ENDS).calls
+    )
+
+
+def test_the_message_of_a_book_has_the_ids() -> None:
+    """Law: the calls that a message lists after a book have the message's ids, also where equal ones had one."""
+    told = restates(A, "d"), restates(A, "c")
+    found = settled(*shown("f", "f"), Slot(0, 0, "c", A), book(("f", A), ("f", A), lists=told), *ENDS)
+
+    assert [("d", A), ("c", A)] == [(call.id, call.text) for call in found.calls]
+
+
+def test_a_silent_call_of_a_book() -> None:
+    """Law: a call of a book without text has no arguments if a piece of it is its end."""
+    pieces = Marked("S", 0, "c", "f"), Marked("E", 0, "c", None)
+
+    assert [""] == [call.sign for call in settled(*shown("f"), Reread(0, pieces), END).calls]
