@@ -17,6 +17,8 @@ from wholecall.output.events import (
     ArgumentsDelta,
     ArgumentsReset,
     CustomToolCall,
+    ServerToolCall,
+    ToolCall,
     ToolCallDropped,
     ToolCallStarted,
     TurnFinished,
@@ -47,6 +49,7 @@ __all__ = [
     "whole",
 ]
 
+_KINDS = {ToolCall: "function", CustomToolCall: "custom", ServerToolCall: "server"}
 CALLS, LENGTH = Finish(0, "tool_calls", "tool_calls"), Finish(0, "length", "length")
 END, MESSAGE = TurnEnded(), TurnOpened(None, "r")
 ENDS = CALLS, END
@@ -119,6 +122,10 @@ def settled(
                 found.text.get(number, ""),
                 {at: name for at, _, name in began}[number],
             )
+            kinds = {
+                event.kind for event in here if isinstance(event, ToolCallStarted) and event.index == number
+            }
+            assert {_KINDS[type(end)]} == kinds
     assert isinstance(here[-1], TurnFinished)
     return found
 

@@ -28,7 +28,7 @@ from wholecall.output.events import ToolCall, ToolCallDropped
 from wholecall.policy import Policy
 
 FIRST = at(0, A, "c", "f")
-ABORTED = dropped("aborted")
+ABORTED, AMBIGUOUS = dropped("aborted"), dropped("ambiguous")
 DROPS = Finish(0, "tool_calls", "tool_calls", drops=True)
 # Calls alternate, so that their order proves nothing of what comes after.
 ALTERNATING = (
@@ -160,6 +160,24 @@ def test_a_restated_call_that_came_out_comes_out_once(
     assert texts == [call.text for call in settled(*head, restates(A, "c"), CALLS, *later, END).calls]
 
 
+def test_readings_without_the_fact_do_not_count() -> None:
+    """A reading in which a name, or a text, is not that of the call that came out is none, however likely."""
+    odd = at(0, A, "e", "g"), at(2, "{'a':1}", "e", "f")
+
+    assert [("f", A, ""), ("g", "", AMBIGUOUS), ("f", "", AMBIGUOUS), ("gf", A + "{'a':1}", AMBIGUOUS)] == [
+        call[1:] for call in settled(FIRST, Finish(0, "pause", "pause"), *odd).calls
+    ]
+
+
+def test_an_emitted_call_takes_nothing_more() -> None:
+    """A call of a message that restates none of those that came out is a call of its own."""
+    other = restates('{"z":1}', None, "f")
+
+    assert [A, B, '{"z":1}'] == [
+        call.text for call in settled(FIRST, CALLS, at(None, B, "d", "g"), other, END).calls
+    ]
+
+
 def test_the_id_of_an_emitted_call_is_taken() -> None:
     """Law: what comes under the id of a call that came out is not sure: it may be that call, told once more."""
     again = dropped("ambiguous")
@@ -188,6 +206,12 @@ def test_what_was_dropped_is_no_fact() -> None:
     ]
 
 
+@pytest.mark.parametrize("ends", [[], [END], [Finish(0, "tool_calls", None, ends=True), END]])
+def test_doubt_needs_no_reason(ends: list[Delta]) -> None:
+    """Law: labels are in doubt at the end of the answer, whether or not a reason came before it."""
+    assert AMBIGUOUS == signs(restates('{"a":"x"}', "e"), at(0, "x", "c", "f"), *ends)[-1]
+
+
 # Aborts.
 
 
@@ -203,6 +227,22 @@ def test_an_abort_shows_nothing_new() -> None:
         call[1:] for call in settled(FIRST, at(0, "", "d", "f"), aborted=True).calls
     ]
     assert [("f", A, ABORTED)] == [call[1:] for call in settled(at(-1, A, "c", "f"), aborted=True).calls]
+
+
+def test_an_abort_behind_a_reason_tells_all_texts() -> None:
+    """Law: what came behind the reason is told by a drop, too, also where it was not shown yet."""
+    behind = at(0, '{"a":1,"', None, "g"), CALLS, at(0, "{}", "e", "f")
+
+    assert [("g", '{"a":1,"', ABORTED), ("f", "{}", ABORTED)] == [
+        call[1:] for call in settled(*behind, aborted=True).calls
+    ]
+
+
+def test_a_message_is_no_reason() -> None:
+    """A call that a final message told has no reason by that: an abort takes it back, as a whole one does a cut one."""
+    assert [[ABORTED, ABORTED], [ABORTED, ABORTED]] == [
+        signs(restates(text, "e"), at(0, "}", "c"), aborted=True) for text in (A, '{"a"')
+    ]
 
 
 def test_an_abort_of_labels_as_documented() -> None:

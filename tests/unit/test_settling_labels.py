@@ -9,7 +9,6 @@ from tests.support.settled import (
     END,
     ENDS,
     HOLE,
-    LENGTH,
     A,
     B,
     Got,
@@ -85,6 +84,13 @@ def test_how_a_text_came(deltas: list[Delta], sign: str) -> None:
 def test_indices_that_change(deltas: list[Delta], sign: str) -> None:
     """A call that came at several indices says so, unless it came at another one once more, whole."""
     assert [sign] == signs(*deltas, *ENDS)
+
+
+def test_only_what_came_so_is_flagged() -> None:
+    """Beside a call that came as snapshots one that came at once has no flag, though its text may be one, too."""
+    grown = at(None, '{"a"', "c", "f"), at(None, A, "c", "f"), at(None, B, "d", "g")
+
+    assert ["snapshots", ""] == signs(*grown, *ENDS)
 
 
 def test_a_name_in_pieces() -> None:
@@ -246,6 +252,10 @@ def test_what_stands_alone_after_a_loss(deltas: list[Delta], sign: str) -> None:
         ([at(None, '{"a"', "c", "f"), HOLE, at(None, ":1}", "c", "f")], [True]),
         ([at(None, A, "c", "f"), HOLE, at(None, "", "d", "f"), at(None, B, "d", "g")], [True, True]),
         ([at(5, A, "c", "f"), HOLE, at(5, '{"b"', "d", "g"), at(6, ":2}", None, "g")], [True, True]),
+        ([at(0, '{"a"', "c", "f"), HOLE, at(0, ":1}", None, "f")], [True]),
+        ([at(None, A, "c", "f"), HOLE, at(None, B, "c", "g")], [True, True]),
+        ([at(5, A, "c", "f"), HOLE, at(6, '{"b"', "c", "g"), at(None, ":2}")], [True, True]),
+        ([HOLE, at(None, A, "c", "f"), restates(A, "c"), restates("", "e", "g")], [False, True]),
     ],
 )  # fmt: skip
 def test_labels_that_came_before_a_loss(deltas: list[Delta], lost: list[bool]) -> None:
@@ -258,4 +268,3 @@ def test_a_name_in_pieces_behind_a_loss() -> None:
     pieces = at(None, "", "c", "f"), at(None, A, "c", "g")
 
     assert [LOST] == signs(HOLE, *pieces, *ENDS, tools=["fg"])
-    assert [dropped("truncated")] == signs(at(None, '{"a"', "c", "f"), LENGTH, END)

@@ -95,12 +95,31 @@ def test_a_book_of_calls_of_one_id(texts: tuple[str, ...], lists: tuple[str, ...
     )
 
 
-def test_the_message_of_a_book_has_the_ids() -> None:
-    """Law: the calls that a message lists after a book have the message's ids, also where equal ones had one."""
-    told = restates(A, "d"), restates(A, "c")
+@pytest.mark.parametrize(
+    ("ids", "calls"),
+    [
+        (("d", "c"), [("d", "bound_by_order id_churn"), ("c", "bound_by_order")]),
+        (("c", "c"), [("c", "repeated")]),
+        ((None, None), [("c", "repeated")]),
+    ],
+)
+def test_the_message_of_a_book_has_the_ids(ids: tuple[str | None, ...], calls: list[tuple[str, str]]) -> None:
+    """Law: the calls that a message lists after a book have the message's ids, else their own: equal ones of one id are one."""
+    told = tuple(restates(A, id) for id in ids)
     found = settled(*shown("f", "f"), Slot(0, 0, "c", A), book(("f", A), ("f", A), lists=told), *ENDS)
 
-    assert [("d", A), ("c", A)] == [(call.id, call.text) for call in found.calls]
+    assert calls == [(call.id, call.sign) for call in found.calls if "told_twice" not in call.sign]
+
+
+def test_a_call_that_the_message_tells_twice() -> None:
+    """Law: two calls of the reading to which a message gives one id and one text are one call."""
+    pieces = at(0, '{"a"', "c", "f"), at(1, A, "c", "f")
+
+    assert [A] == [
+        call.text
+        for call in settled(*pieces, restates(A, "c"), restates(A, "c"), *ENDS).calls
+        if not call.sign.startswith("dropped")
+    ]
 
 
 def test_a_silent_call_of_a_book() -> None:

@@ -178,11 +178,13 @@ def test_calls_stand_where_they_began(deltas: list[Delta], view: tuple[Any, ...]
 
 def test_other_parts_stay_where_they_stand() -> None:
     """Reasoning and text keep their places when calls are numbered again."""
+    silent = settled(HI, ReasoningFragment(0, "r", None), at(-1, "", "c", "f"), *ENDS).view
     (thought, *rest) = settled(
         ReasoningFragment(0, "r", None), HI, at(None, A, "c", "f"), HI, at(None, B, "d", "g"), *ENDS
     ).view
 
     assert (False, ["hi", 0, "hi", 1]) == (isinstance(thought, int), rest)
+    assert ("hi", 0, 3) == (silent[0], silent[-1], len(silent))
 
 
 @pytest.mark.parametrize(
@@ -209,6 +211,9 @@ def test_numbers_go_on_behind_the_reading(
         ([at(None, A, "d", "g"), at(None, B, "c", "f")], [("d", A), ("c", B)]),
         ([at(None, A, "c", "f"), at(None, A, "d", "g")], [("d", A)]),
         ([at(None, A, "c", "f"), at(0, "{", None, "g"), at(0, "}")], [("g", "{}")]),
+        ([at(None, "", None, "f"), at(None, "", "c")], []),
+        ([at(None, "", None, "f"), at(None, B, "c")], [("c", B)]),
+        ([at(None, "", "c", "f"), at(None, "", "d", "g")], [("d", "")]),
     ],
 )
 def test_an_answer_that_comes_again(again: list[Delta], calls: list[tuple[str, str]]) -> None:

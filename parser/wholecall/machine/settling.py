@@ -103,7 +103,6 @@ def settle_reasoned(choice: Choice) -> None:
     record = choice.record
     if record is None or choice.reason is None or not record.n_reasoned:
         return
-    choice.record = None
     record.begin_only()
     ended: Ended = "length" if choice.reason in CUT_REASONS else "clean"
     meant = _meant(choice, record, cut=ended != "clean")
@@ -288,7 +287,7 @@ def _give(choice: Choice, record: Record, call: Call, one: Meant, shown: str) ->
     )
     call.hole = not one.is_restated and choice.lost and not _stands_alone(record, one)
     limit = choice.limits.max_name_chars
-    if limit is not None and len(one.name or "") > limit:
+    if limit is not None and one.name is not None and len(one.name) > limit:
         call.refuse("name_too_long", f"a name of more than {limit} characters")
     if any(piece.spoilt for piece in pieces):
         call.refuse("invalid_utf8", "the argument text held bytes that are not UTF-8")
