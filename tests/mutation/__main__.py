@@ -33,6 +33,7 @@ MODULES = {
     "verdicts": "wholecall.machine.verdicts",
     "slots": "wholecall.machine.slots",
     "routes": "wholecall.machine.routes",
+    "settling": "wholecall.machine.settling",
 }
 _TESTS = {"ladder": "arguments", "parse": "arguments", "turns": "assembler"}  # where they go by another name
 _HERE = Path(__file__).parent

@@ -178,6 +178,13 @@ def test_an_emitted_call_takes_nothing_more() -> None:
     ]
 
 
+def test_an_emitted_call_comes_again() -> None:
+    """Behind a call that came out, the same one once more is that call, whatever stands between them."""
+    again = whole(0, '{"u":"b', "d", "g"), whole(0, A, "c", "f")
+
+    assert ["turn_truncated", dropped("unterminated")] == signs(whole(0, A, "c", "f"), LENGTH, *again)
+
+
 def test_the_id_of_an_emitted_call_is_taken() -> None:
     """Law: what comes under the id of a call that came out is not sure: it may be that call, told once more."""
     again = dropped("ambiguous")
@@ -210,6 +217,23 @@ def test_what_was_dropped_is_no_fact() -> None:
 def test_doubt_needs_no_reason(ends: list[Delta]) -> None:
     """Law: labels are in doubt at the end of the answer, whether or not a reason came before it."""
     assert AMBIGUOUS == signs(restates('{"a":"x"}', "e"), at(0, "x", "c", "f"), *ends)[-1]
+
+
+def test_what_comes_to_a_call_that_was_taken_back() -> None:
+    """Text under the id of a call that was taken back is that call's, whatever it looks like; another id's is not."""
+    taken = Finish(0, "length", "length", drops=True)
+    call = at(None, '{"a":1', "c", "g"), taken, at(None, "}", "c", "g")
+
+    assert [[ABORTED], [ABORTED, "turn_truncated"]] == [
+        signs(*call, at(None, '{"a":0}', id, "f"), END) for id in ("c", "d")
+    ]
+
+
+def test_an_id_that_was_taken_back_leaves_a_doubt() -> None:
+    """A call is not sure if an id that may be its own was taken back: one that came late, at its index or at none."""
+    assert [[AMBIGUOUS], [AMBIGUOUS]] == [
+        signs(FIRST, at(index, "", "d"), CallCancelled("d"), *ENDS) for index in (0, None)
+    ]
 
 
 # Aborts.
@@ -294,6 +318,15 @@ def test_an_abort_is_a_cut_where_the_reason_was_one() -> None:
     ]
 
 
+def test_what_was_taken_back_gets_no_text() -> None:
+    """A call that was dropped keeps its text, whatever comes at its place before the abort."""
+    late = at(1, "1}"), at(0, '":1}'), CALLS
+
+    assert [('{"a', ABORTED), ('1}":1}', ABORTED)] == [
+        call[2:] for call in settled(at(0, '{"a'), DROPS, *late, aborted=True).calls
+    ]
+
+
 def test_what_is_refused_outlives_no_reason() -> None:
     """Of a call with an objection the abort is told, as of any other one that did not come out."""
     spoilt = Replaced(at(None, '{"\ufffd":1}', None, "g"))
@@ -326,6 +359,13 @@ def test_calls_that_labels_did_not_find_are_not_settled() -> None:
 def test_calls_beyond_the_limit_share_one_drop(deltas: list[Delta], said: list[str]) -> None:
     """Law: the one call that stands for all beyond the limit keeps their texts, and no reading gives it anything."""
     assert said == signs(*deltas, limits=Limits(max_calls=1))
+
+
+def test_calls_within_the_limit_stay_what_they_are() -> None:
+    """A call that finds no place within the limit takes none from the calls behind it."""
+    pieces = at(0, "{", "c", "l"), at(1, "{", "d", "f"), at(0, "}", None, "ong"), at(1, "}", "d")
+
+    assert "" == signs(*pieces, *ENDS, limits=Limits(max_calls=2), tools=["long", "f"])[1]
 
 
 def test_a_text_that_is_read_anew_is_counted_once() -> None:

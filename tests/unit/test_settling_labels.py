@@ -21,7 +21,7 @@ from tests.support.settled import (
     whole,
 )
 from wholecall.deltas import Delta, Finish, Labelled
-from wholecall.output.events import CustomToolCall, ToolCall, ToolCallDropped
+from wholecall.output.events import CustomToolCall, ToolCall, ToolCallDropped, ToolCallStarted
 
 LOST = dropped("incomplete_input")
 PAUSE = Finish(0, "pause", "pause_turn")
@@ -118,6 +118,14 @@ def test_a_name_in_pieces() -> None:
 def test_free_text(deltas: list[Delta], calls: list[tuple[str, str, str]]) -> None:
     """Law: a call is one with free text if a piece of it says so, and no event has called it a function before."""
     assert calls == [call[1:] for call in settled(*deltas, *ENDS).calls]
+
+
+def test_free_text_of_a_name_in_pieces() -> None:
+    """A call of free text that is none of those that were shown is one of free text, too."""
+    found = settled(at(0, "{}", "c", "f", "custom"), at(0, '{"a":', "c", "g", "custom"), *ENDS)
+
+    assert ("fg", '{}{"a":') == found.calls[-1][1:3]
+    assert "custom" == [event for event in found.events if isinstance(event, ToolCallStarted)][-1].kind
 
 
 @pytest.mark.parametrize("kind", ["function", "custom"])

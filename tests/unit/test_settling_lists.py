@@ -59,6 +59,35 @@ def test_labels_again_before_a_message() -> None:
     assert [True] * len(found.began) == [found.calls[number].name == name for number, _, name in found.began]
 
 
+def test_a_message_with_one_id_for_two() -> None:
+    """Law: two calls that a message lists under one id are two, each in the call of the reading that it restates."""
+    told = restates("{'a':1}", "c"), restates(B, "c"), restates('{"a":"x"}', "e", "g")
+    calls = settled(at(0, "x", "c", "f"), *told, at(2, A, None, "f"), *ENDS).calls
+
+    assert [("c", B), ("e", '{"a":"x"}'), ("c#2", A)] == [
+        (call.id, call.text) for call in calls if not call.sign.startswith("dropped")
+    ]
+
+
+def test_begun_calls_that_a_message_tells() -> None:
+    """Law: calls are compared by the texts that the message tells, and not by what came of them."""
+    begun = at(0, "{", "c", "f"), at(1, "{", "c", "f")
+
+    assert [[("c", B), ("c#2", A)], [("c", A)]] == [
+        [(call.id, call.text) for call in settled(*begun, restates(one, "c"), restates(A, "c"), *ENDS).calls]
+        for one in (B, A)
+    ]
+
+
+def test_a_restated_kind_of_a_call_that_was_not_shown() -> None:
+    """A call whose pieces came before its name is what its pieces are, whatever the message calls it."""
+    told = CallWhole(0, None, None, "d", "f", '{"a"', HYDRATION, "custom")
+
+    assert [Got("c", None, A, dropped("nameless")), Got("d", "f", "{}", "done_mismatch")] == settled(
+        at(0, A, "c"), told, at(1, "{}", "d"), *ENDS
+    ).calls
+
+
 # Books.
 
 
@@ -120,6 +149,35 @@ def test_a_call_that_the_message_tells_twice() -> None:
         for call in settled(*pieces, restates(A, "c"), restates(A, "c"), *ENDS).calls
         if not call.sign.startswith("dropped")
     ]
+
+
+def test_a_listed_call_is_told() -> None:
+    """Law: each call that a message lists is told, also one that no reading is sure of and that has no arguments."""
+    pieces = [
+        *(Marked("S", 0, "c", "f"), Marked("T", 0, "c", None, "{}")),
+        *(Marked("S", 1, "c", "g"), Marked("T", 1, None, None, A), Marked("E", 1, "c", None)),
+    ]
+    lists = restates("{}", "d"), restates(B, "c", "g")
+    calls = settled(Slot(0, None, "c", A), Reread(0, tuple(pieces), lists), *ENDS).calls
+
+    assert {("d", "f", "{}"), ("c#2", "g", B)} <= {call[:3] for call in calls}
+
+
+def test_a_book_shows_what_it_tells() -> None:
+    """Law: the events of each call of a book show its text, also those of calls that are dropped."""
+    marks = [*(("S", 2, "f"), ("S", 0, "f"), ("S", 1, "g"), ("S", 0, "f"))]
+    texts = [*((0, A), (0, '{"a'), (1, '":2}'), (2, A))]
+    pieces = [
+        *(Marked("S", slot, "c", name) for _, slot, name in marks),
+        *(Marked("T", slot, "c", None, text) for slot, text in texts),
+        *(Marked("E", slot, "c", None) for slot in (2, 1)),
+    ]
+    starts = [CallSeen(0, slot, None, "c", name, begins=True) for slot, name in ((1, "g"), (0, "f"))]
+    found = settled(*starts, Slot(0, 0, "c", A), Reread(0, tuple(pieces)), *ENDS)
+
+    assert found.text == {number: call.text for number, call in enumerate(found.calls)}
+    assert [0, 1, 2] == sorted(found.text)
+    assert A == found.text[0]
 
 
 def test_a_silent_call_of_a_book() -> None:

@@ -22,6 +22,7 @@ from tests.support.settled import (
 )
 from wholecall.deltas import HYDRATION, CallSeen, CallWhole, Delta, ReasoningFragment, Slot, TextFragment
 from wholecall.limits import Limits
+from wholecall.machine.assembler import Assembler
 from wholecall.output.events import ToolCallDropped
 from wholecall.policy import Policy
 
@@ -55,6 +56,42 @@ def test_a_call_goes_where_it_was_shown(
 ) -> None:
     """Law: a call of the reading goes to the call in which its pieces were shown, if users saw that under its name."""
     assert calls == settled(*deltas, *ENDS).began
+
+
+@pytest.mark.parametrize(
+    ("deltas", "began"),
+    [
+        ([at(0, "", "c", "f"), at(2, "}", "c", "f")], [(0, "c", "f")]),
+        ([at(0, "", "c", "f"), at(2, A, "c", "f")], [(0, "c", "f")]),
+        (
+            [at(2, '{"u":"a"}', "d"), at(0, '{"', "c", "f"), at(1, 'a":1}', "c"), at(2, A, None, "g"), at(3, A, "c", "f")],
+            [(1, "c", "f"), (0, "d", "g"), (2, "c", "g"), (3, "c", "f")],
+        ),
+        (
+            [at(None, B, "e", "f", "custom"), at(3, '":1}', "d", None, "custom"), at(4, "{", None, "g", "custom"), at(5, "}", "h", None, "custom")],
+            [(0, "e", "f"), (2, None, "g")],
+        ),
+    ],
+)  # fmt: skip
+def test_a_call_that_was_shown_in_several(
+    deltas: list[Delta], began: list[tuple[int, str | None, str]]
+) -> None:
+    """Law: of the shown calls a call goes to one that began with a piece of its own; to that of its first piece anyway."""
+    assert began == settled(*deltas, *ENDS).began
+
+
+def test_a_call_that_users_saw_stays_theirs() -> None:
+    """A call that was shown and has no text keeps its labels, also if no reading is sure of it."""
+    assert [Got("c", "f", "", AMBIGUOUS), Got("d", None, "0}", NAMELESS)] == settled(
+        at(None, "", "c", "f"), at(None, "0}", "d")
+    ).calls
+
+
+def test_a_name_that_began_under_another_one() -> None:
+    """A name is that of the reading, not what an unreported call was called before."""
+    assert [Got(None, "l", "", AMBIGUOUS), Got("c", "long", "{}", "name_joined")] == settled(
+        at(0, "{", "c", "l"), at(0, "}", None, "ong"), *ENDS
+    ).calls
 
 
 def test_a_name_beyond_the_limit_was_shown_cut() -> None:
@@ -167,6 +204,8 @@ def test_calls_are_numbered_as_they_began() -> None:
         ([at(0, "{", "d", "f"), HI, at(1, "{", "d", "g"), at(None, A, "d")], (0, 2, "hi", 1)),
         ([at(0, "", "c", "f"), HI, at(9, "{", None, "x")], ("hi", 1)),
         ([at(None, A, "c"), HI], (0, "hi")),
+        ([at(0, "{", None, "l", "custom"), at(0, "x", "d", "g", "custom"), HI], (0, 1, "hi")),
+        ([at(0, "{", None, "l", "custom"), HI, at(0, "x", "d", "g", "custom")], (0, 1, "hi")),
         ([at(-1, "", "c", "f"), HI, at(-1, "", "d", "g"), HI, at(-1, A, "e", "h")], (0, "hi", 1, "hi", 2)),
         ([HI, restates(A, "c"), HI, at(0, "x")], ("hi", 0, "hi")),
     ],
@@ -222,6 +261,17 @@ def test_an_answer_that_comes_again(again: list[Delta], calls: list[tuple[str, s
 
     assert calls == [(call.id if call.id in ("c", "d") else call.name, call.text) for call in found.calls]
     assert {number for number, _, _ in found.began} == set(range(len(calls)))
+
+
+def test_no_number_is_that_of_two() -> None:
+    """Law: a call that is held back has no number until it is shown: the numbers are those of the others."""
+    assembler = Assembler(Policy(), Limits())
+    silent = [
+        at(None, "", id, name) for own, told in ("cf", "dg", "eh") for id, name in ((None, told), (own, None))
+    ]
+    assembler.advance([*TOLD, MESSAGE, *silent, *ENDS])
+
+    assert ["d", "e", None] == [getattr(assembler.call(1, 0, number), "id", None) for number in range(3)]
 
 
 def test_an_answer_without_ids_that_comes_again() -> None:

@@ -76,7 +76,7 @@ def _is_cut(choice: Choice, call: Call, *others: Call) -> bool:
 def _is_plain(call: Call) -> bool:
     if call.is_over or call.full or call.kind == "custom" or call.restated is not None:
         return True
-    return call.holds_object or call.blank or not is_labelled(call)
+    return call.blank or not is_labelled(call) or call.holds_object
 
 
 def settle(choice: Choice, ended: Ended) -> None:
@@ -234,7 +234,7 @@ def _number(choice: Choice, record: Record, owners: list[tuple[Call, Meant]], te
             if call.withheld:
                 call.appear(-1)
                 continue
-            began = call if call in texts or not one.pieces else record.shown[one.pieces[0]]
+            began = record.shown[one.pieces[0]] if one.pieces else call
             call.appear(next(free))
             taken.add(call.number)
             choice.places.append((places.get(old[began], choice.text.size), ("call", call.number)))
