@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -20,10 +21,11 @@ from tests.support.settled import (
     signs,
     whole,
 )
+from wholecall import ToolCallParser
 from wholecall.deltas import HYDRATION, CallSeen, CallWhole, Delta, ReasoningFragment, Slot, TextFragment
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
-from wholecall.output.events import ToolCallDropped
+from wholecall.output.events import ToolCall, ToolCallDropped, ToolCallStarted
 from wholecall.policy import Policy
 
 HI = TextFragment(0, "hi")
@@ -272,6 +274,29 @@ def test_no_number_is_that_of_two() -> None:
     assembler.advance([*TOLD, MESSAGE, *silent, *ENDS])
 
     assert ["d", "e", None] == [getattr(assembler.call(1, 0, number), "id", None) for number in range(3)]
+
+
+@pytest.mark.parametrize("reason", ["tool_calls", "length"])
+@pytest.mark.parametrize("index", [{"index": 0}, {}], ids=["documented", "odd"])
+def test_another_answer_under_one_id_on_the_wire(index: dict[str, int], reason: str) -> None:
+    """A gateway with one response id for all answers, and a server that numbers its calls anew: each call has its events."""
+    deltas: list[dict[str, Any]] = []
+    for text in (A, B):
+        call = {**index, "id": "call_0", "function": {"name": "f", "arguments": text}}
+        deltas += [{"role": "assistant", "content": ""}, {"tool_calls": [call]}, {}]
+    reasons = None, None, "tool_calls", None, None, reason
+    chunks = [
+        {"id": "chatcmpl-1", "model": "m", "choices": [{"index": 0, "delta": delta, "finish_reason": why}]}
+        for delta, why in zip(deltas, reasons, strict=True)
+    ]
+    parser = ToolCallParser()
+    wire = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks)
+    events = [*parser.feed(wire.encode()), *parser.close()]
+
+    assert [(0, 0), (1, 0)] == [(e.turn, e.index) for e in events if isinstance(e, ToolCallStarted)]
+    assert [(0, 0, A), (1, 0, B)] == [
+        (e.turn, e.index, e.raw_arguments) for e in events if isinstance(e, ToolCall)
+    ]
 
 
 def test_an_answer_without_ids_that_comes_again() -> None:
