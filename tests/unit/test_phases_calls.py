@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.words import (
     CALLS,
+    CUT,
     END,
     LENGTH,
     OPEN,
@@ -302,18 +303,31 @@ def test_a_call_that_nobody_was_told_of(deltas: list[Delta], strict: list[str], 
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
-    [(B, ["+f", B, f"call {B} turn_truncated"]), ('{"b"', ["+f", '{"b"', 'drop {"b" truncated'])],
+    ("name", "text", "said"),
+    [
+        ("f", B, ["+f", B, f"call {B} turn_truncated"]),
+        ("f", '{"b"', ["+f", '{"b"', 'drop {"b" truncated']),
+        ("g", "", ["drop  truncated"]),
+    ],
 )
-def test_a_withheld_call_of_a_cut_turn(text: str, said: list[str]) -> None:
-    """Another call under the id of an earlier message begins at its end, also if its message was cut.
+def test_a_withheld_call_of_a_cut_turn(name: str, text: str, said: list[str]) -> None:
+    """Another call under the id of an earlier message begins at its end if it has text, also if its message was cut.
 
     Gateways send one response id in all messages, and servers number their calls anew in each.
     """
-    again = TurnOpened(None, "r"), Labelled(0, 0, "c", "f", text), LENGTH, END
+    again = TurnOpened(None, "r"), Labelled(0, 0, "c", name, text), LENGTH, END
     words = told(TurnOpened(None, "r"), Labelled(0, 0, "c", "f", A), CALLS, END, *again)
 
     assert [*said, "tool_calls", "length"] == [word for news in words[6:] for word in news]
+
+
+def test_a_withheld_call_of_an_abort() -> None:
+    """A call that no event has reported begins with no abort, whatever the policy wants of an end."""
+    again = TurnOpened(None, "r"), Labelled(0, 0, "c", "f", B), CUT
+    loose = Policy(require_terminal=False)
+    words = told(TurnOpened(None, "r"), Labelled(0, 0, "c", "f", A), CALLS, END, *again, policy=loose)
+
+    assert [f"drop {B} aborted"] == [word for news in words[6:] for word in news if B in word or "+" in word]
 
 
 def test_a_cut_is_not_undone() -> None:

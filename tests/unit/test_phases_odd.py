@@ -48,3 +48,11 @@ def test_an_object_amidst_fragments_ends_nothing() -> None:
     said = told(OPEN, Fragment(0, 0, '{"a"'), whole(0, B), Fragment(0, 0, ":1}"), CALLS, END)
 
     assert [["+f", '{"a"'], [], [":1}"]] == said[1:4]
+
+
+def test_a_call_that_only_the_reading_shows() -> None:
+    """A call that was shown as none of those that came begins with its text when it is read, however the stream ends."""
+    words = told(at(0, "{", "c", "l"), at(0, "}", None, "ong"))[-1]
+
+    assert ["+long", "{}"] == words[:2]
+    assert "drop {} unterminated" in words
