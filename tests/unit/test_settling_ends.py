@@ -213,10 +213,13 @@ def test_what_was_dropped_is_no_fact() -> None:
     ]
 
 
-@pytest.mark.parametrize("ends", [[], [END], [Finish(0, "tool_calls", None, ends=True), END]])
+@pytest.mark.parametrize("ends", [[END], [Finish(0, "tool_calls", None, ends=True), END]])
 def test_doubt_needs_no_reason(ends: list[Delta]) -> None:
-    """Law: labels are in doubt at the end of the answer, whether or not a reason came before it."""
-    assert AMBIGUOUS == signs(restates('{"a":"x"}', "e"), at(0, "x", "c", "f"), *ends)[-1]
+    """Law: labels are in doubt at the end of the answer, whether or not a reason came before it; a cut is none."""
+    said = restates('{"a":"x"}', "e"), at(0, "x", "c", "f")
+
+    assert AMBIGUOUS == signs(*said, *ends)[-1]
+    assert dropped("unterminated") == signs(*said)[-1]
 
 
 def test_what_comes_to_a_call_that_was_taken_back() -> None:
