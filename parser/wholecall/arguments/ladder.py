@@ -68,7 +68,7 @@ def read_arguments(raw: str, ended: Ending, policy: Policy, limits: Limits) -> V
         verdict = _judge(raw, policy, limits)
     except RecursionError:
         verdict = _dropped("nesting_too_deep")
-    return verdict if ended == "clean" else _at_end(verdict, ended, policy)
+    return verdict if ended == "clean" else _at_end(verdict, ended)
 
 
 def _dropped(reason: DropReason, detail: str = "") -> Verdict:
@@ -82,16 +82,16 @@ def _is_decided(raw: str, ended: Ending, policy: Policy, limits: Limits) -> bool
     return not passes(ended, policy) or is_beginning(raw, limits)
 
 
-def passes(ended: Ending, policy: Policy) -> bool:
-    """Return whether a whole call of a turn that was cut may come out."""
+def passes(ended: str, policy: Policy) -> bool:
+    """Return whether a whole call of a turn may come out that was cut: for length, or by the end of the stream."""
     return policy.truncated_turn == "emit" if ended == "length" else not policy.require_terminal
 
 
-def _at_end(verdict: Verdict, ended: Ending, policy: Policy) -> Verdict:
+def _at_end(verdict: Verdict, ended: Ending) -> Verdict:
     """Lower a verdict for a turn that was cut: only complete, non-empty objects can pass, flagged."""
     if verdict.reason in _LIMITS:
         return verdict
-    if not (passes(ended, policy) and verdict.arguments):
+    if not verdict.arguments:
         return _dropped(_CUT[ended])
     flag: Flag = "turn_truncated" if ended == "length" else "unterminated"
     flags: list[Flag] = sorted([*verdict.flags, flag])

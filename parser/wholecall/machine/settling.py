@@ -57,11 +57,7 @@ def doubt(choice: Choice, ended: Ended) -> None:
 
     A cut is no riddle: where nothing of its turn may come out, or where one text only lacks its end.
     """
-    if (
-        choice.record is not None
-        or ended == "aborted"
-        or not (ended == "clean" or passes(ended, choice.policy))
-    ):
+    if choice.record is not None or not (ended == "clean" or passes(ended, choice.policy)):
         return
     odd = [call for call in choice.calls if not _is_plain(call)]
     if odd and not (ended != "clean" and _is_cut(choice, *odd)):
@@ -70,7 +66,7 @@ def doubt(choice: Choice, ended: Ended) -> None:
 
 def _is_cut(choice: Choice, call: Call, *others: Call) -> bool:
     """Return whether one call with documented labels lacks its end, and nothing else is odd."""
-    return not others and not call.other_reading and is_beginning(call.text, choice.limits)
+    return not others and is_beginning(call.text, choice.limits)
 
 
 def _is_plain(call: Call) -> bool:
