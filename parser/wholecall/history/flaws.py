@@ -203,7 +203,10 @@ def _paired(calls: list[Part], results: Iterable[Part]) -> Pairs:
     waiting, answered = list(calls), list[Part]()
     orphans, again = list[Part](), list[Part]()
     for result in results:
-        call = next((call for call in waiting if _is_of(result, call)), None)
+        own = (
+            call for call in waiting if result.id and result.id == call.id
+        )  # before any that has it as an alias
+        call = next(own, None) or next((call for call in waiting if _is_of(result, call)), None)
         if call is not None:
             waiting.remove(call)
             answered.append(call)
