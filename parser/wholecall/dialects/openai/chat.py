@@ -138,6 +138,9 @@ class ChatTranslator(TextTranslator):
         number, index = runs.key
         run: list[str] | None = None  # texts of the last run in `deltas`
         left = iter(texts)
+        choice: Any = None
+        delta: Any = None
+        place: Index | None = None
         for text in left:
             piece = ""
             try:
