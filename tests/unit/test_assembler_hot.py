@@ -18,6 +18,7 @@ from wholecall.deltas import (
     Run,
     Slot,
     TextFragment,
+    TurnOpened,
 )
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
@@ -234,6 +235,23 @@ def test_text_in_a_run_is_kept() -> None:
     assembler.advance([TextFragment(0, "a"), Run(TextFragment(0, "b"), ["b", "c"])])
 
     assert "abc" == assembler.snapshot().text
+
+
+@pytest.mark.parametrize("of", [TextFragment(0, ""), ReasoningFragment(0, "")], ids=repr)
+@pytest.mark.parametrize("texts", [["ab"], ["ab", "c", "d"], ["x"] * 200])
+def test_speech_is_told_and_kept(of: Piecewise, texts: list[str]) -> None:
+    """Law: a turn holds the texts that its events tell, one a read or many, and a snapshot holds them joined."""
+    assembler = new()
+    for delta in [TurnOpened("t"), Run(of, texts), *(Run(of, [text]) for text in texts)]:
+        assembler.advance([delta])
+    assembler.keep()
+    [choice] = assembler.turns[-1].choices.values()
+    waiting = [piece for said in (choice.text, *choice.reasoning) for piece in said._pieces]
+    events, view = assembler.take()[1:], assembler.snapshot()
+
+    assert [] == waiting
+    assert texts * 2 == [event.text for event in events]
+    assert "".join(texts * 2) == view.text + view.reasoning.text
 
 
 @pytest.mark.parametrize("texts", [['{"a":"', "\ufffd", '"}'], ['{"a":"\ufffd"}']], ids=["later", "first"])

@@ -73,6 +73,8 @@ X, Y = b"event: x\n" + ONE, b"event: y\n" + ONE
         pytest.param(
             [X, b": ping\n\n" + X + b": ping\n\n" + Y, b": ping\n\n" * 2, Y], 0, id="with names, too"
         ),
+        pytest.param([ONE + b": ping\n\n" + ONE], 0, id="around a comment"),
+        pytest.param([b": ping\n\n" + ONE], 0, id="a comment before it"),
         pytest.param([ONE + b": ping\n" + ONE], 9 + 9, id="with a comment in one"),
         pytest.param([b"retry: 1\n", ONE * 3], 9 + 9, id="behind an event in two reads"),
         pytest.param([b"id: 1\ndata: a\n", b"\n" + ONE], 24, id="another form after it"),
