@@ -104,6 +104,14 @@ def test_a_cut_decides_before_its_text_is_recovered(ended: Ending, monkeypatch: 
 
 
 @pytest.mark.parametrize("ended", ["open", "length"])
+def test_without_a_limit_the_interpreter_s_own_depth_counts(ended: Ending) -> None:
+    """A text that is nested deeper than a decoder can follow is dropped, and raises nothing, if no limit forbids it."""
+    limits = Limits.none()
+
+    assert "nesting_too_deep" == outcome("[" * 200_000, ended=ended, policy=KEEPING, limits=limits)
+
+
+@pytest.mark.parametrize("ended", ["open", "length"])
 def test_depth_outranks_a_cut_text(ended: Ending) -> None:
     """A text that only lacks its end says that it is too deep, if it is."""
     limits = Limits(max_depth=8)

@@ -83,7 +83,7 @@ def is_beginning(text: str, limits: Limits) -> bool:
         return False
     try:
         _decode(text if text.isascii() else text.encode())
-    except UnicodeEncodeError:
+    except (UnicodeEncodeError, RecursionError):
         return False
     except msgspec.DecodeError as error:
         return str(error) == _ENDS_EARLY

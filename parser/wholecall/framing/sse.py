@@ -234,6 +234,7 @@ class SSEFraming(LineFraming):
         return self._texts(text)
 
     def _texts(self, text: str) -> tuple[list[str], Like] | None:
+        """Return what `_events` does for their decoded text."""
         # Nearly always all events of a read have the same name, or none, and so has the next read.
         first = text.removeprefix(self._prefix)
         if len(first) == len(text):

@@ -203,9 +203,8 @@ def _paired(calls: list[Part], results: Iterable[Part]) -> Pairs:
     waiting, answered = list(calls), list[Part]()
     orphans, again = list[Part](), list[Part]()
     for result in results:
-        own = (
-            call for call in waiting if result.id and result.id == call.id
-        )  # before any that has it as an alias
+        # The call that has the result's id comes before those that have it as an alias.
+        own = (call for call in waiting if result.id and result.id == call.id)
         call = next(own, None) or next((call for call in waiting if _is_of(result, call)), None)
         if call is not None:
             waiting.remove(call)

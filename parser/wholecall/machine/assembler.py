@@ -91,10 +91,9 @@ class Assembler(Turns):
         wanted: OutputWanted | None = None,
     ) -> None:
         super().__init__(policy, limits, tools, pieces=pieces, wanted=wanted)
-        self._last: Piecewise | None = None  # what the last pieces were of, while nothing else came
-        self._last_call: Call | None = (
-            None  # and their call; if they have none, their text, and what makes an event of it
-        )
+        # What the last pieces were of, while nothing else came; their call, or else their text and what tells it.
+        self._last: Piecewise | None = None
+        self._last_call: Call | None = None
         self._said = SaidText()
         self._to_event: Callable[[str], Event[Any]] = partial(TextDelta, 0, 0)
 
