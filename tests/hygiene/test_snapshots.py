@@ -17,10 +17,10 @@ from wholecall.framing import FRAMINGS
 from wholecall.snapshots.shapes import Asked, kept_by, listed, row_of, shape_of
 
 # Where the state of a parser is made. `live` follows calls, whose texts are in their records. What takes off a content
-# coding is no part of a parser, which gets the bytes that come out.
+# coding is no part of a parser, which gets the bytes that come out. A lane is left before a snapshot is taken.
 _PACKAGES = ("framing", "dialects", "machine", "stream")
 _STATELESS = (
-    *("machine.readings", "stream.live", "framing.forms", "framing.frame"),
+    *("machine.readings", "stream.live", "stream.lanes", "framing.forms", "framing.frame"),
     *("framing.codings", "framing.zstd_blocks"),
 )
 CLASSES = [

@@ -108,7 +108,7 @@ def moved(
         events += parser.feed(chunk)
     parser = replaced(parser, tools) if moves else parser
     events += parser.close()
-    return Moved(events, parser.turns, parser.snapshot())
+    return Moved(events, parser.turns, besides_framing(parser))
 
 
 def replaced(parser: ToolCallParser[Any], tools: Any = None) -> ToolCallParser[Any]:

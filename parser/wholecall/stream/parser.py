@@ -2,8 +2,9 @@
 
 Theory of operation. Framing cuts the bytes into frames, the dialect's translator says in deltas what a frame
 says (`reading`), the assembler makes events of them. The framing is chosen from the first bytes, the dialect from the
-first frame that is decisive; frames before that are kept, up to a limit, and translated then (`opening`). Nothing here
-does I/O, and nothing that comes from the wire raises.
+first frame that is decisive; frames before that are kept, up to a limit, and translated then (`opening`). A stream
+that begins as its dialect documents it has a fast lane before all that, until anything is odd in it (`lanes`). Nothing
+here does I/O, and nothing that comes from the wire raises.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from wholecall.dialects.decode import LONGEST_NOISE, spoken
 from wholecall.errors import BadSnapshot, StreamClosed, Uncopyable, UnknownDialect, choices
 from wholecall.framing import FRAMINGS, Framing
 from wholecall.framing.base import BytesLike, checked
-from wholecall.framing.frame import framed
+from wholecall.framing.frame import USUAL, framed
 from wholecall.framing.opening import framing_of
 from wholecall.framing.parts import LARGE, parted
 from wholecall.framing.table import name_of
@@ -26,6 +27,7 @@ from wholecall.output.events import Event, OutputProgress, TextDelta
 from wholecall.output.turns import Turn
 from wholecall.policy import Policy
 from wholecall.stream.assembling import assembler
+from wholecall.stream.lanes.table import LIMITS, POLICY, Lane, lane_for
 from wholecall.stream.live import LiveArguments
 from wholecall.stream.live_output import LiveOutput
 from wholecall.stream.options import EventsWanted, MovedOptions, ParserOptions, checked_events
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 
     from wholecall.arguments.answer_progress import PartialOutput
     from wholecall.arguments.progress import PartialArguments
+    from wholecall.machine.assembler import Assembler
     from wholecall.output.events import (
         ArgumentsDelta,
         ArgumentsProgress,
@@ -110,6 +113,9 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             "_live_output",
             "_collect",
             "_framing",
+            "_lane",
+            "_ended",
+            "__orig_class__",  # of `ToolCallParser[...]()`
         }
     )
 
@@ -142,8 +148,8 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         watch: Watch | None = None,
         text: TextWanted = None,
         framing: str | None = None,
-        policy: Policy = Policy(),  # noqa: B008 - frozen
-        limits: Limits = Limits(),  # noqa: B008 - frozen
+        policy: Policy = POLICY,
+        limits: Limits = LIMITS,
     ) -> None:
         self._policy = policy
         self._limits = limits
@@ -163,6 +169,10 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             raise UnknownDialect(f"there is no framing {framing!r}; {choices(framing, FRAMINGS)}")
         self._framing = FRAMINGS[framing](limits) if framing is not None else None
         self._head = b""  # the first bytes, while they do not identify the framing
+        asked = (self._tools, self._text, self._wanted, self._live)
+        is_plain = asked == (None,) * len(asked) and events == "all"
+        self._lane = lane_for(dialect, framing, policy, limits) if is_plain else None
+        self._ended: Lane | None = None  # which has read the stream to its end
 
     def __enter__(self) -> Self:
         return self
@@ -175,11 +185,16 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
 
     def __repr__(self) -> str:
         state = "closed" if self._life == "closed" else "open"
-        return f"<ToolCallParser {self._assembler.dialect} {state} turns={self._assembler.n_turns}>"
+        lane = self._lane or self._ended
+        n = self._assembler.n_turns if lane is None else int(lane.has_begun)
+        return f"<ToolCallParser {self.dialect} {state} turns={n}>"
 
     @property
     def dialect(self) -> str | None:
         """The name of the stream's dialect, None while it is not known."""
+        lane = self._lane or self._ended
+        if lane is not None and lane.has_begun:
+            return lane.dialect
         return self._assembler.dialect if self._translator is not None else None
 
     @property
@@ -190,33 +205,35 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
     @property
     def is_holding(self) -> bool:
         """Return whether text that came waits because it may be a call; only with `text`."""
-        return self._assembler.is_holding
+        return self._machine.is_holding
 
     def is_from_text(self, call: ToolCallStarted | ToolCall[Any] | ToolCallDropped) -> bool:
         """Return whether the call of an event was written as text; only with `text`, and while its turn is kept."""
-        known = self._assembler.call(call.turn, call.choice, call.index)
+        known = self._machine.call(call.turn, call.choice, call.index)
         return known is not None and known.source is not None
 
     @property
     def turn(self) -> Turn[ArgsT]:
         """The current turn so far, the last one after `close`."""
-        return self._assembler.snapshot()
+        ended = self._ended
+        turn: Turn[ArgsT] = self._machine.snapshot() if ended is None else ended.turn
+        return turn
 
     @property
     def turns(self) -> tuple[Turn[ArgsT], ...]:
         """All turns of the stream so far."""
-        return self.turns_from(0)
+        return self.turns_from(0) if self._ended is None else (self.turn,)
 
     def turns_from(self, number: int) -> tuple[Turn[ArgsT], ...]:
         """Return the turns of the stream so far, from the one of this number on, counted from 0."""
-        return self._assembler.snapshots(number)
+        return self._machine.snapshots(number)
 
     def forget(self) -> None:
         """Forget the text and the reasoning so far, which events have reported; `turn` and `turns` keep the calls.
 
         For sessions without end, and where only events are wanted: what the model says then takes no memory.
         """
-        self._assembler.forget()
+        self._machine.forget()
 
     @overload
     def partial(self, call: OutputProgress | TextDelta) -> PartialOutput | None: ...
@@ -267,6 +284,14 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             StreamClosed: the parser was closed or aborted.
             TypeError: `data` is no bytes; encode text with `.encode()`.
         """
+        lane = self._lane
+        if lane is not None:
+            if type(data) is not bytes:
+                data = checked(data)
+            events = lane.feed(data)
+            if events is not None:
+                return events
+            self._leave(lane)
         framing = self._framing  # a closed parser has no framing
         if framing is None:
             framing = self._choose_framing(data)
@@ -312,7 +337,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         """
         self._refuse_if_closed()
         frames = list(frames_of(payload, event))
-        self._assembler.advance(self._translate([frame.data for frame in frames], frames))
+        self._machine.advance(self._translate([frame.data for frame in frames], frames))
         self._count(frames)
         return self._collect()
 
@@ -320,9 +345,19 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         """End the stream and return the last events; calling it again returns none."""
         if self._life in {"closing", "closed"}:
             return []
+        lane = self._lane
+        events = lane.close() if lane is not None else None
+        if events is not None:
+            self._lane, self._ended, self._life = None, lane, "closed"
+            return events
+        return self._end()
+
+    def _end(self) -> list[Event[ArgsT]]:
+        """End the stream where it is, and return the last events."""
+        machine = self._machine
         self._close_framing()
-        self._assembler.advance(self._last_word())
-        self._assembler.close()
+        machine.advance(self._last_word())
+        machine.close()
         self._stop()
         return self._collect()
 
@@ -334,8 +369,9 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         """
         if self._life == "closed":
             return []
+        machine = self._machine
         self._stop()
-        self._assembler.close("aborted", reason)
+        machine.close("aborted", reason)
         return self._collect()
 
     def fail(self, reason: str) -> list[Event[ArgsT]]:
@@ -349,10 +385,11 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         """
         if self._life == "closed":
             return []
+        machine = self._machine
         self._stop()
-        self._assembler.explain(reason)
-        self._assembler.advance([WireFault("source_failed", reason, fatal=True)])
-        self._assembler.close()
+        machine.explain(reason)
+        machine.advance([WireFault("source_failed", reason, fatal=True)])
+        machine.close()
         return self._collect()
 
     def snapshot(self) -> bytes:
@@ -368,7 +405,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         from wholecall import snapshots  # noqa: PLC0415 - few streams are moved, and the import is slow
 
         live = self._live
-        self._assembler.keep()
+        self._machine.keep()
         options = MovedOptions(
             dialect=self.dialect,
             framing=None if self._framing is None else name_of(self._framing),
@@ -419,6 +456,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         options, reading = snapshots.opened(data, MovedOptions)
         known = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
         parser = cls(tools=cast("AnyTools", known), output=output, **options.of_parser(known, output))
+        parser._lane = None
         reading.fill(parser._roots(), parser._assembler.makers())
         for key, resets in options.resets.items():
             if not parser._follows(key, resets):
@@ -450,6 +488,34 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         """Take nothing more; and let go of what holds the parser itself, so that it is freed as soon as nobody holds it."""
         self._framing, self._life = None, "closed"
         self._translate = nothing
+
+    # The fast lane, and the machine behind it.
+
+    @property
+    def _machine(self) -> Assembler:
+        """The assembler, which has taken all that came so far."""
+        lane = self._lane or self._ended
+        if lane is not None:
+            lane.mark()
+            self._leave(lane)
+        return self._assembler
+
+    def _leave(self, lane: Lane) -> None:
+        """Let the machine take what a lane has kept; what comes of that was told."""
+        self._lane = self._ended = None
+        if lane.has_begun:
+            self._framing, self._life = FRAMINGS["sse"](self._limits), "frames"
+        for entry in lane.kept():
+            deltas = (
+                self._translate([entry], USUAL)
+                if isinstance(entry, str)
+                else [lane.run(entry, self._translator)]
+            )
+            self._assembler.advance(deltas)
+        self._collect()
+        self.feed(lane.held)
+        if lane.is_over:
+            self._end()
 
     # Framing.
 

@@ -83,13 +83,13 @@ from wholecall.framing.frame import Frame, Like
 if TYPE_CHECKING:
     from wholecall.dialects.openai.responses import ResponsesTranslator
 
-__all__ = ["ChatTranslator"]
+__all__ = ["THOUGHT", "ChatTranslator"]
 
 
 _LEGACY_INDEX = "function_call"  # the one anonymous call of a choice (quirk 83)
 _narrow, _whole = NARROW.decode, WIDE.decode
 _BESIDE = frozenset({BlockKept, UsageSeen})  # what a piece may have beside it
-_THOUGHT = "reasoning"  # where the text of a call has its index
+THOUGHT = "reasoning"  # where the text of a call has its index
 _Kind = Literal["", "call", "text", "thought"]
 _PIECES: dict[_Kind, Callable[[str], PieceChunk[Any]] | None] = {
     "": None,
@@ -156,7 +156,7 @@ class ChatTranslator(TextTranslator):
                 elif kind == "text":
                     place, piece = None, delta.content
                 else:
-                    place, piece = _THOUGHT, delta.reasoning_content or delta.reasoning
+                    place, piece = THOUGHT, delta.reasoning_content or delta.reasoning
             if chunk is None or not piece:
                 frame = frame_of(texts, left, like)
                 said = with_unread(self._any(frame), frame)
@@ -167,7 +167,7 @@ class ChatTranslator(TextTranslator):
                 continue
             if place != index or choice.index != number:
                 number, index = key = choice.index, place
-                run = runs.begin(deltas, key, self._begun(*key))
+                run = runs.begin(deltas, key, self.goes_on(*key))
             elif run is None:
                 run = []
                 deltas.append(Run(runs.of, run))
@@ -207,12 +207,12 @@ class ChatTranslator(TextTranslator):
                 return deltas
         return ended_together(self._wide(frame))
 
-    def _begun(self, choice: int, place: Index | None) -> Piecewise:
-        """Return what the pieces of a text have in common, at its first one."""
+    def goes_on(self, choice: int, place: Index | None) -> Piecewise:
+        """Return what the pieces of a text have in common, at its first one; `place` is a call's index, `THOUGHT` or None."""
         if place is None:
             self._seen.add((choice, "text"))
             return TextFragment(choice, "")
-        if place == _THOUGHT:
+        if place == THOUGHT:
             self._seen.add((choice, "reasoning"))
             return ReasoningFragment(choice, "")
         self._answer.goes_on(choice)

@@ -1,0 +1,3 @@
+"""The fast lane: streams as their dialect documents them, read in one pass; see `lane`."""
+
+_private = True
