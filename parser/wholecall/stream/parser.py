@@ -27,7 +27,7 @@ from wholecall.output.events import Event, OutputProgress, TextDelta
 from wholecall.output.turns import Turn
 from wholecall.policy import Policy
 from wholecall.stream.assembling import assembler
-from wholecall.stream.lanes.table import LIMITS, POLICY, Lane, lane_for
+from wholecall.stream.lanes.table import LIMITS, POLICY, are_far, lane_for, lane_of
 from wholecall.stream.live import LiveArguments
 from wholecall.stream.live_output import LiveOutput
 from wholecall.stream.options import EventsWanted, MovedOptions, ParserOptions, checked_events
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         ToolCallDropped,
         ToolCallStarted,
     )
+    from wholecall.stream.lanes.lane import Lane
     from wholecall.stream.live import Watch
     from wholecall.text.options import TextWanted
     from wholecall.tools import AnyTools, TypedTools
@@ -115,6 +116,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             "_framing",
             "_lane",
             "_ended",
+            "_may_begin_in",
             "__orig_class__",  # of `ToolCallParser[...]()`
         }
     )
@@ -170,8 +172,11 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         self._framing = FRAMINGS[framing](limits) if framing is not None else None
         self._head = b""  # the first bytes, while they do not identify the framing
         asked = (self._tools, self._text, self._wanted, self._live)
-        is_plain = asked == (None,) * len(asked) and events == "all"
-        self._lane = lane_for(dialect, framing, policy, limits) if is_plain else None
+        is_plain = asked == (None,) * len(asked) and events == "all" and framing in (None, "sse")
+        # The dialect whose lane the stream may begin in, `"auto"`, or an empty name.
+        self._may_begin_in = dialect if is_plain and are_far(policy, limits) else ""
+        lane_of(dialect)  # is imported now, if there is one
+        self._lane: Lane | None = None  # which reads the stream
         self._ended: Lane | None = None  # which has read the stream to its end
 
     def __enter__(self) -> Self:
@@ -187,7 +192,8 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         state = "closed" if self._life == "closed" else "open"
         lane = self._lane or self._ended
         n = self._assembler.n_turns if lane is None else int(lane.has_begun)
-        return f"<ToolCallParser {self.dialect} {state} turns={n}>"
+        dialect = lane.dialect if lane is not None and lane.has_begun else self._assembler.dialect
+        return f"<ToolCallParser {dialect} {state} turns={n}>"
 
     @property
     def dialect(self) -> str | None:
@@ -294,6 +300,8 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             self._leave(lane)
         framing = self._framing  # a closed parser has no framing
         if framing is None:
+            if self._begins_in_lane(data):
+                return self.feed(data)
             framing = self._choose_framing(data)
             if framing is None:
                 return []
@@ -348,7 +356,8 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         lane = self._lane
         events = lane.close() if lane is not None else None
         if events is not None:
-            self._lane, self._ended, self._life = None, lane, "closed"
+            self._lane, self._ended = None, lane
+            self._stop()
             return events
         return self._end()
 
@@ -456,7 +465,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         options, reading = snapshots.opened(data, MovedOptions)
         known = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
         parser = cls(tools=cast("AnyTools", known), output=output, **options.of_parser(known, output))
-        parser._lane = None
+        parser._may_begin_in = ""
         reading.fill(parser._roots(), parser._assembler.makers())
         for key, resets in options.resets.items():
             if not parser._follows(key, resets):
@@ -491,6 +500,14 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
 
     # The fast lane, and the machine behind it.
 
+    def _begins_in_lane(self, data: BytesLike) -> bool:
+        """Choose a lane by the first bytes; return whether there is one."""
+        if not self._may_begin_in or self._life != "new" or type(data) is not bytes:
+            return False
+        self._lane = lane_for(self._may_begin_in, data, self._policy, self._limits)
+        self._may_begin_in = ""
+        return self._lane is not None
+
     @property
     def _machine(self) -> Assembler:
         """The assembler, which has taken all that came so far."""
@@ -503,6 +520,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
     def _leave(self, lane: Lane) -> None:
         """Let the machine take what a lane has kept; what comes of that was told."""
         self._lane = self._ended = None
+        self._translate = self._translate_first
         if lane.has_begun:
             self._framing, self._life = FRAMINGS["sse"](self._limits), "frames"
         for entry in lane.kept():

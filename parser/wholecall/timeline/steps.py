@@ -122,7 +122,7 @@ class _Watched(ToolCallParser[Any]):
         self, dialect: str, text: TextWanted, framing: str | None, policy: Policy, limits: Limits
     ) -> None:
         super().__init__(dialect, framing=framing, policy=policy, limits=limits)
-        self._lane = None  # its turns in the making are nobody's
+        self._may_begin_in = ""  # a lane shows nothing of a turn in the making
         wanted = text_calls(text)
         self._listening = None if wanted is None else ListeningAssembler(wanted, policy, limits)
         if self._listening is not None:

@@ -28,8 +28,8 @@ from wholecall.stream.lanes.lane import REASONING, Lane, LaneCall, Row, Source
 __all__ = ["ChatLane"]
 
 _Text = Annotated[str, msgspec.Meta(min_length=1)]
-_Label = Annotated[str, msgspec.Meta(pattern=r"^[\w.:/-]{1,64}$")]
-_Name = Annotated[str, msgspec.Meta(pattern=r"^[a-zA-Z0-9_.:/-]{1,64}$")]
+_Label = Annotated[str, msgspec.Meta(pattern=r"^[\w.:/-]{1,64}\Z")]
+_Name = Annotated[str, msgspec.Meta(pattern=r"^[a-zA-Z0-9_.:/-]{1,64}\Z")]
 _Nothing = Union[Literal[""], None]
 _NoList = Union[Annotated[list[Any], msgspec.Meta(max_length=0)], None]
 _Counts = Union[dict[str, Any], None]
@@ -163,9 +163,9 @@ class ChatLane(Lane):
         if of is None:
             self._goes_on(None)
         elif isinstance(of, LaneCall):
-            self._goes_on(of, self._more_arguments)
+            self._goes_on(of, ChatLane._more_arguments)
         else:
-            self._goes_on(of, self._more_text if of is self.text else self._more_thought)
+            self._goes_on(of, ChatLane._more_text if of is self.text else ChatLane._more_thought)
         return True
 
     # Other frames.

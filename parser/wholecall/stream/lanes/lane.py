@@ -37,7 +37,7 @@ _MOST_ARGUMENTS: Final = 16_384  # characters of all calls of a turn
 _MOST_LOGGED: Final = 65_536  # characters of frames that are no pieces
 
 
-def _no_piece(_text: str, _events: list[Event[Any]]) -> bool:
+def _no_piece(_lane: Lane, _text: str, _events: list[Event[Any]]) -> bool:
     """Take no frame as more of the same text."""
     return False
 
@@ -76,7 +76,8 @@ class Row(NamedTuple):
 
 
 Entry = Union[str, Row]
-More = Callable[[str, "list[Event[Any]]"], bool]
+# Takes a frame that is more of the same text, and nothing of any other; a function of the class, so that no lane holds itself.
+More = Callable[[Any, str, "list[Event[Any]]"], bool]
 
 
 class Lane:
@@ -112,7 +113,7 @@ class Lane:
         self._log: list[Entry] = []
         self._of: Source = self.text  # what pieces are of now, and which of them are not in the log yet
         self._start = self._end = 0
-        self._more: More = _no_piece  # takes a frame that is more of the same text, and nothing of any other
+        self._more: More = _no_piece
         self._mark: tuple[int, Source, int, int] = (0, self.text, 0, 0)
 
     # Bytes.
@@ -134,9 +135,9 @@ class Lane:
         if "\n" in first:
             self.mark()
             texts = first.split("\n\ndata: ")
-            odd = (text for text in texts if not (self._more(text, events) or self._take(text, events)))
+            odd = (text for text in texts if not (self._more(self, text, events) or self._take(text, events)))
             taken = "\n" not in "".join(texts) and next(odd, None) is None
-        elif blank and not self._more(first, events):
+        elif blank and not self._more(self, first, events):
             self.mark()
             taken = self._take(first, events)
         else:

@@ -1,19 +1,21 @@
-"""Which streams have a fast lane: those of a dialect that has one, with options that ask for nothing that a lane does not know."""
+"""Which streams have a fast lane: those that begin as a dialect with one does, if nothing is asked that a lane does not know."""
 
 from __future__ import annotations
 
-from typing import Final
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from wholecall.limits import Limits
 from wholecall.policy import Policy
-from wholecall.stream.lanes.chat import ChatLane
-from wholecall.stream.lanes.lane import Lane
 
-__all__ = ["LIMITS", "POLICY", "Lane", "lane_for"]
+if TYPE_CHECKING:
+    from wholecall.stream.lanes.lane import Lane
+
+__all__ = ["LIMITS", "POLICY", "are_far", "lane_for", "lane_of"]
 
 POLICY: Final = Policy()
 LIMITS: Final = Limits()
-_LANES: Final[dict[str, type[Lane]]] = {"auto": ChatLane, "chat-completions": ChatLane}
 _KIB: Final = 1024
 # What a lane may take before it looks at any limit but that of calls; each is some times what it can come to there.
 _LEAST: Final = {
@@ -29,14 +31,44 @@ _LEAST: Final = {
 }
 
 
-def lane_for(dialect: str, framing: str | None, policy: Policy, limits: Limits) -> Lane | None:
-    """Return the lane of a new stream, None if it has none: its calls are judged in another way, or its limits are close."""
-    lane = _LANES.get(dialect) if framing in (None, "sse") else None
-    if lane is None or (policy is not POLICY and policy != POLICY):
+class _Place(NamedTuple):
+    """Where the lane of a dialect stands, and what is in its first event."""
+
+    module: str
+    name: str
+    begins: bytes
+    holds: bytes
+
+
+_PLACES: Final = {
+    "chat-completions": _Place("chat", "ChatLane", b"data: {", b'"chat.completion.chunk"'),
+}
+
+
+@cache
+def lane_of(dialect: str) -> type[Lane] | None:
+    """Return the lane of a dialect, whose module is imported now; None if it has none."""
+    place = _PLACES.get(dialect)
+    if place is None:
         return None
-    return lane(policy, limits) if limits is LIMITS or _are_far(limits) else None
+    lane: type[Lane] = getattr(import_module(f"wholecall.stream.lanes.{place.module}"), place.name)
+    return lane
 
 
-def _are_far(limits: Limits) -> bool:
+def are_far(policy: Policy, limits: Limits) -> bool:
+    """Return whether calls are judged in the usual way, and no limit is so close that a lane could meet it."""
+    if policy is not POLICY and policy != POLICY:
+        return False
+    if limits is LIMITS:
+        return True
     far = all((most := getattr(limits, name)) is None or most >= least for name, least in _LEAST.items())
     return far and limits.max_stream_bytes is None
+
+
+def lane_for(dialect: str, data: bytes, policy: Policy, limits: Limits) -> Lane | None:
+    """Return the lane of a stream that begins with these bytes, None if it has none."""
+    for name, place in _PLACES.items():
+        if dialect in ("auto", name) and data.startswith(place.begins) and place.holds in data:
+            lane = lane_of(name)
+            return None if lane is None else lane(policy, limits)
+    return None
