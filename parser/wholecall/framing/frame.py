@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Final, Protocol, Union
+from typing import Protocol, Union
 
 import msgspec
 
 from wholecall.discreet import discreet_repr
 
-__all__ = ["OWN_SIZE", "USUAL", "Frame", "Frames", "Like", "after", "each_framed", "framed"]
+__all__ = ["OWN_SIZE", "Frame", "Frames", "Like", "after", "each_framed", "framed"]
 
 OWN_SIZE = 200  # bytes that a frame takes besides its text and its name
 
@@ -38,9 +38,6 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
     def size(self) -> int:
         """About how many bytes it takes to keep the frame: empty ones are not free."""
         return len(self.data) + len(self.event) + OWN_SIZE
-
-
-USUAL: Final = Frame("message", "")  # what a server-sent event without a name is like
 
 
 class Frames(Protocol):

@@ -128,6 +128,10 @@ class Opening:
             self._strange += filter(_says_something, frames)
             del self._strange[_MOST_STRANGE:]
 
+    def trust(self) -> None:
+        """Forget the frames that said nothing: others are understood."""
+        self._strange.clear()
+
     def doubt(self, looks: str) -> None:
         """Note that a frame looks like one of another dialect than the one that has the stream."""
         self._looks = looks

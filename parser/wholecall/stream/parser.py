@@ -17,7 +17,7 @@ from wholecall.dialects.decode import LONGEST_NOISE, spoken
 from wholecall.errors import BadSnapshot, StreamClosed, Uncopyable, UnknownDialect, choices
 from wholecall.framing import FRAMINGS, Framing
 from wholecall.framing.base import BytesLike, checked
-from wholecall.framing.frame import USUAL, framed
+from wholecall.framing.frame import Frame, framed
 from wholecall.framing.opening import framing_of
 from wholecall.framing.parts import LARGE, parted
 from wholecall.framing.table import name_of
@@ -171,7 +171,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             raise UnknownDialect(f"there is no framing {framing!r}; {choices(framing, FRAMINGS)}")
         self._framing = FRAMINGS[framing](limits) if framing is not None else None
         self._head = b""  # the first bytes, while they do not identify the framing
-        asked = (self._tools, self._text, self._wanted, self._live)
+        asked = (self._text, self._wanted, self._live)
         is_plain = asked == (None,) * len(asked) and events == "all" and framing in (None, "sse")
         # The dialect whose lane the stream may begin in, `"auto"`, or an empty name.
         self._may_begin_in = dialect if is_plain and are_far(policy, limits) else ""
@@ -298,10 +298,10 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             if events is not None:
                 return events
             self._leave(lane)
+        if self._may_begin_in and self._begins_in_lane(data):
+            return self.feed(data)
         framing = self._framing  # a closed parser has no framing
         if framing is None:
-            if self._begins_in_lane(data):
-                return self.feed(data)
             framing = self._choose_framing(data)
             if framing is None:
                 return []
@@ -501,11 +501,12 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
     # The fast lane, and the machine behind it.
 
     def _begins_in_lane(self, data: BytesLike) -> bool:
-        """Choose a lane by the first bytes; return whether there is one."""
-        if not self._may_begin_in or self._life != "new" or type(data) is not bytes:
+        """Choose a lane by the first bytes that are no comments; return whether there is one."""
+        dialect, self._may_begin_in = self._may_begin_in, ""
+        if type(data) is not bytes or self._life not in ("new", "bytes"):
             return False
-        self._lane = lane_for(self._may_begin_in, data, self._policy, self._limits)
-        self._may_begin_in = ""
+        self._lane, may_begin = lane_for(dialect, data, self._policy, self._limits, self._tools)
+        self._may_begin_in = dialect if may_begin else ""
         return self._lane is not None
 
     @property
@@ -525,8 +526,8 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             self._framing, self._life = FRAMINGS["sse"](self._limits), "frames"
         for entry in lane.kept():
             deltas = (
-                self._translate([entry], USUAL)
-                if isinstance(entry, str)
+                self._translate([entry.data], entry)
+                if isinstance(entry, Frame)
                 else [lane.run(entry, self._translator)]
             )
             self._assembler.advance(deltas)

@@ -144,7 +144,9 @@ class FrameReader:
 
     def _understands(self, deltas: list[Delta]) -> bool:
         """Return whether frames have said something so far, these included."""
-        self._understood = self._understood or says_something(deltas, text=self._found)
+        if not self._understood and says_something(deltas, text=self._found):
+            self._understood = True
+            self._opening.trust()
         return self._understood
 
     def _last_word(self) -> list[Delta]:

@@ -112,7 +112,7 @@ class AnthropicTranslator(TextTranslator, ViewTranslator):
             if not piece:  # the first piece of a call is usually empty
                 continue
             if type(delta) is not kind or event.index != index:
-                of = self._begun(event.index, delta)
+                of = self.goes_on(event.index, type(delta))
                 if of is None:
                     kind, index = runs.stop()
                     continue
@@ -124,9 +124,8 @@ class AnthropicTranslator(TextTranslator, ViewTranslator):
             run.append(piece)
         return deltas
 
-    def _begun(self, index: int, delta: _Piece) -> Slot | TextFragment | ReasoningFragment | None:
+    def goes_on(self, index: int, kind: type[_Piece]) -> Slot | TextFragment | ReasoningFragment | None:
         """Return what the pieces of a text have in common, at its first one; None in a block of an unknown type."""
-        kind = type(delta)
         if kind is InputPiece:
             slot = self._slots.get(index) or self._blocks.slot(index_label(index))
             if slot is None:

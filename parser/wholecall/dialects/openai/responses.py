@@ -163,7 +163,7 @@ class ResponsesTranslator(TextTranslator, ViewTranslator):
                     deltas += said if is_read(said, text) else with_unread(said, frame_of(texts, left, like))
                     continue
                 index, alias = key = event.run, event.item_id
-                run = runs.begin(deltas, key, self._slots.get(key) or self._begun(event))
+                run = runs.begin(deltas, key, self._slots.get(key) or self.goes_on(type(event), *key))
             elif run is None:
                 run = []
                 deltas.append(Run(runs.of, run))
@@ -171,19 +171,23 @@ class ResponsesTranslator(TextTranslator, ViewTranslator):
         self._now.expected = expected
         return deltas
 
-    def _begun(self, piece: TextPiece | ThoughtPiece | CallPiece) -> Piecewise:
-        """Return what the pieces of a text have in common, at its first one."""
-        if isinstance(piece, TextPiece):
+    def expect(self, number: int) -> None:
+        """Note that the next event has this number."""
+        self._now.expected = number
+
+    def goes_on(self, kind: type[TextPiece | ThoughtPiece | CallPiece], run: Any, item: Any) -> Piecewise:
+        """Return what the pieces of a text have in common, at its first one, whose `run` and `item_id` are given."""
+        if kind is TextPiece:
             self._now.spoken = True
             return TextFragment(0, "")
-        if isinstance(piece, ThoughtPiece):
-            index = index_label(piece.item_id)
+        if issubclass(kind, ThoughtPiece):
+            index = index_label(item)
             self._now.think(index)
             return ReasoningFragment(0, "", index)
         if len(self._slots) >= MOST_SLOTS:
             self._slots.clear()
-        slot = Slot(0, index_label(piece.run), id_label(piece.item_id), "")
-        self._slots[piece.run, piece.item_id] = slot
+        slot = Slot(0, index_label(run), id_label(item), "")
+        self._slots[run, item] = slot
         return slot
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:

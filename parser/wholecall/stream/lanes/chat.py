@@ -10,6 +10,7 @@ data: [DONE]
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Union
 
 import msgspec
@@ -20,30 +21,23 @@ from wholecall.dialects.labels import id_label
 from wholecall.dialects.openai.chat import THOUGHT, ChatTranslator
 from wholecall.dialects.openai.chat_views import CALL_PIECE, TEXT_PIECE, THOUGHT_PIECE
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.unread import with_unread
 from wholecall.framing.frame import Frame
-from wholecall.output.events import Event, ReasoningDelta, TextDelta, TurnStarted
-from wholecall.stream.lanes.lane import REASONING, Lane, LaneCall, Row, Source
+from wholecall.output.events import Event, TurnStarted
+from wholecall.stream.lanes.lane import Lane, Row, is_unread, no_more
+from wholecall.stream.lanes.words import Counts, Id, Name, NoList, Nothing, Word
 
 __all__ = ["ChatLane"]
 
-_Text = Annotated[str, msgspec.Meta(min_length=1)]
-_Label = Annotated[str, msgspec.Meta(pattern=r"^[\w.:/-]{1,64}\Z")]
-_Name = Annotated[str, msgspec.Meta(pattern=r"^[a-zA-Z0-9_.:/-]{1,64}\Z")]
-_Nothing = Union[Literal[""], None]
-_NoList = Union[Annotated[list[Any], msgspec.Meta(max_length=0)], None]
-_Counts = Union[dict[str, Any], None]
-
 
 class _Function(msgspec.Struct, gc=False, forbid_unknown_fields=True):
-    name: Union[_Name, Literal[""], None] = None
+    name: Union[Name, Literal[""], None] = None
     arguments: Union[str, None] = None
 
 
 class _Call(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     index: Annotated[int, msgspec.Meta(ge=0)]
     function: _Function
-    id: Union[_Label, Literal[""], None] = None
+    id: Union[Id, Literal[""], None] = None
     type: Union[Literal["function", ""], None] = None
 
 
@@ -53,11 +47,11 @@ class _Delta(msgspec.Struct, gc=False):
     tool_calls: Union[Annotated[list[_Call], msgspec.Meta(max_length=1)], None] = None
     reasoning_content: Union[str, None] = None
     reasoning: Union[str, None] = None
-    reasoning_details: _NoList = None
-    refusal: _Nothing = None
+    reasoning_details: NoList = None
+    refusal: Nothing = None
     function_call: None = None
-    executed_tools: _NoList = None
-    toolCalls: _NoList = None  # noqa: N815 - Oracle's spelling
+    executed_tools: NoList = None
+    toolCalls: NoList = None  # noqa: N815 - Oracle's spelling
 
 
 class _Choice(msgspec.Struct, gc=False):
@@ -69,18 +63,37 @@ class _Choice(msgspec.Struct, gc=False):
     usage: None = None
 
 
+class _Groq(msgspec.Struct, gc=False):
+    usage: Counts = None
+    error: None = None
+
+
 class _Chunk(msgspec.Struct, gc=False):
-    id: _Text
-    model: _Text
+    id: Word
+    model: Word
     choices: Annotated[list[_Choice], msgspec.Meta(max_length=1)]
     object: Literal["chat.completion.chunk"]
-    usage: _Counts = None
+    usage: Counts = None
     error: None = None
-    x_groq: None = None
+    x_groq: Union[_Groq, None] = None
     message: None = None
-    toolCalls: _NoList = None  # noqa: N815 - Oracle's spelling
+    toolCalls: NoList = None  # noqa: N815 - Oracle's spelling
     type: None = None
     prompt_filter_results: None = None
+
+
+class _Filter(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    """What Azure sends before the first chunk: how the prompt was judged."""
+
+    choices: Annotated[list[Any], msgspec.Meta(max_length=0)]
+    prompt_filter_results: list[Any]
+    id: Nothing = None
+    model: Nothing = None
+    object: Nothing = None
+    created: Literal[0] = 0
+    usage: None = None
+    service_tier: None = None
+    system_fingerprint: None = None
 
 
 class _First(_Chunk, gc=False, forbid_unknown_fields=True):
@@ -93,6 +106,7 @@ class _First(_Chunk, gc=False, forbid_unknown_fields=True):
     obfuscation: Any = None
 
 
+_filter = msgspec.json.Decoder(_Filter).decode
 _first = msgspec.json.Decoder(_First).decode
 _any = msgspec.json.Decoder(_Chunk).decode
 _call, _text, _thought = CALL_PIECE.decode, TEXT_PIECE.decode, THOUGHT_PIECE.decode
@@ -103,12 +117,22 @@ class ChatLane(Lane):
     """Chunks of one choice."""
 
     dialect = "chat-completions"
+    _may_be_empty = False
+    _begins, _n_lines, _prefix = b"data: ", 1, "data: "
+
+    def _texts(self, block: str) -> Sequence[str] | None:
+        if block.startswith("data: "):
+            texts = block[6:].split("\n\ndata: ")
+            if "\n" not in "".join(texts):
+                return texts
+        events = [event for event in block.split("\n\n") if event[:1] != ":" or "\n" in event]
+        if any("\n" in event or not event.startswith("data: ") for event in events):
+            return None
+        return [event[6:] for event in events]
 
     def run(self, row: Row, translator: ChatTranslator) -> Run:
         """Return pieces in a row as the translator would."""
-        of = row.of
-        place = of.index if isinstance(of, LaneCall) else THOUGHT if of is self.thought else None
-        return Run(translator.goes_on(0, place), row.texts)
+        return Run(translator.goes_on(0, row.label), row.texts)
 
     # Pieces.
 
@@ -120,10 +144,7 @@ class ChatLane(Lane):
         choice = chunk.choices[0]
         if choice.index or chunk.usage:
             return False
-        piece = choice.delta.content
-        self.text.add(piece)
-        self._end += len(piece)
-        events.append(TextDelta(0, 0, piece))
+        self.say(choice.delta.content, events)
         return True
 
     def _more_thought(self, text: str, events: list[Event[Any]]) -> bool:
@@ -136,9 +157,7 @@ class ChatLane(Lane):
         piece = delta.reasoning_content or delta.reasoning
         if not piece or choice.index or chunk.usage or delta.reasoning_details:
             return False
-        self.thought.add(piece)
-        self._end += len(piece)
-        events.append(ReasoningDelta(0, 0, piece))
+        self.think(piece, events)
         return True
 
     def _more_arguments(self, text: str, events: list[Event[Any]]) -> bool:
@@ -148,36 +167,21 @@ class ChatLane(Lane):
             return False
         choice = chunk.choices[0]
         entry = choice.delta.tool_calls[0]
-        call = self.calls[-1]
-        if entry.index != call.index or choice.index or chunk.usage:
+        if entry.index != self._label or choice.index or chunk.usage:
             return False
-        if not self._piece(call, entry.function.arguments, events):
-            return False
-        self._end += 1
-        return True
-
-    def _settle(self, text: str, of: Source | None = None) -> bool:
-        """Keep a frame, and let more of a text follow, if it began or continued one."""
-        if not self._keep(text):
-            return False
-        if of is None:
-            self._goes_on(None)
-        elif isinstance(of, LaneCall):
-            self._goes_on(of, ChatLane._more_arguments)
-        else:
-            self._goes_on(of, ChatLane._more_text if of is self.text else ChatLane._more_thought)
-        return True
+        return self.argue(entry.function.arguments, events)
 
     # Other frames.
 
     def _take(self, text: str, events: list[Event[Any]]) -> bool:
+        frame = Frame("message", text)
         if text == "[DONE]":
-            return self.reason is not None and self._settle(text)
+            return self.reason is not None and self._keep(frame)
         is_first = not self.id
         try:
             chunk = _first(text) if is_first else _any(text)
         except UNREADABLE:
-            return False
+            return not self._log and self._take_filter(frame)
         if is_first:
             if id_label(chunk.id) is None:
                 return False
@@ -185,57 +189,65 @@ class ChatLane(Lane):
             events.append(TurnStarted(0, 0, self.dialect, chunk.id, chunk.model))
         elif chunk.id != self.id or chunk.model != self.model:
             return False
-        if chunk.usage:
-            self.usage.update(chunk.usage)
+        for counts in (chunk.usage, chunk.x_groq and chunk.x_groq.usage):
+            self.usage.update(counts or {})
+        if not self._keep(frame):
+            return False
         if chunk.choices:
             return self.reason is None and self._take_choice(
-                chunk.choices[0], text, events, is_first=is_first
+                chunk.choices[0], frame, events, is_first=is_first
             )
-        return not is_first and bool(chunk.usage) and self._settle(text)
+        return not is_first and bool(chunk.usage)
 
-    def _take_choice(self, choice: _Choice, text: str, events: list[Event[Any]], *, is_first: bool) -> bool:
+    def _take_filter(self, frame: Frame) -> bool:
+        """Take what may stand before the first chunk."""
+        try:
+            _filter(frame.data)
+        except UNREADABLE:
+            return False
+        return not is_unread(frame) and self._keep(frame)
+
+    def _take_choice(
+        self, choice: _Choice, frame: Frame, events: list[Event[Any]], *, is_first: bool
+    ) -> bool:
         delta, reason = choice.delta, choice.finish_reason
         thought = delta.reasoning_content or delta.reasoning
         says = [one for one in (thought, delta.content, delta.tool_calls) if one]
         if len(says) > 1 or not (says or reason or is_first or delta.role is None):
             return False
-        if delta.tool_calls:
-            taken = self._take_call(delta.tool_calls[0], text, events)
-        elif ("tool" in text or "unction" in text) and with_unread([], Frame("message", text)):
-            taken = False
-        elif thought:
-            if not self.thought.size:
-                self._places.append((self.text.size, REASONING))
-            self.thought.add(thought)
-            events.append(ReasoningDelta(0, 0, thought))
-            taken = self._settle(text, self.thought)
+        calls = delta.tool_calls
+        taken = self._take_call(calls[0], events) if calls else not is_unread(frame)
+        if thought:
+            if not self.thoughts:
+                self._begin_thought()
+            self.think(thought, events)
+            self._goes_on(self.thoughts[0], THOUGHT, ChatLane._more_thought)
         elif delta.content:
-            self.text.add(delta.content)
-            events.append(TextDelta(0, 0, delta.content))
-            taken = self._settle(text, self.text)
-        else:
-            taken = self._settle(text)
+            self.say(delta.content, events)
+            self._goes_on(self.text, None, ChatLane._more_text)
         return taken and (not reason or self._take_reason(reason, events))
 
-    def _take_call(self, entry: _Call, text: str, events: list[Event[Any]]) -> bool:
+    def _take_call(self, entry: _Call, events: list[Event[Any]]) -> bool:
         """Take the head of a new call, or a piece of the latest one."""
         function = entry.function
         if entry.index == len(self.calls):
             if not function.name or entry.id is None or id_label(entry.id) is None:
                 return False
-            call = self._begin(entry.index, entry.id, function.name)
+            call = self._begin(entry.id, function.name)
         elif entry.index == len(self.calls) - 1 and function.arguments and not (entry.id or function.name):
             call = self.calls[-1]
         else:
             return False
-        if call is None or (function.arguments and not self._piece(call, function.arguments, events)):
+        if call is None or (function.arguments and not self.argue(function.arguments, events)):
             return False
-        return self._settle(text, None if function.name and function.arguments else call)
+        if not (function.name and function.arguments):
+            self._goes_on(call, call.index, ChatLane._more_arguments)
+        return True
 
     def _take_reason(self, raw: str, events: list[Event[Any]]) -> bool:
         known = turn_reason(raw)
         if known is None or known[0] not in _REASONS or (known[0] == "tool_calls") != bool(self.calls):
             return False
         self.reason, self.provider_reason = known
-        self._goes_on(None)
-        return self._finish_calls(events)
+        self._goes_on(self.text, None, no_more)
+        return self._finish(self.calls, events)

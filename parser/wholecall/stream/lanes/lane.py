@@ -8,64 +8,102 @@ it was told, and the read at hand is the machine's. So nothing of the machine's 
 stands here twice: where the machine would have to think, the lane ends.
 
 What is kept is a *log*: frames that are no pieces as they came, and of pieces in a row where they stand in their text.
+
+Each dialect's lane is a subclass. Its `_texts` cuts what came into the texts of frames; `_more` takes those that are more
+of the same text, as most are; `_take` takes all others, and says which text goes on behind them.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Union
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Union
+
+import msgspec
 
 from wholecall.arguments.ladder import read_arguments
 from wholecall.arguments.placeholders import PLACEHOLDER_SIZE
 from wholecall.arguments.strict import read_strict
+from wholecall.dialects.unread import with_unread
+from wholecall.framing.frame import Frame
 from wholecall.machine.said import SaidText
-from wholecall.output.events import ArgumentsDelta, ToolCall, ToolCallDropped, ToolCallStarted, TurnFinished
+from wholecall.output.events import (
+    ArgumentsDelta,
+    ReasoningDelta,
+    TextDelta,
+    ToolCall,
+    ToolCallDropped,
+    ToolCallStarted,
+    TurnFinished,
+)
 from wholecall.output.turns import Reasoning, ReasoningBlock, Turn
+from wholecall.tools.misfit import Coerced, Misfit
 
 if TYPE_CHECKING:
     from wholecall.deltas import Delta
     from wholecall.limits import Limits
     from wholecall.output.events import Event
     from wholecall.policy import Policy
+    from wholecall.tools import Tools
 
-__all__ = ["REASONING", "Lane", "LaneCall", "Row", "Source"]
+__all__ = ["Lane", "LaneCall", "More", "Row", "Thought", "is_unread", "no_more"]
 
-REASONING: Final = -1  # the number of what stands among the places of calls
 _LONGEST_FRAME: Final = 4096  # bytes of an event that has begun; small, for it is copied at each read
-_MOST_ARGUMENTS: Final = 16_384  # characters of all calls of a turn
-_MOST_LOGGED: Final = 65_536  # characters of frames that are no pieces
+_MOST_ARGUMENTS: Final = 65_536  # characters of all calls of a turn
+_MOST_LOGGED: Final = 524_288  # characters of frames that are no pieces
 
 
-def _no_piece(_lane: Lane, _text: str, _events: list[Event[Any]]) -> bool:
+def no_more(_lane: Lane, _text: str, _events: list[Event[Any]]) -> bool:
     """Take no frame as more of the same text."""
     return False
 
 
+def _no_check(_name: str) -> None:
+    """Return no check: the tools are not known."""
+
+
 class LaneCall:
-    """A call: its labels, and the pieces of its text."""
+    """A call: its labels, what its provider wants back with it, and the pieces of its text."""
 
-    __slots__ = ("id", "index", "name", "parts", "size")
+    __slots__ = ("extra", "id", "index", "name", "parts", "size")
 
-    def __init__(self, index: int, id: str, name: str) -> None:
-        self.index, self.id, self.name = index, id, name
+    def __init__(self, index: int, id: str, name: str, extra: dict[str, Any] | None) -> None:
+        self.index, self.id, self.name, self.extra = index, id, name, extra
         self.parts: list[str] = []
         self.size = 0
 
 
+class Thought(SaidText):
+    """A block of reasoning, and what its provider wants back with it: see `ReasoningBlock`."""
+
+    __slots__ = ("data", "id", "signature")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.id: str | None = None
+        self.signature: str | None = None
+        self.data: str | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.size or self.id or self.signature or self.data)
+
+
 Source = Union[SaidText, LaneCall]
+_Place = Union[LaneCall, Thought, None]  # what began, None for another text
 
 
 class Row(NamedTuple):
-    """Pieces in a row: the call or the text that they are of, and which part of it they are.
+    """Pieces in a row: the call or the text that they are of, what the wire calls that, and which part of it they are.
 
     Parts of a call are counted in pieces, for a piece that begins an object has a meaning of its own; those of speech in
-    characters.
+    characters. `number` is the next event's, where events are numbered.
     """
 
     of: Source
+    label: Any
     start: int
     end: int
+    number: int
 
     @property
     def texts(self) -> list[str]:
@@ -75,7 +113,12 @@ class Row(NamedTuple):
         return [self.of.text[self.start : self.end]]
 
 
-Entry = Union[str, Row]
+def _size(of: Source) -> int:
+    """Return how much there is of a text, as rows count it."""
+    return len(of.parts) if isinstance(of, LaneCall) else of.size
+
+
+Entry = Union[Frame, Row]
 # Takes a frame that is more of the same text, and nothing of any other; a function of the class, so that no lane holds itself.
 More = Callable[[Any, str, "list[Event[Any]]"], bool]
 
@@ -86,7 +129,8 @@ class Lane:
     Attributes:
         dialect: its name.
         id, model: those of the answer; empty before its first frame.
-        text, thought: what was said.
+        text: what was said.
+        thoughts: the blocks of reasoning.
         calls: in their order.
         reason, provider_reason: why it ended, None while that is not known.
         usage: the counts so far.
@@ -94,27 +138,35 @@ class Lane:
         is_over: it was closed.
     """
 
-    dialect: str
+    dialect: ClassVar[str]
+    _begins: ClassVar[bytes]  # how an event begins, and the lines that it has
+    _n_lines: ClassVar[int]
+    _prefix: str  # what stands before the data of a piece
+    _may_be_empty: ClassVar[bool]  # whether a call that ended without arguments has none
 
-    def __init__(self, policy: Policy, limits: Limits) -> None:
-        self._policy, self._limits = policy, limits
+    def __init__(self, policy: Policy, limits: Limits, tools: Tools[Any] | None) -> None:
+        self._policy, self._limits, self._tools = policy, limits, tools
         self.id = self.model = ""
-        self.reason: Any = None  # a word of ours, once one came
+        self.reason: Any = None  # a word of ours
         self.provider_reason: str | None = None
-        self.text, self.thought = SaidText(), SaidText()
+        self.text = SaidText()
+        self.thoughts: list[Thought] = []
         self.calls: list[LaneCall] = []
         self.held = b""
         self.usage: dict[str, Any] = {}
         self.is_over = False
         self._ids: set[str] = set()
         self._events: list[Any] = []  # of calls that ended
-        self._places: list[tuple[int, int]] = []  # where calls, by number, and reasoning began in the text
+        self._places: list[tuple[int, _Place]] = []  # where the parts of the answer began in the text
         self._n_arguments = self._n_logged = 0
         self._log: list[Entry] = []
         self._of: Source = self.text  # what pieces are of now, and which of them are not in the log yet
-        self._start = self._end = 0
-        self._more: More = _no_piece
-        self._mark: tuple[int, Source, int, int] = (0, self.text, 0, 0)
+        self._label: Any = None
+        self._start = 0
+        self._more: More = no_more
+        self._act: More = Lane.say  # takes the piece that `_more` found, where one is for all kinds
+        self._number = 0
+        self._mark = 0, Row(self.text, None, 0, 0, 0)
 
     # Bytes.
 
@@ -126,50 +178,69 @@ class Lane:
         try:
             text = block.decode()
         except UnicodeDecodeError:
-            text = ""
-        first = text.removeprefix("data: ")
-        if (len(first) == len(text) and blank) or (rest and not _is_held(rest)) or b"\r" in data:
-            self.mark()
-            return None
+            text = "\r"
         events: list[Event[Any]] = []
-        if "\n" in first:
-            self.mark()
-            texts = first.split("\n\ndata: ")
-            odd = (text for text in texts if not (self._more(self, text, events) or self._take(text, events)))
-            taken = "\n" not in "".join(texts) and next(odd, None) is None
-        elif blank and not self._more(self, first, events):
+        first = text.removeprefix(self._prefix)
+        if "\n" not in first and "\r" not in first and not rest and len(first) != len(text):
+            if self._more(self, first, events):  # nearly always, where each event comes alone
+                self.held = rest
+                return events
             self.mark()
             taken = self._take(first, events)
         else:
-            taken = True
+            self.mark()
+            odd = "\r" in text or (rest and not self._is_held(rest))
+            taken = not odd and self._take_all(text if blank else "", events)
         if not taken:
             return None
         self.held = rest
         return events
 
+    def _take_all(self, block: str, events: list[Event[Any]]) -> bool:
+        """Take whole events; return False if one of them is odd."""
+        texts = self._texts(block) if block else ()
+        if texts is None:
+            return False
+        for text in texts:
+            is_more = text[:1] == "{" and self._more(self, text, events)
+            if not is_more and not self._take(text, events):
+                return False
+        return True
+
+    def _is_held(self, rest: bytes) -> bool:
+        """Return whether the beginning of an event may wait for its end."""
+        begins = rest.startswith(self._begins[: len(rest)]) and b"\r" not in rest
+        return begins and len(rest) <= _LONGEST_FRAME and rest.count(b"\n", 0, -1) < self._n_lines
+
+    @abstractmethod
+    def _texts(self, block: str, /) -> Iterable[str] | None:
+        """Return the texts of the frames of whole events, None if one of them is of another form."""
+
     @abstractmethod
     def _take(self, text: str, events: list[Event[Any]], /) -> bool:
         """Take a frame that is no piece like the one before, and add what comes of it; return False if it is odd."""
 
-    def _keep(self, text: str) -> bool:
+    # The log.
+
+    def _keep(self, frame: Frame) -> bool:
         """Put a frame that is no piece into the log; return False if that holds too much."""
-        if self._start < self._end:
-            self._log.append(Row(self._of, self._start, self._end))
-        self._log.append(text)
-        self._n_logged += len(text)
+        end = _size(self._of)
+        if self._start < end:
+            self._log.append(Row(self._of, self._label, self._start, end, self._number))
+        self._log.append(frame)
+        self._n_logged += len(frame.data)
+        self._goes_on(self.text, None, no_more)
         return self._n_logged <= _MOST_LOGGED
 
-    def _goes_on(self, of: Source | None, more: More = _no_piece) -> None:
+    def _goes_on(self, of: Source, label: Any, more: More) -> None:
         """Let pieces that follow be more of a text, as `more` takes them."""
-        self._more = more
-        of = of or self.text
-        self._of = of
-        self._start = self._end = len(of.parts) if isinstance(of, LaneCall) else of.size
+        self._more, self._of, self._label = more, of, label
+        self._start = _size(of)
 
     @property
     def has_begun(self) -> bool:
         """Whether a frame came."""
-        return bool(self.id)
+        return bool(self._log)
 
     @abstractmethod
     def run(self, row: Row, translator: Any, /) -> Delta:
@@ -177,49 +248,88 @@ class Lane:
 
     def kept(self) -> Iterator[Entry]:
         """Yield what was taken before the read at hand, or before the last `mark`, in its order."""
-        n, of, start, end = self._mark
+        n, row = self._mark
         yield from self._log[:n]
-        if start < end:
-            yield Row(of, start, end)
+        if row.start < row.end:
+            yield row
 
     def mark(self) -> None:
         """Let all that was taken so far be in the log."""
-        self._mark = len(self._log), self._of, self._start, self._end
+        row = Row(self._of, self._label, self._start, _size(self._of), self._number)
+        self._mark = len(self._log), row
+
+    # Speech.
+
+    def say(self, text: str, events: list[Event[Any]]) -> bool:
+        """Take a piece of text."""
+        self.text.add(text)
+        events.append(TextDelta(0, 0, text))
+        return True
+
+    def think(self, text: str, events: list[Event[Any]]) -> bool:
+        """Take a piece of the latest block of reasoning."""
+        self.thoughts[-1].add(text)
+        events.append(ReasoningDelta(0, 0, text))
+        return True
+
+    def _begin_thought(self) -> Thought:
+        """Begin a block of reasoning."""
+        thought = Thought()
+        self._places.append((self.text.size, thought))
+        self.thoughts.append(thought)
+        return thought
 
     # Calls.
 
-    def _begin(self, index: int, id: str, name: str) -> LaneCall | None:
-        """Begin a call; return None if there may be no more, or one has its id."""
-        most = self._limits.max_calls
+    def _begin(self, id: str, name: str, extra: dict[str, Any] | None = None) -> LaneCall | None:
+        """Begin a call; return None if there may be no more, one has its id, or no tool has its name."""
+        most, tools = self._limits.max_calls, self._tools
         if id in self._ids or (most is not None and len(self.calls) >= most):
             return None
-        call = LaneCall(index, id, name)
-        self._places.append((self.text.size, index))
+        if tools is not None and name not in tools:
+            return None
+        if self.calls:
+            self._n_arguments += self.calls[-1].size
+        call = LaneCall(len(self.calls), id, name, extra)
+        self._places.append((self.text.size, call))
         self._ids.add(id)
         self.calls.append(call)
         return call
 
-    def _piece(self, call: LaneCall, text: str, events: list[Event[Any]]) -> bool:
-        """Take a piece of a call's text; return False if it could be more than a piece, or is too much."""
-        size, n = call.size, self._n_arguments + len(text)
-        if n > _MOST_ARGUMENTS or (text[0] == "{" and size and not PLACEHOLDER_SIZE < size > len(text)):
-            return False
+    def argue(self, text: str, events: list[Event[Any]]) -> bool:
+        """Take a piece of the latest call's text; return False if it could be more than a piece, or is too much."""
+        call = self.calls[-1]
+        size = call.size
         if not size:
             events.append(ToolCallStarted(0, 0, call.index, call.id, call.name, "function"))
-        call.size = size + len(text)
-        self._n_arguments = n
+        elif text[0] == "{" and not PLACEHOLDER_SIZE < size > len(text):
+            return False
+        call.size = size = size + len(text)
+        if size + self._n_arguments > _MOST_ARGUMENTS:
+            return False
         call.parts.append(text)
         events.append(ArgumentsDelta(0, 0, call.index, text))
         return True
 
-    def _finish_calls(self, events: list[Event[Any]]) -> bool:
-        """Emit the calls, all of which ended; return False if one of them is not plainly whole."""
-        for call in self.calls:
+    def _finish(self, calls: Sequence[LaneCall], events: list[Event[Any]]) -> bool:
+        """Emit calls that ended; return False if one of them is not plainly whole, and as its tool wants it."""
+        check_of = _no_check if self._tools is None else self._tools.check_of
+        for call in calls:
+            if not call.size:
+                events.append(ToolCallStarted(0, 0, call.index, call.id, call.name, "function"))
             raw = "".join(call.parts)
-            read = read_strict(raw, self._policy, self._limits)
-            if type(read.value) is not dict or not read.value or read.flags:
+            typed: Any = msgspec.UNSET
+            read = read_strict(raw or "{}", self._policy, self._limits)
+            if type(read.value) is not dict or read.flags or not (read.value or self._may_be_empty):
                 return False
-            event = ToolCall(0, 0, call.index, call.id, call.name, read.value, raw, "exact")
+            check = check_of(call.name)
+            if check is not None and isinstance(typed := check(read.value), (Misfit, Coerced)):
+                return False
+            event = ToolCall(
+                *(0, 0, call.index, call.id, call.name, read.value, raw, "exact" if raw else "empty"),
+                extra=call.extra,
+                typed=typed,
+            )
             self._events.append(event)
             events.append(event)
         return True
@@ -229,12 +339,13 @@ class Lane:
     def close(self) -> list[Event[Any]] | None:
         """Return the last events, None if the end is odd."""
         self.mark()
-        if self.held or not self.id or any(not call.size for call in self.calls):
+        n = len(self._events)
+        if self.held or not self.id or not all(call.size for call in self.calls[n:]):
             return None
         if self.reason is None:
-            self._events += map(self._cut, self.calls)
+            self._events += map(self._cut, self.calls[n:])
         self.is_over = True
-        return [*(self._events if self.reason is None else ()), self._finished()]
+        return [*self._events[n:], self._finished()]
 
     def _cut(self, call: LaneCall) -> Event[Any]:
         raw = "".join(call.parts)
@@ -245,44 +356,51 @@ class Lane:
         )
 
     def _finished(self) -> TurnFinished:
-        n, reason, anomalies = len(self.calls), self.reason, ()
-        usage = dict(self.usage) or None
-        if reason is None:
-            return TurnFinished(0, 0, "malformed" if n else "unknown", None, 0, n, usage, ("missing_finish",))
-        return TurnFinished(0, 0, reason, self.provider_reason, n, 0, usage, anomalies)
+        n_dropped = sum(type(event) is ToolCallDropped for event in self._events)
+        n, usage = len(self._events) - n_dropped, dict(self.usage) or None
+        if self.reason is not None:
+            return TurnFinished(0, 0, self.reason, self.provider_reason, n, n_dropped, usage)
+        reason: Any = "tool_calls" if n else "malformed" if n_dropped else "unknown"
+        return TurnFinished(0, 0, reason, None, n, n_dropped, usage, ("missing_finish",))
 
     @property
     def turn(self) -> Turn[Any]:
         """The turn, which is over."""
-        finished, text = self._finished(), self.text.text
-        thought = ReasoningBlock(self.thought.text)
-        reasoning = Reasoning((thought,)) if self.thought.size else Reasoning()
-        content: list[Any] = []
-        done = 0
-        for place, number in self._places:
-            if place > done:
-                content.append(text[done:place])
-                done = place
-            content.append(thought if number == REASONING else number)
-        if done < len(text):
-            content.append(text[done:])
-        calls: dict[str, Any] = {"dropped" if self.reason is None else "calls": tuple(self._events)}
+        finished = self._finished()
         return Turn(
             self.dialect,
             self.id,
             self.model,
-            text,
-            reasoning,
+            self.text.text,
+            Reasoning(tuple(map(_block, filter(None, self.thoughts)))),
+            tuple(event for event in self._events if type(event) is ToolCall),
+            dropped=tuple(event for event in self._events if type(event) is ToolCallDropped),
             reason=finished.reason,
             provider_reason=finished.provider_reason,
             usage=finished.usage,
             anomalies=finished.anomalies,
-            content=tuple(content),
-            **calls,
+            content=tuple(self._content()),
         )
 
+    def _content(self) -> Iterator[Any]:
+        """Yield what was said and called, in the order in which it began."""
+        done, text = 0, self.text.text
+        for place, what in self._places:
+            if place > done:
+                yield text[done:place]
+                done = place
+            if isinstance(what, LaneCall):
+                yield what.index
+            elif what:
+                yield _block(what)
+        if done < len(text):
+            yield text[done:]
 
-def _is_held(rest: bytes) -> bool:
-    """Return whether the beginning of an event may wait for its end."""
-    is_data = rest[:6] == b"data: "[: len(rest)]
-    return is_data and len(rest) <= _LONGEST_FRAME and rest.find(b"\n", 0, -1) < 0
+
+def _block(thought: Thought) -> ReasoningBlock:
+    return ReasoningBlock(thought.text, thought.id, thought.signature, thought.data)
+
+
+def is_unread(frame: Frame) -> bool:
+    """Return whether a frame of which nothing else came may hold a call."""
+    return ("tool" in frame.data or "unction" in frame.data) and bool(with_unread([], frame))

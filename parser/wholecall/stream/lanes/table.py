@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from wholecall.limits import Limits
 from wholecall.policy import Policy
 
 if TYPE_CHECKING:
     from wholecall.stream.lanes.lane import Lane
+    from wholecall.tools import Tools
 
 __all__ = ["LIMITS", "POLICY", "are_far", "lane_for", "lane_of"]
 
@@ -22,8 +24,8 @@ _LEAST: Final = {
     "max_line_bytes": 256 * _KIB,
     "max_event_bytes": 256 * _KIB,
     "max_pending_frames_bytes": 256 * _KIB,
-    "max_arguments_bytes": 64 * _KIB,
-    "max_total_arguments_bytes": 64 * _KIB,
+    "max_arguments_bytes": 256 * _KIB,
+    "max_total_arguments_bytes": 256 * _KIB,
     "max_id_chars": 64,
     "max_name_chars": 64,
     "max_choices": 1,
@@ -31,17 +33,24 @@ _LEAST: Final = {
 }
 
 
+_COMMENTS: Final = re.compile(rb"(?::[^\r\n]*\n\n)*")  # `: OPENROUTER PROCESSING`, before the first event
+
+
 class _Place(NamedTuple):
-    """Where the lane of a dialect stands, and what is in its first event."""
+    """Where the lane of a dialect stands, how its first event begins, and what one of them is in it."""
 
     module: str
     name: str
     begins: bytes
-    holds: bytes
+    holds: tuple[bytes, ...]
 
 
 _PLACES: Final = {
-    "chat-completions": _Place("chat", "ChatLane", b"data: {", b'"chat.completion.chunk"'),
+    "chat-completions": _Place(
+        "chat", "ChatLane", b"data: {", (b'"chat.completion.chunk"', b'"prompt_filter_results"')
+    ),
+    "anthropic": _Place("anthropic", "AnthropicLane", b"event: message_start\ndata: {", (b"",)),
+    "responses": _Place("responses", "ResponsesLane", b"event: response.created\ndata: {", (b"",)),
 }
 
 
@@ -65,10 +74,16 @@ def are_far(policy: Policy, limits: Limits) -> bool:
     return far and limits.max_stream_bytes is None
 
 
-def lane_for(dialect: str, data: bytes, policy: Policy, limits: Limits) -> Lane | None:
-    """Return the lane of a stream that begins with these bytes, None if it has none."""
+def lane_for(
+    dialect: str, data: bytes, policy: Policy, limits: Limits, tools: Tools[Any] | None
+) -> tuple[Lane | None, bool]:
+    """Return the lane of a stream that begins with these bytes, None if it has none; and whether it can still have one."""
+    comments = _COMMENTS.match(data) if data[:1] == b":" else None
+    start = comments.end() if comments else 0
+    if start == len(data):
+        return None, True
     for name, place in _PLACES.items():
-        if dialect in ("auto", name) and data.startswith(place.begins) and place.holds in data:
-            lane = lane_of(name)
-            return None if lane is None else lane(policy, limits)
-    return None
+        if dialect in ("auto", name) and data.startswith(place.begins, start):
+            lane = lane_of(name) if any(word in data for word in place.holds) else None
+            return (None if lane is None else lane(policy, limits, tools)), False
+    return None, False

@@ -1,0 +1,270 @@
+"""The lane of Anthropic Messages.
+
+event: message_start        {"type":"message_start","message":{"id":"m1","model":"m","content":[],"usage":{…}}}
+event: content_block_start  {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t1","name":"f","input":{}}}
+event: content_block_delta  {"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{}"}}
+event: content_block_stop   {"type":"content_block_stop","index":0}
+event: message_delta        {"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{…}}
+event: message_stop         {"type":"message_stop"}
+
+Blocks come one after the other. A call that its block has closed is told when the next call begins, or the reason comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Final, Literal, Union
+
+import msgspec
+
+from wholecall.deltas import Run
+from wholecall.dialects.anthropic.messages import AnthropicTranslator
+from wholecall.dialects.anthropic.views import InputPiece, Piece, TextPiece, ThinkingPiece
+from wholecall.dialects.decode import UNREADABLE
+from wholecall.dialects.labels import id_label
+from wholecall.dialects.reasons import turn_reason
+from wholecall.framing.frame import Frame
+from wholecall.output.events import Event, TurnStarted
+from wholecall.stream.lanes.lane import Lane, LaneCall, More, Row, Source, is_unread
+from wholecall.stream.lanes.words import Counts, Id, Name, NoList, Nothing, Word
+
+__all__ = ["AnthropicLane"]
+
+_NAMED: Final = "event: "
+_PIECE: Final = "event: content_block_delta\ndata: "
+_BETWEEN: Final = f"\n\n{_PIECE}"
+
+
+class _Message(msgspec.Struct, gc=False):
+    id: Word
+    model: Word
+    content: NoList = None
+    stop_reason: None = None
+    container: None = None
+    usage: Counts = None
+
+
+class _MessageStart(msgspec.Struct, gc=False, forbid_unknown_fields=True, tag="message_start"):
+    message: _Message
+
+
+class _Block(msgspec.Struct, gc=False):
+    type: Literal["text", "thinking", "tool_use"]
+    id: Union[Id, None] = None
+    name: Union[Name, None] = None
+    input: Union[Annotated[dict[str, Any], msgspec.Meta(max_length=0)], None] = None
+    text: Nothing = None
+    thinking: Nothing = None
+    signature: Nothing = None
+    data: Nothing = None
+    citations: NoList = None
+    caller: Union[dict[str, Any], None] = None
+    toolset_name: None = None
+    server_name: None = None
+
+
+class _BlockStart(msgspec.Struct, gc=False, tag="content_block_start"):
+    index: int
+    content_block: _Block
+    delta: None = None
+    message: None = None
+
+
+class _BlockStop(msgspec.Struct, gc=False, tag="content_block_stop"):
+    index: int
+    delta: None = None
+    content_block: None = None
+    message: None = None
+
+
+class _Signature(msgspec.Struct, gc=False, tag="signature_delta"):
+    signature: Word
+    thinking: Nothing = None
+
+
+class _Delta(msgspec.Struct, gc=False, tag="content_block_delta"):
+    index: int
+    delta: Union[InputPiece, TextPiece, ThinkingPiece, _Signature]
+    content_block: None = None
+    message: None = None
+
+
+class _Change(msgspec.Struct, gc=False):
+    stop_reason: str
+    container: None = None
+
+
+class _MessageDelta(msgspec.Struct, gc=False, tag="message_delta"):
+    delta: _Change
+    usage: Counts = None
+    message: None = None
+
+
+class _MessageStop(msgspec.Struct, gc=False, tag="message_stop"):
+    pass
+
+
+class _Ping(msgspec.Struct, gc=False, tag="ping"):
+    pass
+
+
+_piece = msgspec.json.Decoder(Piece).decode
+_any = msgspec.json.Decoder(
+    Union[_MessageStart, _BlockStart, _Delta, _BlockStop, _MessageDelta, _MessageStop, _Ping]
+).decode
+_REASONS = frozenset({"stop", "length", "tool_calls"})
+
+
+class AnthropicLane(Lane):
+    """Events of one message, whose blocks come one after the other."""
+
+    dialect = "anthropic"
+    _may_be_empty = True
+    _begins, _n_lines, _prefix = _NAMED.encode(), 2, _PIECE
+
+    def __init__(self, *options: Any) -> None:
+        super().__init__(*options)
+        self._block = -1  # the number of the latest block, and its type while it is open
+        self._kind = ""
+        self._closed: LaneCall | None = None  # which was not told yet
+        self._is_whole = False
+
+    def _texts(self, block: str) -> Sequence[str] | None:
+        """Return the texts of pieces without their first line, those of other events with it."""
+        first = block.removeprefix(_PIECE)
+        if len(first) != len(block):
+            texts = first.split(_BETWEEN)
+            if "\n" not in "".join(texts):
+                return texts
+        events = [event for event in block.split("\n\n") if event[:1] != ":" or "\n" in event]
+        for event in events:
+            if event.count("\n") != 1 or not event.startswith(_NAMED):
+                return None
+        return [event.removeprefix(_PIECE) for event in events]
+
+    def run(self, row: Row, translator: AnthropicTranslator) -> Run:
+        """Return pieces in a row as the translator would."""
+        of = translator.goes_on(*row.label)
+        assert of is not None  # the block is of a known type
+        return Run(of, row.texts)
+
+    def _more_piece(self, text: str, events: list[Event[Any]]) -> bool:
+        try:
+            event = _piece(text)
+        except UNREADABLE:
+            return False
+        delta = event.delta
+        if (event.index, type(delta)) != self._label:
+            return False
+        return not delta.text or self._act(self, delta.text, events)  # the first piece of a call is empty
+
+    # Other frames.
+
+    def _take(self, text: str, events: list[Event[Any]]) -> bool:
+        name, between, data = text.partition("\ndata: ")
+        name = name[len(_NAMED) :] if between else "content_block_delta"
+        try:
+            event = _any(data or text)
+        except UNREADABLE:
+            return False
+        frame = Frame(name, data or text)
+        is_call = type(event) is _BlockStart and event.content_block.type == "tool_use"
+        if not is_call and is_unread(frame):
+            return False
+        if type(event) is _Ping:
+            return name == "ping" and self._ping(frame)
+        tag, take = self._TAKE[type(event)]
+        if name != tag or self._is_whole or not (self.id or type(event) is _MessageStart):
+            return False
+        return self._keep(frame) and take(self, event, events)
+
+    def _ping(self, frame: Frame) -> bool:
+        """Take a sign of life, behind which the same text goes on."""
+        open_text = self._of, self._label, self._more
+        taken = self._keep(frame)
+        self._goes_on(*open_text)
+        return taken and bool(self.id)
+
+    def _message_start(self, event: _MessageStart, events: list[Event[Any]]) -> bool:
+        message = event.message
+        if self.id or id_label(message.id) is None:
+            return False
+        self.id, self.model = message.id, message.model
+        self._count(message.usage)
+        events.append(TurnStarted(0, 0, self.dialect, message.id, message.model))
+        return True
+
+    def _count(self, usage: dict[str, Any] | None) -> None:
+        self.usage |= {name: count for name, count in (usage or {}).items() if count is not None}
+
+    def _block_start(self, event: _BlockStart, events: list[Event[Any]]) -> bool:
+        block = event.content_block
+        if self._kind or event.index != self._block + 1 or self.reason is not None:
+            return False
+        self._block, self._kind = event.index, block.type
+        if block.type == "tool_use":
+            return self._tell(events) and self._call_start(block)
+        if block.type == "text":
+            self._places.append((self.text.size, None))
+            self._opens(self.text, TextPiece, Lane.say)
+        else:
+            self._opens(self._begin_thought(), ThinkingPiece, Lane.think)
+        return True
+
+    def _call_start(self, block: _Block) -> bool:
+        if block.id is None or id_label(block.id) is None or not block.name or block.input is None:
+            return False
+        call = self._begin(block.id, block.name, None if block.caller is None else {"caller": block.caller})
+        if call is None:
+            return False
+        self._opens(call, InputPiece, Lane.argue)
+        return True
+
+    def _opens(self, of: Source, kind: type, act: More) -> None:
+        """Let the pieces of the block that begins be more of a text."""
+        self._goes_on(of, (self._block, kind), AnthropicLane._more_piece)
+        self._act = act
+
+    def _sealed(self, event: _Delta, _events: list[Event[Any]]) -> bool:
+        """Take what seals a block of thinking, its last piece."""
+        if event.index != self._block or self._kind != "thinking" or type(event.delta) is not _Signature:
+            return False
+        self.thoughts[-1].signature = event.delta.signature
+        self._kind = "sealed"
+        return True
+
+    def _block_stop(self, event: _BlockStop, _events: list[Event[Any]]) -> bool:
+        if event.index != self._block or not self._kind:
+            return False
+        if self._kind == "tool_use":
+            self._closed = self.calls[-1]
+        self._kind = ""
+        return True
+
+    def _tell(self, events: list[Event[Any]]) -> bool:
+        """Tell the call that its block has closed."""
+        closed, self._closed = self._closed, None
+        return closed is None or self._finish([closed], events)
+
+    def _message_delta(self, event: _MessageDelta, events: list[Event[Any]]) -> bool:
+        known = turn_reason(event.delta.stop_reason)
+        if self._kind or self.reason is not None or known is None or known[0] not in _REASONS:
+            return False
+        if (known[0] == "tool_calls") != bool(self.calls):
+            return False
+        self.reason, self.provider_reason = known
+        self._count(event.usage)
+        return self._tell(events)
+
+    def _message_stop(self, *_: object) -> bool:
+        self._is_whole = self.reason is not None
+        return self._is_whole
+
+    _TAKE: ClassVar[Mapping[type, tuple[str, Callable[..., bool]]]] = {
+        _MessageStart: ("message_start", _message_start),
+        _BlockStart: ("content_block_start", _block_start),
+        _Delta: ("content_block_delta", _sealed),
+        _BlockStop: ("content_block_stop", _block_stop),
+        _MessageDelta: ("message_delta", _message_delta),
+        _MessageStop: ("message_stop", _message_stop),
+    }

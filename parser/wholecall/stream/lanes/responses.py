@@ -1,0 +1,358 @@
+"""The lane of OpenAI Responses.
+
+event: response.created                        {"type":…,"sequence_number":0,"response":{"id":"r1","model":"m","output":[]}}
+event: response.output_item.added              {…,"output_index":0,"item":{"type":"function_call","id":"i1","call_id":"c1","name":"f","arguments":""}}
+event: response.function_call_arguments.delta  {…,"output_index":0,"item_id":"i1","delta":"{}"}
+event: response.function_call_arguments.done   {…,"output_index":0,"item_id":"i1","arguments":"{}"}
+event: response.output_item.done               {…,"output_index":0,"item":{…,"arguments":"{}","status":"completed"}}
+event: response.completed                      {…,"response":{"id":"r1","status":"completed","output":[…],"usage":{…}}}
+
+Items come one after the other, and events are numbered without a gap. A call is told when its item is done. What restates
+something has to say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any, ClassVar, Final, Literal, Union
+
+import msgspec
+
+from wholecall.deltas import Run
+from wholecall.dialects.decode import UNREADABLE, string_text
+from wholecall.dialects.labels import id_label
+from wholecall.dialects.openai.responses import ResponsesTranslator
+from wholecall.dialects.openai.responses_events import COMMON, CallPiece, TextPiece, ThoughtPiece
+from wholecall.framing.frame import Frame
+from wholecall.output.events import Event, TurnStarted
+from wholecall.stream.lanes.lane import Lane, More, Row, Source, is_unread
+from wholecall.stream.lanes.words import Counts, Id, Name, NoList, Word
+
+__all__ = ["ResponsesLane"]
+
+_NAMED: Final = "event: "
+_NO_PIECE: Final = "event: none\n"  # no event begins so
+_UNFINISHED: Final = ("queued", "in_progress")
+_PIECES: Final = frozenset(
+    {
+        "response.output_text.delta",
+        "response.reasoning_summary_text.delta",
+        "response.reasoning_text.delta",
+        "response.function_call_arguments.delta",
+    }
+)
+_Index = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class _Message(msgspec.Struct, gc=False, tag="message"):
+    id: Id
+
+
+class _Reasoning(msgspec.Struct, gc=False, tag="reasoning"):
+    id: Id
+    summary: Any = None
+    content: Any = None
+    encrypted_content: Union[Word, None] = None
+
+
+class _Call(msgspec.Struct, gc=False, tag="function_call"):
+    id: Id
+    call_id: Id
+    name: Name
+    arguments: msgspec.Raw
+    status: Union[Literal["in_progress", "completed"], None] = None
+    namespace: None = None
+    caller: None = None
+    async_: None = msgspec.field(name="async", default=None)
+    server_label: None = None
+    fingerprint: None = None
+    pending_safety_checks: None = None
+    content: None = None
+    summary: None = None
+
+
+_Item = Union[_Message, _Reasoning, _Call]
+
+
+class _Part(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    type: str
+    text: str
+    annotations: NoList = None
+    logprobs: Any = None
+
+
+class _WholeMessage(msgspec.Struct, gc=False, forbid_unknown_fields=True, tag="message"):
+    """A message of which nothing is kept but its text."""
+
+    id: Id
+    content: list[_Part]
+    role: Any = None
+    status: Any = None
+
+
+class _Response(msgspec.Struct, gc=False):
+    id: Id
+    model: Union[Word, None] = None
+    output: Union[list[_Item], None] = None
+    usage: Counts = None
+    status: Union[Literal["queued", "in_progress", "completed"], None] = None
+    error: None = None
+    incomplete_details: None = None
+
+
+class _Event(msgspec.Struct, gc=False, kw_only=True):
+    sequence_number: int
+    stream_id: None = None
+
+
+class _Opening(_Event, gc=False, kw_only=True):
+    response: _Response
+    item: None = None
+
+
+class _Created(_Opening, gc=False, forbid_unknown_fields=True, kw_only=True, tag="response.created"):
+    output_index: None = None
+
+
+class _InProgress(_Opening, gc=False, kw_only=True, tag="response.in_progress"):
+    pass
+
+
+class _Completed(_Opening, gc=False, kw_only=True, tag="response.completed"):
+    pass
+
+
+class _Added(_Event, gc=False, kw_only=True, tag="response.output_item.added"):
+    output_index: _Index
+    item: _Item
+    response: None = None
+
+
+class _Done(_Event, gc=False, kw_only=True, tag="response.output_item.done"):
+    output_index: _Index
+    item: Union[_WholeMessage, _Reasoning, _Call]
+    response: None = None
+
+
+class _ArgumentsDone(_Event, gc=False, kw_only=True, tag="response.function_call_arguments.done"):
+    output_index: _Index
+    item_id: Id
+    arguments: Word
+    name: Any = None
+    call_id: None = None
+    item: None = None
+    response: None = None
+
+
+class _Quiet(_Event, gc=False, kw_only=True):
+    """What says nothing new."""
+
+    item: None = None
+    response: None = None
+    error: None = None
+
+
+class _PartAdded(_Quiet, gc=False, kw_only=True, tag="response.content_part.added"):
+    pass
+
+
+class _PartDone(_Quiet, gc=False, kw_only=True, tag="response.content_part.done"):
+    pass
+
+
+class _TextDone(_Quiet, gc=False, kw_only=True, tag="response.output_text.done"):
+    pass
+
+
+class _SummaryAdded(_Quiet, gc=False, kw_only=True, tag="response.reasoning_summary_part.added"):
+    pass
+
+
+class _SummaryDone(_Quiet, gc=False, kw_only=True, tag="response.reasoning_summary_part.done"):
+    pass
+
+
+class _SummaryTextDone(_Quiet, gc=False, kw_only=True, tag="response.reasoning_summary_text.done"):
+    pass
+
+
+class _ReasoningDone(_Quiet, gc=False, kw_only=True, tag="response.reasoning_text.done"):
+    pass
+
+
+_piece = COMMON.decode
+_SilentEvent = Union[
+    _PartAdded, _PartDone, _TextDone, _SummaryAdded, _SummaryDone, _SummaryTextDone, _ReasoningDone
+]
+_any = msgspec.json.Decoder(
+    Union[_Created, _InProgress, _Completed, _Added, _Done, _ArgumentsDone, _SilentEvent]
+).decode
+# The events that say something of a call, or are held against what came: nothing in them is unread.
+_READ: Final = frozenset({_Completed, _ArgumentsDone})
+
+
+class ResponsesLane(Lane):
+    """Events of one response, whose items come one after the other."""
+
+    dialect = "responses"
+    _may_be_empty = True
+    _begins, _n_lines = _NAMED.encode(), 2
+
+    def __init__(self, *options: Any) -> None:
+        super().__init__(*options)
+        self._prefix = _NO_PIECE
+        self._open: Union[_Item, None] = None  # the item that has begun
+        self._items: list[tuple[object, ...]] = []  # what the response has to list at its end
+        self._is_whole = False
+
+    def _texts(self, block: str) -> Iterable[str] | None:
+        """Return the texts of pieces like the one before without their first line, those of other events with it."""
+        events = [event for event in block.split("\n\n") if event[:1] != ":" or "\n" in event]
+        for event in events:
+            if event.count("\n") != 1 or not event.startswith(_NAMED):
+                return None
+        return (event.removeprefix(self._prefix) for event in events)  # which changes between them
+
+    def run(self, row: Row, translator: ResponsesTranslator) -> Run:
+        """Return pieces in a row as the translator would."""
+        translator.expect(row.number)
+        return Run(translator.goes_on(*row.label), row.texts)
+
+    def _more_piece(self, text: str, events: list[Event[Any]]) -> bool:
+        try:
+            event = _piece(text)
+        except UNREADABLE:
+            return False
+        piece = event.delta
+        if event.sequence_number != self._number or piece is None:
+            return False
+        _, run, item = self._label
+        if event.run != run or event.item_id != item:
+            return False
+        if not self._act(self, piece, events):
+            return False
+        self._number += 1
+        return True
+
+    # Other frames.
+
+    def _take(self, text: str, events: list[Event[Any]]) -> bool:
+        name, between, data = text.partition("\ndata: ")
+        name = name[len(_NAMED) :]
+        if name in _PIECES and between:
+            self._prefix = f"{_NAMED}{name}\ndata: "
+            return self._more(self, data, events)
+        try:
+            event = _any(data)
+        except UNREADABLE:
+            return False
+        frame, kind = Frame(name, data), type(event)
+        if event.sequence_number != self._number or name != kind.__struct_config__.tag or self._is_whole:
+            return False
+        is_call = kind in _READ or (kind in (_Added, _Done) and type(event.item) is _Call)
+        if not is_call and is_unread(frame):
+            return False
+        goes_on = self._of, self._label, self._more
+        if not self._keep(frame):
+            return False
+        self._number += 1
+        if issubclass(kind, _Quiet):
+            self._goes_on(*goes_on)
+            return bool(self.id)
+        return self._TAKE[kind](self, event, events)
+
+    def _created(self, event: _Created, events: list[Event[Any]]) -> bool:
+        response = event.response
+        if self.id or id_label(response.id) is None or response.output or response.model is None:
+            return False
+        self.id, self.model = response.id, response.model
+        events.append(TurnStarted(0, 0, self.dialect, response.id, response.model))
+        return True
+
+    def _in_progress(self, event: _InProgress, _events: list[Event[Any]]) -> bool:
+        return event.response.id == self.id and not event.response.output and not self._items
+
+    def _added(self, event: _Added, _events: list[Event[Any]]) -> bool:
+        item = event.item
+        if self._open is not None or event.output_index != len(self._items) or not self.id:
+            return False
+        self._open = item
+        if type(item) is _Call:
+            return self._call_added(item, event.output_index)
+        if type(item) is _Reasoning:
+            label = ThoughtPiece, "reasoning", event.output_index
+            return self._opens(self._begin_thought(), label, Lane.think)
+        if any(kind is _Message for kind, *_ in self._items):
+            return False
+        self._places.append((self.text.size, None))
+        return self._opens(self.text, (TextPiece, "text", None), Lane.say)
+
+    def _call_added(self, item: _Call, index: int) -> bool:
+        if id_label(item.id) is None or id_label(item.call_id) is None or bytes(item.arguments) != b'""':
+            return False
+        call = self._begin(item.call_id, item.name, {"item_id": item.id})
+        if call is None:
+            return False
+        return self._opens(call, (CallPiece, index, item.id), Lane.argue)
+
+    def _opens(self, of: Source, label: tuple[object, ...], act: More) -> bool:
+        """Let the pieces of the item that begins be more of a text."""
+        self._goes_on(of, label, ResponsesLane._more_piece)
+        self._act = act
+        return True
+
+    def _arguments_done(self, event: _ArgumentsDone, _events: list[Event[Any]]) -> bool:
+        item = self._open
+        is_call = type(item) is _Call and item.id == event.item_id and event.output_index == len(self._items)
+        return is_call and "".join(self.calls[-1].parts) == event.arguments
+
+    def _done(self, event: _Done, events: list[Event[Any]]) -> bool:
+        item, opened = event.item, self._open
+        if opened is None or event.output_index != len(self._items) or item.id != opened.id:
+            return False
+        self._open = None
+        self._items.append(_listed(item))
+        if type(item) is _Call:
+            return type(opened) is _Call and self._call_done(item, opened, events)
+        if type(item) is _Reasoning:
+            return type(opened) is _Reasoning and self._thought_done(item)
+        return type(opened) is _Message
+
+    def _call_done(self, item: _Call, opened: _Call, events: list[Event[Any]]) -> bool:
+        call = self.calls[-1]
+        is_same = (item.call_id, item.name) == (opened.call_id, opened.name) and item.status != "in_progress"
+        is_whole = bool(call.size) and string_text(item.arguments) == "".join(call.parts)
+        return is_same and is_whole and self._finish([call], events)
+
+    def _thought_done(self, item: _Reasoning) -> bool:
+        """Take what seals a block of reasoning, if that says all that came."""
+        thought = self.thoughts[-1]
+        thought.id, thought.data = item.id, item.encrypted_content
+        return bool(thought.size) or not (item.summary or item.content)
+
+    def _completed(self, event: _Completed, _events: list[Event[Any]]) -> bool:
+        response = event.response
+        listed = [_listed(item) for item in response.output or ()]
+        is_silent = not self.text.size and any(kind is _Message for kind, *_ in self._items)
+        if self._open is not None or is_silent or response.id != self.id or response.status in _UNFINISHED:
+            return False
+        self.usage.update(response.usage or {})
+        self.reason, self.provider_reason = ("tool_calls" if self.calls else "stop"), "completed"
+        self._is_whole = True
+        return listed == self._items or not listed
+
+    _TAKE: ClassVar[Mapping[type, Callable[..., bool]]] = {
+        _Created: _created,
+        _InProgress: _in_progress,
+        _Completed: _completed,
+        _Added: _added,
+        _Done: _done,
+        _ArgumentsDone: _arguments_done,
+    }
+
+
+def _listed(item: Any) -> tuple[object, ...]:
+    """Return what an item has to be at the end of its response."""
+    if type(item) is _Call:
+        return _Call, item.id, item.call_id, item.name, bytes(item.arguments)
+    return _Message if type(item) is _WholeMessage else type(item), item.id
