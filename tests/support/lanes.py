@@ -154,7 +154,14 @@ def _chat_stream(rng: Random) -> list[bytes]:
     frames.append(_chunk(reason="tool_calls" if n_calls else rng.choice(["stop", "length"])))
     if rng.random() < 0.5:
         frames.append(_CHAT["usage"])
+    elif rng.random() < 0.5:  # counts beside every piece
+        frames = [_with_counts(frame, n) if n % 5 else frame for n, frame in enumerate(frames)]
     return [*frames, _DONE]
+
+
+def _with_counts(frame: bytes, n: int) -> bytes:
+    counts = {"completion_tokens": n, **({"total_tokens": n} if n % 2 else {})}
+    return _event({**json.loads(frame[6:]), "usage": counts})
 
 
 _CHAT_WIRE = Wire(

@@ -528,7 +528,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             deltas = (
                 self._translate([entry.data], entry)
                 if isinstance(entry, Frame)
-                else [lane.run(entry, self._translator)]
+                else lane.run(entry, self._translator)
             )
             self._assembler.advance(deltas)
         self._collect()

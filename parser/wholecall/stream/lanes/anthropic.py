@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Union
 
 import msgspec
 
-from wholecall.deltas import Run
+from wholecall.deltas import Piecewise
 from wholecall.dialects.anthropic.messages import AnthropicTranslator
 from wholecall.dialects.anthropic.views import InputPiece, Piece, TextPiece, ThinkingPiece
 from wholecall.dialects.decode import UNREADABLE
@@ -142,11 +142,10 @@ class AnthropicLane(Lane):
                 return None
         return [event.removeprefix(_PIECE) for event in events]
 
-    def run(self, row: Row, translator: AnthropicTranslator) -> Run:
-        """Return pieces in a row as the translator would."""
+    def _in_common(self, row: Row, translator: AnthropicTranslator) -> Piecewise:
         of = translator.goes_on(*row.label)
         assert of is not None  # the block is of a known type
-        return Run(of, row.texts)
+        return of
 
     def _more_piece(self, text: str, events: list[Event[Any]]) -> bool:
         try:

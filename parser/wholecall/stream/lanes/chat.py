@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, Union
 
 import msgspec
 
-from wholecall.deltas import Run
+from wholecall.deltas import Piecewise
 from wholecall.dialects.decode import UNREADABLE
 from wholecall.dialects.labels import id_label
 from wholecall.dialects.openai.chat import THOUGHT, ChatTranslator
@@ -130,9 +130,8 @@ class ChatLane(Lane):
             return None
         return [event[6:] for event in events]
 
-    def run(self, row: Row, translator: ChatTranslator) -> Run:
-        """Return pieces in a row as the translator would."""
-        return Run(translator.goes_on(0, row.label), row.texts)
+    def _in_common(self, row: Row, translator: ChatTranslator) -> Piecewise:
+        return translator.goes_on(0, row.label)
 
     # Pieces.
 
@@ -142,10 +141,11 @@ class ChatLane(Lane):
         except UNREADABLE:
             return False
         choice = chunk.choices[0]
-        if choice.index or chunk.usage:
+        if choice.index:
             return False
-        self.say(choice.delta.content, events)
-        return True
+        if chunk.usage:
+            self.count(chunk.usage)
+        return self.say(choice.delta.content, events)
 
     def _more_thought(self, text: str, events: list[Event[Any]]) -> bool:
         try:
@@ -155,10 +155,11 @@ class ChatLane(Lane):
         choice = chunk.choices[0]
         delta = choice.delta
         piece = delta.reasoning_content or delta.reasoning
-        if not piece or choice.index or chunk.usage or delta.reasoning_details:
+        if not piece or choice.index or delta.reasoning_details:
             return False
-        self.think(piece, events)
-        return True
+        if chunk.usage:
+            self.count(chunk.usage)
+        return self.think(piece, events)
 
     def _more_arguments(self, text: str, events: list[Event[Any]]) -> bool:
         try:
@@ -167,9 +168,11 @@ class ChatLane(Lane):
             return False
         choice = chunk.choices[0]
         entry = choice.delta.tool_calls[0]
-        if entry.index != self._label or choice.index or chunk.usage:
+        if entry.index != self._label or choice.index or not self.argue(entry.function.arguments, events):
             return False
-        return self.argue(entry.function.arguments, events)
+        if chunk.usage:
+            self.count(chunk.usage)
+        return True
 
     # Other frames.
 

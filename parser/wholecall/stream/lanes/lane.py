@@ -24,6 +24,7 @@ import msgspec
 from wholecall.arguments.ladder import read_arguments
 from wholecall.arguments.placeholders import PLACEHOLDER_SIZE
 from wholecall.arguments.strict import read_strict
+from wholecall.deltas import Run, UsageSeen
 from wholecall.dialects.unread import with_unread
 from wholecall.framing.frame import Frame
 from wholecall.machine.said import SaidText
@@ -40,7 +41,7 @@ from wholecall.output.turns import Reasoning, ReasoningBlock, Turn
 from wholecall.tools.misfit import Coerced, Misfit
 
 if TYPE_CHECKING:
-    from wholecall.deltas import Delta
+    from wholecall.deltas import Delta, Piecewise
     from wholecall.limits import Limits
     from wholecall.output.events import Event
     from wholecall.policy import Policy
@@ -96,7 +97,8 @@ class Row(NamedTuple):
     """Pieces in a row: the call or the text that they are of, what the wire calls that, and which part of it they are.
 
     Parts of a call are counted in pieces, for a piece that begins an object has a meaning of its own; those of speech in
-    characters. `number` is the next event's, where events are numbered.
+    characters. `number` is the next event's, where events are numbered; `counts` are those of tokens so far, if some came
+    with the pieces.
     """
 
     of: Source
@@ -104,6 +106,7 @@ class Row(NamedTuple):
     start: int
     end: int
     number: int
+    counts: dict[str, Any] | None
 
     @property
     def texts(self) -> list[str]:
@@ -166,7 +169,8 @@ class Lane:
         self._more: More = no_more
         self._act: More = Lane.say  # takes the piece that `_more` found, where one is for all kinds
         self._number = 0
-        self._mark = 0, Row(self.text, None, 0, 0, 0)
+        self._is_counted = False  # counts came with these pieces
+        self._mark = 0, self._row()
 
     # Bytes.
 
@@ -224,9 +228,9 @@ class Lane:
 
     def _keep(self, frame: Frame) -> bool:
         """Put a frame that is no piece into the log; return False if that holds too much."""
-        end = _size(self._of)
-        if self._start < end:
-            self._log.append(Row(self._of, self._label, self._start, end, self._number))
+        row = self._row()
+        if row.start < row.end:
+            self._log.append(row)
         self._log.append(frame)
         self._n_logged += len(frame.data)
         self._goes_on(self.text, None, no_more)
@@ -235,16 +239,21 @@ class Lane:
     def _goes_on(self, of: Source, label: Any, more: More) -> None:
         """Let pieces that follow be more of a text, as `more` takes them."""
         self._more, self._of, self._label = more, of, label
-        self._start = _size(of)
+        self._start, self._is_counted = _size(of), False
 
     @property
     def has_begun(self) -> bool:
         """Whether a frame came."""
         return bool(self._log)
 
-    @abstractmethod
-    def run(self, row: Row, translator: Any, /) -> Delta:
+    def run(self, row: Row, translator: Any) -> list[Delta]:
         """Return what the dialect's translator would say of pieces in a row, which follow what it has translated."""
+        counts: list[Delta] = [] if row.counts is None else [UsageSeen(row.counts)]
+        return [Run(self._in_common(row, translator), row.texts), *counts]
+
+    @abstractmethod
+    def _in_common(self, row: Row, translator: Any, /) -> Piecewise:
+        """Return what the pieces have in common, as the translator says it."""
 
     def kept(self) -> Iterator[Entry]:
         """Yield what was taken before the read at hand, or before the last `mark`, in its order."""
@@ -255,8 +264,17 @@ class Lane:
 
     def mark(self) -> None:
         """Let all that was taken so far be in the log."""
-        row = Row(self._of, self._label, self._start, _size(self._of), self._number)
-        self._mark = len(self._log), row
+        self._mark = len(self._log), self._row()
+
+    def _row(self) -> Row:
+        """Return the pieces that are not in the log yet."""
+        counts = dict(self.usage) if self._is_counted else None
+        return Row(self._of, self._label, self._start, _size(self._of), self._number, counts)
+
+    def count(self, counts: dict[str, Any]) -> None:
+        """Take counts of tokens that came with a piece."""
+        self.usage.update(counts)
+        self._is_counted = True
 
     # Speech.
 

@@ -18,7 +18,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Union
 
 import msgspec
 
-from wholecall.deltas import Run
+from wholecall.deltas import Piecewise
 from wholecall.dialects.decode import UNREADABLE, string_text
 from wholecall.dialects.labels import id_label
 from wholecall.dialects.openai.responses import ResponsesTranslator
@@ -213,10 +213,9 @@ class ResponsesLane(Lane):
                 return None
         return (event.removeprefix(self._prefix) for event in events)  # which changes between them
 
-    def run(self, row: Row, translator: ResponsesTranslator) -> Run:
-        """Return pieces in a row as the translator would."""
+    def _in_common(self, row: Row, translator: ResponsesTranslator) -> Piecewise:
         translator.expect(row.number)
-        return Run(translator.goes_on(*row.label), row.texts)
+        return translator.goes_on(*row.label)
 
     def _more_piece(self, text: str, events: list[Event[Any]]) -> bool:
         try:
