@@ -49,10 +49,10 @@ FRAMES = [(name, frame) for name, wire in WIRES.items() for frame in wire.every]
 
 @pytest.mark.parametrize(("dialect", "first"), FRAMES)
 def test_every_short_stream(dialect: str, first: str) -> None:
-    """Law 129: of every three frames behind an opening, documented and odd ones, each read of one says the same."""
+    """Law 129: of every two frames behind an opening, documented and odd ones, and an end, each read of one says the same."""
     wire = WIRES[dialect]
-    for second, third in product(wire.every.values(), wire.documented.values()):
-        agree([wire.opening, wire.every[first], second, third])
+    for second, third in product(wire.every.values(), wire.ends):
+        agree([wire.opening, wire.every[first], second, wire.documented[third]])
 
 
 @pytest.mark.parametrize("dialect", WIRES)

@@ -18,6 +18,7 @@ class Wire(NamedTuple):
         opening: the first frame.
         documented: frames that the lane may take, by their names.
         odd: those that it may not, wherever they stand.
+        ends: names of documented frames that change what came before.
         before: names of documented frames, behind which all odd ones are odd.
         whole: streams that never leave the lane, as names of documented frames behind the opening; of the last one the
             end is missing.
@@ -27,6 +28,7 @@ class Wire(NamedTuple):
     opening: bytes
     documented: dict[str, bytes]
     odd: dict[str, bytes]
+    ends: tuple[str, ...]
     before: tuple[str, ...]
     whole: tuple[tuple[str, ...], ...]
     stream: Callable[[Random], list[bytes]]
@@ -168,6 +170,7 @@ _CHAT_WIRE = Wire(
     _CHAT_OPENS,
     _CHAT,
     _ODD_CHAT,
+    ("piece", "calls", "stop", "text"),
     ("head", "piece"),
     (
         ("text", "text", "stop", "usage", "done"),
@@ -312,6 +315,7 @@ _ANTHROPIC_WIRE = Wire(
     _ANTHROPIC_OPENS,
     _ANTHROPIC,
     _ODD_ANTHROPIC,
+    ("last piece", "call stop", "tool use", "end turn"),
     ("first call", "input", "stop", "call", "piece"),
     (
         ("text", "ping", "text piece", "text piece", "stop", "end turn", "message stop"),
@@ -524,6 +528,7 @@ _RESPONSES_WIRE = Wire(
     _CREATED,
     _RESPONSES,
     _ODD_RESPONSES,
+    ("text 1", "call 2", "end"),
     (*(f"text {n}" for n in range(len(_TEXTS))), "call 0", "call 1"),
     (
         (*(f"text {n}" for n in range(len(_TEXTS))), "end of text"),
@@ -533,4 +538,196 @@ _RESPONSES_WIRE = Wire(
     _responses_stream,
 )
 
-WIRES = {"chat-completions": _CHAT_WIRE, "anthropic": _ANTHROPIC_WIRE, "responses": _RESPONSES_WIRE}
+# --- Gemini -------------------------------------------------------------------------------------------------
+
+
+def _candidate(*parts: dict[str, Any], reason: str | None = None, **beside: Any) -> bytes:
+    """Return a response of one candidate."""
+    candidate: dict[str, Any] = {"content": {"parts": [*parts], "role": "model"}, "index": 0}
+    if reason is not None:
+        candidate["finishReason"] = reason
+    return _event({"candidates": [candidate], "responseId": "r1", "modelVersion": "m", **beside})
+
+
+def _asked(name: str = "f", args: Any = None, **more: Any) -> dict[str, Any]:
+    return {"functionCall": {"name": name, "args": {"a": 1} if args is None else args, **more}}
+
+
+_COUNTS = {"usageMetadata": {"promptTokenCount": 5, "candidatesTokenCount": 2}}
+_SEALED = {**_asked("g", {"b": [1]}), "thoughtSignature": "S"}
+_GEMINI_OPENS = _candidate({"text": "H"}, **_COUNTS)
+_GEMINI: dict[str, bytes] = {
+    "text": _candidate({"text": "a"}, usageMetadata={"promptTokenCount": 5, "candidatesTokenCount": 3}),
+    "thought": _candidate({"text": "b", "thought": True}),
+    "call": _candidate(_asked()),
+    "call with an id": _candidate(_asked(id="c1")),
+    "sealed call": _candidate(_SEALED),
+    "two calls": _candidate(_asked("g", {"b": "x"}), _asked("f", {"a": 2})),
+    "text and call": _candidate({"text": "e"}, _asked("f", {"a": 3})),
+    "text and reason": _candidate({"text": "f"}, reason="STOP", **_COUNTS),
+    "stop": _candidate({"text": ""}, reason="STOP", **_COUNTS),
+    "call and reason": _candidate(_asked("f", {"a": 4}), reason="STOP"),
+    "length": _candidate(reason="MAX_TOKENS"),
+    "comment": b": ping\n\n",
+    "blank": b"\n\n",
+}
+_ODD_GEMINI: dict[str, bytes] = {
+    "another answer": _candidate({"text": "c"}, responseId="r2"),
+    "no id": _event({"candidates": [{"content": {"parts": [{"text": "c"}]}}]}),
+    "another candidate": _event(
+        {"candidates": [{"index": 1, "content": {"parts": [{"text": "c"}]}}], "responseId": "r1"}
+    ),
+    "two candidates": _event({"candidates": [{"content": {}}, {"index": 1}], "responseId": "r1"}),
+    "no arguments": _candidate(_asked("f", {})),
+    "without arguments": _candidate({"functionCall": {"name": "f"}}),
+    "in pieces": _candidate({"functionCall": {"name": "f", "willContinue": True}}),
+    "same id": _candidate(_asked("g", {"b": 2}, id="c0")),
+    "no name": _candidate({"functionCall": {"args": {"a": 1}}}),
+    "code": _candidate({"executableCode": {"code": "1", "language": "PYTHON"}}),
+    "media": _candidate({"inlineData": {"mimeType": "image/png", "data": "x"}}),
+    "sealed text": _candidate({"text": "c", "thoughtSignature": "S"}),
+    "snake": _event(
+        {"candidates": [{"content": {"parts": [{"function_call": {"name": "f"}}]}}], "response_id": "r1"}
+    ),
+    "malformed": _candidate(reason="MALFORMED_FUNCTION_CALL"),
+    "filter": _candidate(reason="SAFETY"),
+    "cut": _candidate({"text": "c"}, reason="MAX_TOKENS"),
+    "blocked": _event({"promptFeedback": {"blockReason": "SAFETY"}, "responseId": "r1"}),
+    "error": _event({"error": {"code": 503, "message": "x"}}),
+    "wrapped": _event({"response": {"candidates": [], "responseId": "r1"}}),
+    "strange call": _candidate(client_tool_call={"name": "f", "input": {"a": 1}}),
+    "done": _DONE,
+    "CRLF": _candidate({"text": "c"}).replace(b"\n", b"\r\n"),
+    "broken": b'data: {"candidates"\n\n',
+    "not UTF-8": _candidate({"text": "e"}).replace(b'"e"', b'"\xff"'),
+}
+
+
+def _gemini_stream(rng: Random) -> list[bytes]:
+    chosen = rng.choices(["text", "thought", "call", "call", "calls"], k=rng.randrange(5))
+    frames = [_GEMINI_OPENS]
+    for n, kind in enumerate(chosen):
+        more = _COUNTS if rng.random() < 0.5 else {}
+        if kind in ("text", "thought"):
+            thought = {"thought": True} if kind == "thought" else {}
+            frames += [
+                _candidate({"text": piece, **thought}, **more) for piece in _pieces(rng, "I look it up.")
+            ]
+        elif kind == "calls":
+            frames.append(_candidate(_asked("f", {"a": n}), _asked("g", {"b": {"c": n}}), **more))
+        else:
+            seal = {"thoughtSignature": "S"} if rng.random() < 0.5 else {}
+            frames.append(_candidate({**_asked("f", {"a": n}, id=f"c{n}"), **seal}, **more))
+    called = any("call" in kind for kind in chosen)
+    frames.append(
+        _candidate({"text": ""}, reason="STOP" if called else rng.choice(["STOP", "MAX_TOKENS"]), **_COUNTS)
+    )
+    return [frame.replace(b"\n", b"\r\n") for frame in frames] if rng.random() < 0.5 else frames
+
+
+_GEMINI_WIRE = Wire(
+    _GEMINI_OPENS,
+    _GEMINI,
+    _ODD_GEMINI,
+    ("text", "call", "stop"),
+    ("call with id c0",),
+    (
+        ("text", "text", "thought", "comment", "stop"),
+        ("thought", "call", "call with an id", "sealed call", "text", "two calls", "call and reason"),
+        ("text", "call"),
+    ),
+    _gemini_stream,
+)
+_GEMINI["call with id c0"] = _candidate(_asked("h", {"x": 1}, id="c0"))
+
+
+# --- Ollama -------------------------------------------------------------------------------------------------
+
+
+def _line(done: bool = False, content: str = "", **members: Any) -> bytes:
+    """Return a line."""
+    message = {"role": "assistant", "content": content}
+    message |= {name: members.pop(name) for name in ("tool_calls", "thinking") if name in members}
+    line = {"model": "m", "created_at": "2026", "message": message, "done": done, **members}
+    return json.dumps(line).encode() + b"\n"
+
+
+def _wanted(name: str = "f", arguments: Any = None, **more: Any) -> dict[str, Any]:
+    return {"function": {"name": name, "arguments": {"a": 1} if arguments is None else arguments}, **more}
+
+
+_OLLAMA_OPENS = _line(content="H")
+_OLLAMA: dict[str, bytes] = {
+    "text": _line(content="a"),
+    "thought": _line(thinking="b"),
+    "call": _line(tool_calls=[_wanted()]),
+    "call with an id": _line(tool_calls=[_wanted(id="c1")]),
+    "call with id c0": _line(tool_calls=[_wanted("h", {"x": 1}, id="c0")]),
+    "two calls": _line(tool_calls=[_wanted("g", {"b": "x"}), _wanted("f", {"a": 2})]),
+    "text and call": _line(content="e", tool_calls=[_wanted("f", {"a": 3})]),
+    "stop": _line(True, done_reason="stop", prompt_eval_count=5, eval_count=2),
+    "text and reason": _line(True, content="f", done_reason="stop"),
+    "call and reason": _line(True, tool_calls=[_wanted("f", {"a": 4})], done_reason="stop"),
+    "length": _line(True, done_reason="length", eval_count=3),
+    "blank": b"\n",
+}
+_INDEXED = {"function": {"index": 0, "name": "f", "arguments": {"a": 1}}}
+_ODD_OLLAMA: dict[str, bytes] = {
+    "no arguments": _line(tool_calls=[_wanted("f", {})]),
+    "broken arguments": _line(tool_calls=[_wanted("f", '{"a":')]),
+    "same id": _line(tool_calls=[_wanted("g", {"b": 2}, id="c0")]),
+    "index": _line(tool_calls=[_INDEXED]),
+    "no name": _line(tool_calls=[{"function": {"arguments": {"a": 1}}}]),
+    "both": _line(content="c", thinking="d"),
+    "no reason": _line(True),
+    "load": _line(True, done_reason="load"),
+    "STOP": _line(True, done_reason="STOP"),
+    "error": b'{"error":"model not found"}\n',
+    "of another kind": b'{"model":"m","created_at":"2026","response":"c","done":false}\n',
+    "strange call": _line(client_tool_call={"name": "f", "input": {"a": 1}}),
+    "CRLF": _line(content="c").replace(b"\n", b"\r\n"),
+    "broken": b'{"model":\n',
+    "event": b"data: {}\n",
+    "not UTF-8": _line(content="e").replace(b'"e"', b'"\xff"'),
+}
+
+
+def _ollama_stream(rng: Random) -> list[bytes]:
+    chosen = rng.choices(["text", "thought", "call", "call", "calls"], k=rng.randrange(5))
+    frames = [_OLLAMA_OPENS]
+    for n, kind in enumerate(chosen):
+        if kind in ("text", "thought"):
+            name = "content" if kind == "text" else "thinking"
+            frames += [_line(**{name: piece}) for piece in _pieces(rng, "I look it up.")]
+        elif kind == "calls":
+            frames.append(_line(tool_calls=[_wanted("f", {"a": n}), _wanted("g", {"b": {"c": n}})]))
+        else:
+            frames.append(_line(tool_calls=[_wanted("f", {"a": n}, id=f"c{n}")]))
+    called = any("call" in kind for kind in chosen)
+    return [
+        *frames,
+        _line(True, done_reason="stop" if called else rng.choice(["stop", "length"]), eval_count=9),
+    ]
+
+
+_OLLAMA_WIRE = Wire(
+    _OLLAMA_OPENS,
+    _OLLAMA,
+    _ODD_OLLAMA,
+    ("text", "call", "stop"),
+    ("call with id c0",),
+    (
+        ("text", "text", "thought", "blank", "stop"),
+        ("thought", "call", "call with an id", "text", "two calls", "call and reason"),
+        ("text", "call"),
+    ),
+    _ollama_stream,
+)
+
+WIRES = {
+    "chat-completions": _CHAT_WIRE,
+    "anthropic": _ANTHROPIC_WIRE,
+    "responses": _RESPONSES_WIRE,
+    "gemini": _GEMINI_WIRE,
+    "ollama": _OLLAMA_WIRE,
+}

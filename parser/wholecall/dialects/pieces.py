@@ -78,7 +78,7 @@ class PieceTranslator(TextTranslator, TurnTranslator):
             except UNREADABLE:
                 key, piece = NO_PIECE
             if key != now or not piece:
-                of = self._in_common(key) if piece else None
+                of = self.in_common(key) if piece else None
                 if of is None:
                     now = runs.stop()
                     deltas += self._singly(frame_of(texts, left, like))
@@ -110,5 +110,5 @@ class PieceTranslator(TextTranslator, TurnTranslator):
         return None
 
     @abstractmethod
-    def _in_common(self, key: Key, /) -> Piecewise | None:
+    def in_common(self, key: Key, /) -> Piecewise | None:
         """Return what the pieces of a text have in common, at its first one; None if that means more than a piece."""

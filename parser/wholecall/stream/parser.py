@@ -172,7 +172,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         self._framing = FRAMINGS[framing](limits) if framing is not None else None
         self._head = b""  # the first bytes, while they do not identify the framing
         asked = (self._text, self._wanted, self._live)
-        is_plain = asked == (None,) * len(asked) and events == "all" and framing in (None, "sse")
+        is_plain = asked == (None,) * len(asked) and events == "all" and framing in (None, "sse", "jsonl")
         # The dialect whose lane the stream may begin in, `"auto"`, or an empty name.
         self._may_begin_in = dialect if is_plain and are_far(policy, limits) else ""
         lane_of(dialect)  # is imported now, if there is one
@@ -505,7 +505,11 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         dialect, self._may_begin_in = self._may_begin_in, ""
         if type(data) is not bytes or self._life not in ("new", "bytes"):
             return False
-        self._lane, may_begin = lane_for(dialect, data, self._policy, self._limits, self._tools)
+        self._lane, may_begin = lane_for(
+            (dialect, None if self._framing is None else name_of(self._framing)),
+            data,
+            (self._policy, self._limits, self._tools),
+        )
         self._may_begin_in = dialect if may_begin else ""
         return self._lane is not None
 
@@ -522,9 +526,10 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         """Let the machine take what a lane has kept; what comes of that was told."""
         self._lane = self._ended = None
         self._translate = self._translate_first
-        if lane.has_begun:
-            self._framing, self._life = FRAMINGS["sse"](self._limits), "frames"
-        for entry in lane.kept():
+        kept = lane.kept()
+        if kept:
+            self._framing, self._life = FRAMINGS[lane.framing](self._limits), "frames"
+        for entry in kept:
             deltas = (
                 self._translate([entry.data], entry)
                 if isinstance(entry, Frame)

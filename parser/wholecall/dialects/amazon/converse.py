@@ -113,7 +113,8 @@ class ConverseTranslator(PieceTranslator):
     def _reader(self, event: str) -> Read:
         return _READERS.get(event, _read_wrapped)
 
-    def _in_common(self, key: Key) -> Piecewise | None:
+    def in_common(self, key: Key) -> Piecewise | None:
+        """Return what the pieces of a text have in common, as for every such translator."""
         kind, index = key[0], index_label(key[1])
         if kind == "input":
             return Slot(0, index, None, "")

@@ -99,7 +99,8 @@ class CohereV1Translator(CohereTranslator):
     def _reader(self, _event: str) -> Read:
         return _read
 
-    def _in_common(self, key: Key) -> Piecewise:
+    def in_common(self, key: Key) -> Piecewise:
+        """Return what the pieces of a text have in common, as for every such translator."""
         kind, index = key
         if kind == "call":
             return Slot(0, index_label(index), None, "")

@@ -69,7 +69,8 @@ class CohereV2Translator(CohereTranslator):
     def _reader(self, _event: str) -> Read:
         return _read
 
-    def _in_common(self, key: Key) -> Piecewise:
+    def in_common(self, key: Key) -> Piecewise:
+        """Return what the pieces of a text have in common, as for every such translator."""
         kind, index = key[0], index_label(key[1])
         if kind == "call":
             return Slot(0, index, None, "")

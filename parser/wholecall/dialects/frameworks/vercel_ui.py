@@ -95,7 +95,8 @@ class VercelUITranslator(PieceTranslator):
     def _reader(self, _event: str) -> Read:
         return _read
 
-    def _in_common(self, key: Key) -> Piecewise | None:
+    def in_common(self, key: Key) -> Piecewise | None:
+        """Return what the pieces of a text have in common, as for every such translator."""
         kind, of = key
         if self._waiting:
             return None

@@ -97,7 +97,7 @@ class GeminiTranslator(PieceTranslator):
             self._count(frame.usageMetadata)
         return (candidate.index, part.thought), part.text
 
-    def _in_common(self, key: Key) -> Piecewise:
+    def in_common(self, key: Key) -> Piecewise:
         """Return what the pieces of a text have in common; nothing else of the answer changes at later ones."""
         number, thought = choice_label(key[0]), key[1]
         self._streamed.no_stop(number)

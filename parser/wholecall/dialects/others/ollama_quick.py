@@ -16,7 +16,7 @@ from wholecall.dialects.others.ollama import OllamaTranslator
 from wholecall.dialects.pieces import NO_PIECE, PieceTranslator, Read
 from wholecall.dialects.runs import Key
 
-__all__ = ["QuickOllamaTranslator"]
+__all__ = ["QuickOllamaTranslator", "piece_of"]
 
 
 class _Said(msgspec.Struct, gc=False):
@@ -63,7 +63,12 @@ _TEXT: Key = ("text", None)
 _THOUGHT: Key = ("thought", None)
 
 
-def _piece_of(data: str) -> tuple[Key, str]:
+def piece_of(data: str) -> tuple[Key, str]:
+    """Return the key and the text of a line that is one piece of text or of reasoning; `NO_PIECE` for most others.
+
+    Raises:
+        msgspec.DecodeError: and the rest of `UNREADABLE`, if it is anything else.
+    """
     line = _pieces.decode(data)
     said = line.message
     text, thought = (line.response, line.thinking) if said is None else (said.content, said.thinking)
@@ -76,9 +81,10 @@ class QuickOllamaTranslator(PieceTranslator, OllamaTranslator):
     """Lines of one stream to deltas, the usual ones by narrow views."""
 
     def _reader(self, _event: str) -> Read:
-        return _piece_of
+        return piece_of
 
-    def _in_common(self, key: Key) -> Piecewise | None:
+    def in_common(self, key: Key) -> Piecewise | None:
+        """Return what the pieces of a text have in common, as for every such translator."""
         kind = TextFragment if key == _TEXT else ReasoningFragment
         return kind(0, "") if self._open else None
 

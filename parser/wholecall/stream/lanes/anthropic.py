@@ -24,8 +24,8 @@ from wholecall.dialects.decode import UNREADABLE
 from wholecall.dialects.labels import id_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.framing.frame import Frame
-from wholecall.output.events import Event, TurnStarted
-from wholecall.stream.lanes.lane import Lane, LaneCall, More, Row, Source, is_unread
+from wholecall.output.events import Event
+from wholecall.stream.lanes.lane import Lane, LaneCall, More, Row, Source, events_of, is_unread
 from wholecall.stream.lanes.words import Counts, Id, Name, NoList, Nothing, Word
 
 __all__ = ["AnthropicLane"]
@@ -136,7 +136,7 @@ class AnthropicLane(Lane):
             texts = first.split(_BETWEEN)
             if "\n" not in "".join(texts):
                 return texts
-        events = [event for event in block.split("\n\n") if event[:1] != ":" or "\n" in event]
+        events = events_of(block)
         for event in events:
             if event.count("\n") != 1 or not event.startswith(_NAMED):
                 return None
@@ -188,9 +188,8 @@ class AnthropicLane(Lane):
         message = event.message
         if self.id or id_label(message.id) is None:
             return False
-        self.id, self.model = message.id, message.model
+        self._open_turn(message.id, message.model, events)
         self._count(message.usage)
-        events.append(TurnStarted(0, 0, self.dialect, message.id, message.model))
         return True
 
     def _count(self, usage: dict[str, Any] | None) -> None:

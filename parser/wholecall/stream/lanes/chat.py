@@ -10,7 +10,7 @@ data: [DONE]
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal, Union
 
 import msgspec
@@ -22,8 +22,8 @@ from wholecall.dialects.openai.chat import THOUGHT, ChatTranslator
 from wholecall.dialects.openai.chat_views import CALL_PIECE, TEXT_PIECE, THOUGHT_PIECE
 from wholecall.dialects.reasons import turn_reason
 from wholecall.framing.frame import Frame
-from wholecall.output.events import Event, TurnStarted
-from wholecall.stream.lanes.lane import Lane, Row, is_unread, no_more
+from wholecall.output.events import Event
+from wholecall.stream.lanes.lane import Lane, Row, data_of, is_unread, no_more
 from wholecall.stream.lanes.words import Counts, Id, Name, NoList, Nothing, Word
 
 __all__ = ["ChatLane"]
@@ -120,15 +120,8 @@ class ChatLane(Lane):
     _may_be_empty = False
     _begins, _n_lines, _prefix = b"data: ", 1, "data: "
 
-    def _texts(self, block: str) -> Sequence[str] | None:
-        if block.startswith("data: "):
-            texts = block[6:].split("\n\ndata: ")
-            if "\n" not in "".join(texts):
-                return texts
-        events = [event for event in block.split("\n\n") if event[:1] != ":" or "\n" in event]
-        if any("\n" in event or not event.startswith("data: ") for event in events):
-            return None
-        return [event[6:] for event in events]
+    def _texts(self, block: str) -> Iterable[str] | None:
+        return data_of(block)
 
     def _in_common(self, row: Row, translator: ChatTranslator) -> Piecewise:
         return translator.goes_on(0, row.label)
@@ -188,8 +181,7 @@ class ChatLane(Lane):
         if is_first:
             if id_label(chunk.id) is None:
                 return False
-            self.id, self.model = chunk.id, chunk.model
-            events.append(TurnStarted(0, 0, self.dialect, chunk.id, chunk.model))
+            self._open_turn(chunk.id, chunk.model, events)
         elif chunk.id != self.id or chunk.model != self.model:
             return False
         for counts in (chunk.usage, chunk.x_groq and chunk.x_groq.usage):
@@ -252,5 +244,5 @@ class ChatLane(Lane):
         if known is None or known[0] not in _REASONS or (known[0] == "tool_calls") != bool(self.calls):
             return False
         self.reason, self.provider_reason = known
-        self._goes_on(self.text, None, no_more)
+        self._more = no_more
         return self._finish(self.calls, events)

@@ -36,8 +36,10 @@ from wholecall.output.events import (
     ToolCallDropped,
     ToolCallStarted,
     TurnFinished,
+    TurnStarted,
 )
 from wholecall.output.turns import Reasoning, ReasoningBlock, Turn
+from wholecall.stream.lanes.table import CRLF
 from wholecall.tools.misfit import Coerced, Misfit
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
     from wholecall.policy import Policy
     from wholecall.tools import Tools
 
-__all__ = ["Lane", "LaneCall", "More", "Row", "Thought", "is_unread", "no_more"]
+__all__ = ["Lane", "LaneCall", "More", "Row", "Thought", "data_of", "events_of", "is_unread", "no_more"]
 
 _LONGEST_FRAME: Final = 4096  # bytes of an event that has begun; small, for it is copied at each read
 _MOST_ARGUMENTS: Final = 65_536  # characters of all calls of a turn
@@ -68,7 +70,7 @@ class LaneCall:
 
     __slots__ = ("extra", "id", "index", "name", "parts", "size")
 
-    def __init__(self, index: int, id: str, name: str, extra: dict[str, Any] | None) -> None:
+    def __init__(self, index: int, id: str | None, name: str, extra: dict[str, Any] | None) -> None:
         self.index, self.id, self.name, self.extra = index, id, name, extra
         self.parts: list[str] = []
         self.size = 0
@@ -131,17 +133,22 @@ class Lane:
 
     Attributes:
         dialect: its name.
-        id, model: those of the answer; empty before its first frame.
+        id, model: those of the answer.
+        has_begun: the answer began.
         text: what was said.
         thoughts: the blocks of reasoning.
         calls: in their order.
         reason, provider_reason: why it ended, None while that is not known.
         usage: the counts so far.
+        framing: its framing's name.
+        between: what ends an event.
         held: bytes of an event that has begun.
         is_over: it was closed.
     """
 
     dialect: ClassVar[str]
+    framing: ClassVar[str] = "sse"
+    between: bytes = b"\n\n"
     _begins: ClassVar[bytes]  # how an event begins, and the lines that it has
     _n_lines: ClassVar[int]
     _prefix: str  # what stands before the data of a piece
@@ -149,7 +156,9 @@ class Lane:
 
     def __init__(self, policy: Policy, limits: Limits, tools: Tools[Any] | None) -> None:
         self._policy, self._limits, self._tools = policy, limits, tools
-        self.id = self.model = ""
+        self.id: str | None = None
+        self.model: str | None = None
+        self.has_begun = False
         self.reason: Any = None  # a word of ours
         self.provider_reason: str | None = None
         self.text = SaidText()
@@ -158,6 +167,7 @@ class Lane:
         self.held = b""
         self.usage: dict[str, Any] = {}
         self.is_over = False
+        self._anomalies: tuple[Any, ...] = ()
         self._ids: set[str] = set()
         self._events: list[Any] = []  # of calls that ended
         self._places: list[tuple[int, _Place]] = []  # where the parts of the answer began in the text
@@ -170,7 +180,7 @@ class Lane:
         self._act: More = Lane.say  # takes the piece that `_more` found, where one is for all kinds
         self._number = 0
         self._is_counted = False  # counts came with these pieces
-        self._mark = 0, self._row()
+        self._mark: tuple[int, list[Entry]] = (0, [])
 
     # Bytes.
 
@@ -178,14 +188,14 @@ class Lane:
         """Take the next bytes, and return the events that they cause; None, and take nothing, if anything is odd."""
         if self.held:
             data = self.held + data
-        block, blank, rest = data.rpartition(b"\n\n")
+        block, end, rest = data.rpartition(self.between)
         try:
             text = block.decode()
         except UnicodeDecodeError:
             text = "\r"
         events: list[Event[Any]] = []
         first = text.removeprefix(self._prefix)
-        if "\n" not in first and "\r" not in first and not rest and len(first) != len(text):
+        if "\n" not in first and "\r" not in first and not rest and self._is_piece(text, first):
             if self._more(self, first, events):  # nearly always, where each event comes alone
                 self.held = rest
                 return events
@@ -193,12 +203,17 @@ class Lane:
             taken = self._take(first, events)
         else:
             self.mark()
+            text = text.replace("\r\n", "\n") if self.between == CRLF else text
             odd = "\r" in text or (rest and not self._is_held(rest))
-            taken = not odd and self._take_all(text if blank else "", events)
+            taken = not odd and self._take_all(text if end else "", events)
         if not taken:
             return None
         self.held = rest
         return events
+
+    def _is_piece(self, text: str, data: str) -> bool:
+        """Return whether these are the text and the data of one event that begins as a piece does."""
+        return len(text) != len(data)
 
     def _take_all(self, block: str, events: list[Event[Any]]) -> bool:
         """Take whole events; return False if one of them is odd."""
@@ -213,8 +228,11 @@ class Lane:
 
     def _is_held(self, rest: bytes) -> bool:
         """Return whether the beginning of an event may wait for its end."""
-        begins = rest.startswith(self._begins[: len(rest)]) and b"\r" not in rest
-        return begins and len(rest) <= _LONGEST_FRAME and rest.count(b"\n", 0, -1) < self._n_lines
+        begun = rest.rstrip(b"\r\n") if self.between == CRLF else rest[:-1]
+        is_open = begun.count(b"\n") < self._n_lines and b"\r" not in begun
+        is_ended = rest.endswith((b"\n\n", b"\r") if self.between == CRLF else b"\r")
+        begins = rest.startswith(self._begins[: len(rest)])
+        return begins and is_open and not is_ended and len(rest) <= _LONGEST_FRAME
 
     @abstractmethod
     def _texts(self, block: str, /) -> Iterable[str] | None:
@@ -228,12 +246,11 @@ class Lane:
 
     def _keep(self, frame: Frame) -> bool:
         """Put a frame that is no piece into the log; return False if that holds too much."""
-        row = self._row()
-        if row.start < row.end:
-            self._log.append(row)
+        if self._more is not no_more:
+            self._log += self._rows()
+            self._more = no_more
         self._log.append(frame)
         self._n_logged += len(frame.data)
-        self._goes_on(self.text, None, no_more)
         return self._n_logged <= _MOST_LOGGED
 
     def _goes_on(self, of: Source, label: Any, more: More) -> None:
@@ -241,10 +258,10 @@ class Lane:
         self._more, self._of, self._label = more, of, label
         self._start, self._is_counted = _size(of), False
 
-    @property
-    def has_begun(self) -> bool:
-        """Whether a frame came."""
-        return bool(self._log)
+    def _open_turn(self, id: str | None, model: str | None, events: list[Event[Any]]) -> None:
+        """Begin the answer."""
+        self.id, self.model, self.has_begun = id, model, True
+        events.append(TurnStarted(0, 0, self.dialect, id, model))
 
     def run(self, row: Row, translator: Any) -> list[Delta]:
         """Return what the dialect's translator would say of pieces in a row, which follow what it has translated."""
@@ -255,21 +272,21 @@ class Lane:
     def _in_common(self, row: Row, translator: Any, /) -> Piecewise:
         """Return what the pieces have in common, as the translator says it."""
 
-    def kept(self) -> Iterator[Entry]:
-        """Yield what was taken before the read at hand, or before the last `mark`, in its order."""
-        n, row = self._mark
-        yield from self._log[:n]
-        if row.start < row.end:
-            yield row
+    def kept(self) -> list[Entry]:
+        """Return what was taken before the read at hand, or before the last `mark`, in its order."""
+        n, rows = self._mark
+        return self._log[:n] + rows
 
     def mark(self) -> None:
         """Let all that was taken so far be in the log."""
-        self._mark = len(self._log), self._row()
+        self._mark = len(self._log), [] if self._more is no_more else self._rows()
 
-    def _row(self) -> Row:
-        """Return the pieces that are not in the log yet."""
+    def _rows(self) -> list[Entry]:
+        """Return the pieces that are not in the log yet, in no row or one."""
+        end = _size(self._of)
         counts = dict(self.usage) if self._is_counted else None
-        return Row(self._of, self._label, self._start, _size(self._of), self._number, counts)
+        row = Row(self._of, self._label, self._start, end, self._number, counts)
+        return [row] if row.start < end else []
 
     def count(self, counts: dict[str, Any]) -> None:
         """Take counts of tokens that came with a piece."""
@@ -299,10 +316,11 @@ class Lane:
 
     # Calls.
 
-    def _begin(self, id: str, name: str, extra: dict[str, Any] | None = None) -> LaneCall | None:
+    def _begin(self, id: str | None, name: str, extra: dict[str, Any] | None = None) -> LaneCall | None:
         """Begin a call; return None if there may be no more, one has its id, or no tool has its name."""
         most, tools = self._limits.max_calls, self._tools
-        if id in self._ids or (most is not None and len(self.calls) >= most):
+        public = id or f"call_0_0_{len(self.calls)}"
+        if public in self._ids or (most is not None and len(self.calls) >= most):
             return None
         if tools is not None and name not in tools:
             return None
@@ -310,7 +328,7 @@ class Lane:
             self._n_arguments += self.calls[-1].size
         call = LaneCall(len(self.calls), id, name, extra)
         self._places.append((self.text.size, call))
-        self._ids.add(id)
+        self._ids.add(public)
         self.calls.append(call)
         return call
 
@@ -344,7 +362,9 @@ class Lane:
             if check is not None and isinstance(typed := check(read.value), (Misfit, Coerced)):
                 return False
             event = ToolCall(
-                *(0, 0, call.index, call.id, call.name, read.value, raw, "exact" if raw else "empty"),
+                *(0, 0, call.index, call.id or f"call_0_0_{call.index}", call.name, read.value, raw),
+                "exact" if raw else "empty",
+                flags=() if call.id else ("id_generated",),
                 extra=call.extra,
                 typed=typed,
             )
@@ -358,7 +378,7 @@ class Lane:
         """Return the last events, None if the end is odd."""
         self.mark()
         n = len(self._events)
-        if self.held or not self.id or not all(call.size for call in self.calls[n:]):
+        if self.held or not self.has_begun or not all(call.size for call in self.calls[n:]):
             return None
         if self.reason is None:
             self._events += map(self._cut, self.calls[n:])
@@ -377,7 +397,7 @@ class Lane:
         n_dropped = sum(type(event) is ToolCallDropped for event in self._events)
         n, usage = len(self._events) - n_dropped, dict(self.usage) or None
         if self.reason is not None:
-            return TurnFinished(0, 0, self.reason, self.provider_reason, n, n_dropped, usage)
+            return TurnFinished(0, 0, self.reason, self.provider_reason, n, n_dropped, usage, self._anomalies)
         reason: Any = "tool_calls" if n else "malformed" if n_dropped else "unknown"
         return TurnFinished(0, 0, reason, None, n, n_dropped, usage, ("missing_finish",))
 
@@ -417,6 +437,23 @@ class Lane:
 
 def _block(thought: Thought) -> ReasoningBlock:
     return ReasoningBlock(thought.text, thought.id, thought.signature, thought.data)
+
+
+def data_of(block: str) -> list[str] | None:
+    """Return the data of server-sent events of one line each, None if one of them is of another form."""
+    if block.startswith("data: "):
+        texts = block[6:].split("\n\ndata: ")
+        if "\n" not in "".join(texts):
+            return texts
+    events = events_of(block)
+    if any("\n" in event or not event.startswith("data: ") for event in events):
+        return None
+    return [event[6:] for event in events]
+
+
+def events_of(block: str) -> list[str]:
+    """Return the server-sent events of a text, without those that are only a comment."""
+    return [event for event in block.split("\n\n") if event[:1] != ":" or "\n" in event]
 
 
 def is_unread(frame: Frame) -> bool:

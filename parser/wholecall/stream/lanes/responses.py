@@ -24,8 +24,8 @@ from wholecall.dialects.labels import id_label
 from wholecall.dialects.openai.responses import ResponsesTranslator
 from wholecall.dialects.openai.responses_events import COMMON, CallPiece, TextPiece, ThoughtPiece
 from wholecall.framing.frame import Frame
-from wholecall.output.events import Event, TurnStarted
-from wholecall.stream.lanes.lane import Lane, More, Row, Source, is_unread
+from wholecall.output.events import Event
+from wholecall.stream.lanes.lane import Lane, More, Row, Source, events_of, is_unread
 from wholecall.stream.lanes.words import Counts, Id, Name, NoList, Word
 
 __all__ = ["ResponsesLane"]
@@ -207,7 +207,7 @@ class ResponsesLane(Lane):
 
     def _texts(self, block: str) -> Iterable[str] | None:
         """Return the texts of pieces like the one before without their first line, those of other events with it."""
-        events = [event for event in block.split("\n\n") if event[:1] != ":" or "\n" in event]
+        events = events_of(block)
         for event in events:
             if event.count("\n") != 1 or not event.startswith(_NAMED):
                 return None
@@ -264,8 +264,7 @@ class ResponsesLane(Lane):
         response = event.response
         if self.id or id_label(response.id) is None or response.output or response.model is None:
             return False
-        self.id, self.model = response.id, response.model
-        events.append(TurnStarted(0, 0, self.dialect, response.id, response.model))
+        self._open_turn(response.id, response.model, events)
         return True
 
     def _in_progress(self, event: _InProgress, _events: list[Event[Any]]) -> bool:

@@ -18,6 +18,7 @@ __all__ = ["LIMITS", "POLICY", "are_far", "lane_for", "lane_of"]
 
 POLICY: Final = Policy()
 LIMITS: Final = Limits()
+CRLF: Final = b"\r\n\r\n"
 _KIB: Final = 1024
 # What a lane may take before it looks at any limit but that of calls; each is some times what it can come to there.
 _LEAST: Final = {
@@ -49,8 +50,10 @@ _PLACES: Final = {
     "chat-completions": _Place(
         "chat", "ChatLane", b"data: {", (b'"chat.completion.chunk"', b'"prompt_filter_results"')
     ),
-    "anthropic": _Place("anthropic", "AnthropicLane", b"event: message_start\ndata: {", (b"",)),
-    "responses": _Place("responses", "ResponsesLane", b"event: response.created\ndata: {", (b"",)),
+    "anthropic": _Place("anthropic", "AnthropicLane", b"event: message_start\n", (b"",)),
+    "responses": _Place("responses", "ResponsesLane", b"event: response.created\n", (b"",)),
+    "gemini": _Place("gemini", "GeminiLane", b"data: {", (b'"candidates"',)),
+    "ollama": _Place("ollama", "OllamaLane", b"{", (b'"created_at"',)),
 }
 
 
@@ -75,15 +78,25 @@ def are_far(policy: Policy, limits: Limits) -> bool:
 
 
 def lane_for(
-    dialect: str, data: bytes, policy: Policy, limits: Limits, tools: Tools[Any] | None
+    asked: tuple[str, str | None], data: bytes, options: tuple[Policy, Limits, Tools[Any] | None]
 ) -> tuple[Lane | None, bool]:
-    """Return the lane of a stream that begins with these bytes, None if it has none; and whether it can still have one."""
+    """Return the lane of a stream that begins with these bytes, None if it has none; and whether it can still have one.
+
+    `asked` are the names of the dialect, or `"auto"`, and of the framing, if there is one.
+    """
+    dialect, framing = asked
     comments = _COMMENTS.match(data) if data[:1] == b":" else None
     start = comments.end() if comments else 0
     if start == len(data):
         return None, True
     for name, place in _PLACES.items():
-        if dialect in ("auto", name) and data.startswith(place.begins, start):
-            lane = lane_of(name) if any(word in data for word in place.holds) else None
-            return (None if lane is None else lane(policy, limits, tools)), False
+        begins = dialect in ("auto", name) and data.startswith(place.begins, start)
+        if begins and any(word in data for word in place.holds):
+            made = lane_of(name)
+            if made is None or framing not in (None, made.framing):
+                return None, False
+            lane = made(*options)
+            if CRLF in data and lane.framing == "sse":
+                lane.between = CRLF
+            return lane, False
     return None, False

@@ -1,0 +1,157 @@
+"""The lane of Gemini.
+
+data: {"candidates":[{"content":{"parts":[{"text":"Hi"}],"role":"model"},"index":0}],"responseId":"r1","modelVersion":"m"}
+data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"a":1}}}],"role":"model"}}],"responseId":"r1"}
+data: {"candidates":[{"content":{"parts":[{"text":""}]},"finishReason":"STOP"}],"usageMetadata":{…},"responseId":"r1"}
+
+Calls are whole, and told at once. Their arguments are the wire's own text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal, Union
+
+import msgspec
+
+from wholecall.deltas import Piecewise
+from wholecall.dialects.decode import NO_TEXT, UNREADABLE, is_blank, wire_text
+from wholecall.dialects.google.gemini import GeminiTranslator
+from wholecall.dialects.google.gemini_views import SPOKEN
+from wholecall.dialects.labels import id_label
+from wholecall.dialects.reasons import turn_reason
+from wholecall.framing.frame import Frame
+from wholecall.output.events import Event
+from wholecall.stream.lanes.lane import Lane, Row, data_of, is_unread, no_more
+from wholecall.stream.lanes.words import Counts, Id, Name, Word
+
+__all__ = ["GeminiLane"]
+
+
+class _Call(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    name: Name
+    args: msgspec.Raw = NO_TEXT
+    id: Union[Id, None] = None
+
+
+class _Part(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    text: Union[str, None] = None
+    thought: bool = False
+    functionCall: Union[_Call, None] = None  # noqa: N815 - as REST spells it
+    thoughtSignature: Union[Word, None] = None  # noqa: N815
+
+
+class _Content(msgspec.Struct, gc=False):
+    parts: list[_Part] = []
+
+
+class _Candidate(msgspec.Struct, gc=False):
+    content: Union[_Content, None] = None
+    index: Literal[0] = 0
+    finishReason: Union[str, None] = None  # noqa: N815
+    finish_reason: None = None
+
+
+class _Frame(msgspec.Struct, gc=False):
+    candidates: Annotated[list[_Candidate], msgspec.Meta(min_length=1, max_length=1)]
+    responseId: Union[Word, None] = None  # noqa: N815
+    modelVersion: Union[Word, None] = None  # noqa: N815
+    usageMetadata: Counts = None  # noqa: N815
+    usage_metadata: None = None
+    response_id: None = None
+    model_version: None = None
+    promptFeedback: None = None  # noqa: N815
+    prompt_feedback: None = None
+    response: None = None
+    error: None = None
+
+
+class _First(_Frame, gc=False, forbid_unknown_fields=True):
+    createTime: Any = None  # noqa: N815 - Vertex says it
+
+
+_first = msgspec.json.Decoder(_First).decode
+_any = msgspec.json.Decoder(_Frame).decode
+_spoken = SPOKEN.decode
+
+
+class GeminiLane(Lane):
+    """Responses of one candidate."""
+
+    dialect = "gemini"
+    _may_be_empty = False
+    _begins, _n_lines, _prefix = b"data: ", 1, "data: "
+
+    def _texts(self, block: str) -> Iterable[str] | None:
+        return data_of(block)
+
+    def _in_common(self, row: Row, translator: GeminiTranslator) -> Piecewise:
+        return translator.in_common(row.label)
+
+    def _more_piece(self, text: str, events: list[Event[Any]]) -> bool:
+        try:
+            frame = _spoken(text)
+        except UNREADABLE:
+            return False
+        [candidate] = frame.candidates
+        [part] = candidate.content.parts
+        if frame.responseId != self.id or (candidate.index, part.thought) != self._label or not part.text:
+            return False
+        if frame.usageMetadata:
+            self.count(frame.usageMetadata)
+        return self._act(self, part.text, events)
+
+    def _take(self, text: str, events: list[Event[Any]]) -> bool:
+        frame = Frame("message", text)
+        try:
+            said = _any(text) if self.has_begun else _first(text)
+        except UNREADABLE:
+            return False
+        [candidate] = said.candidates
+        parts = candidate.content.parts if candidate.content is not None else []
+        if not self.has_begun and (said.responseId is None or id_label(said.responseId) is not None):
+            self._open_turn(said.responseId, said.modelVersion, events)
+        if said.responseId != self.id or self.reason is not None or not self._keep(frame):
+            return False
+        if not any(part.functionCall for part in parts) and is_unread(frame):
+            return False
+        self.usage.update(said.usageMetadata or {})
+        taken = all(self._take_part(part, events) for part in parts)
+        return taken and (candidate.finishReason is None or self._take_reason(candidate.finishReason))
+
+    def _take_part(self, part: _Part, events: list[Event[Any]]) -> bool:
+        if part.functionCall is not None:
+            return part.text is None and not part.thought and self._take_call(part, events)
+        if part.text is None or part.thoughtSignature is not None:
+            return False
+        if not part.text:
+            return True
+        if not part.thought:
+            self.say(part.text, events)
+            self._goes_on(self.text, (0, False), GeminiLane._more_piece)
+            self._act = Lane.say
+            return True
+        if not self.thoughts:
+            self._begin_thought()
+        self.think(part.text, events)
+        self._goes_on(self.thoughts[0], (0, True), GeminiLane._more_piece)
+        self._act = Lane.think
+        return True
+
+    def _take_call(self, part: _Part, events: list[Event[Any]]) -> bool:
+        wanted = part.functionCall
+        assert wanted is not None
+        text, seal = wire_text(wanted.args), part.thoughtSignature
+        if is_blank(text) or (wanted.id is not None and id_label(wanted.id) is None):
+            return False
+        call = self._begin(wanted.id, wanted.name, None if seal is None else {"thoughtSignature": seal})
+        self._more = no_more
+        return call is not None and self.argue(text, events) and self._finish([call], events)
+
+    def _take_reason(self, raw: str) -> bool:
+        known = turn_reason(raw)
+        if known is None or known[0] not in ("stop", "length") or (known[0] == "length" and self.calls):
+            return False
+        self.reason, self.provider_reason = ("tool_calls" if self.calls else known[0]), raw
+        self._more = no_more
+        return True

@@ -1,0 +1,152 @@
+"""The lane of Ollama's chat.
+
+{"model":"m","created_at":"…","message":{"role":"assistant","content":"Hi"},"done":false}
+{"model":"m","created_at":"…","message":{"content":"","tool_calls":[{"function":{"name":"f","arguments":{"a":1}}}]},"done":false}
+{"model":"m","created_at":"…","message":{"content":""},"done":true,"done_reason":"stop","eval_count":9}
+
+Calls are whole, and told at once. Their arguments are the wire's own text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar, Union
+
+import msgspec
+
+from wholecall.deltas import Piecewise
+from wholecall.dialects.decode import NO_TEXT, UNREADABLE, is_blank, wire_text
+from wholecall.dialects.labels import id_label
+from wholecall.dialects.others.ollama_quick import QuickOllamaTranslator, piece_of
+from wholecall.framing.frame import Frame
+from wholecall.output.events import Event
+from wholecall.stream.lanes.lane import Lane, Row, is_unread, no_more
+from wholecall.stream.lanes.words import Id, Name, Word
+
+__all__ = ["OllamaLane"]
+
+_Count = Union[int, None]
+
+
+class _Function(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    name: Name
+    arguments: msgspec.Raw = NO_TEXT
+    index: _Count = None
+
+
+class _Call(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    function: _Function
+    id: Union[Id, None] = None
+    type: Any = None
+
+
+class _Message(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    role: Any = None
+    content: Union[str, None] = None
+    thinking: Union[str, None] = None
+    tool_calls: Union[list[_Call], None] = None
+
+
+class _Line(msgspec.Struct, gc=False):
+    model: Word
+    message: _Message
+    done: bool
+    done_reason: Union[str, None] = None
+    prompt_eval_count: _Count = None
+    eval_count: _Count = None
+    error: None = None
+    type: None = None
+
+
+class _First(_Line, gc=False, forbid_unknown_fields=True):
+    created_at: Any = None
+    total_duration: Any = None
+    load_duration: Any = None
+    prompt_eval_duration: Any = None
+    eval_duration: Any = None
+
+
+_first = msgspec.json.Decoder(_First).decode
+_any = msgspec.json.Decoder(_Line).decode
+
+
+class OllamaLane(Lane):
+    """Lines of one answer."""
+
+    dialect = "ollama"
+    framing = "jsonl"
+    between: ClassVar[bytes] = b"\n"  # type: ignore[misc] # always
+    _may_be_empty = False
+    _begins, _n_lines, _prefix = b"{", 1, ""
+
+    def _is_piece(self, text: str, _data: str) -> bool:
+        return text[:1] == "{"
+
+    def _texts(self, block: str) -> Iterable[str] | None:
+        lines = [line for line in block.split("\n") if line]
+        return lines if all(line[0] == "{" for line in lines) else None
+
+    def _in_common(self, row: Row, translator: QuickOllamaTranslator) -> Piecewise:
+        of = translator.in_common(row.label)
+        assert of is not None  # the answer is open
+        return of
+
+    def _more_piece(self, text: str, events: list[Event[Any]]) -> bool:
+        try:
+            key, piece = piece_of(text)
+        except UNREADABLE:
+            return False
+        return key == self._label and bool(piece) and self._act(self, piece, events)
+
+    def _take(self, text: str, events: list[Event[Any]]) -> bool:
+        frame, is_first = Frame("message", text), not self.has_begun
+        try:
+            line = _first(text) if is_first else _any(text)
+        except UNREADABLE:
+            return False
+        if self.reason is not None or not self._keep(frame):
+            return False
+        if is_first:
+            self._open_turn(None, line.model, events)
+        message = line.message
+        if (message.thinking and message.content) or (not message.tool_calls and is_unread(frame)):
+            return False
+        if message.thinking or message.content:
+            self._speak(message, events)
+        taken = all(self._take_call(call, events) for call in message.tool_calls or ())
+        return taken and (not line.done or self._take_end(line))
+
+    def _speak(self, message: _Message, events: list[Event[Any]]) -> None:
+        if message.thinking:
+            if not self.thoughts:
+                self._begin_thought()
+            self.think(message.thinking, events)
+            self._goes_on(self.thoughts[0], ("thought", None), OllamaLane._more_piece)
+            self._act = Lane.think
+        elif message.content:
+            self.say(message.content, events)
+            self._goes_on(self.text, ("text", None), OllamaLane._more_piece)
+            self._act = Lane.say
+
+    def _take_call(self, wanted: _Call, events: list[Event[Any]]) -> bool:
+        text = wire_text(wanted.function.arguments)
+        is_alone = (
+            wanted.id is None and wanted.function.index is None
+        )  # else the index may say that it came before
+        if is_blank(text) or not (is_alone or id_label(wanted.id) is not None):
+            return False
+        call = self._begin(wanted.id, wanted.function.name)
+        self._more = no_more
+        return call is not None and self.argue(text, events) and self._finish([call], events)
+
+    def _take_end(self, line: _Line) -> bool:
+        reason = line.done_reason
+        if not (reason == "stop" or (reason == "length" and not self.calls)):
+            return False
+        counts = {"prompt_eval_count": line.prompt_eval_count, "eval_count": line.eval_count}
+        self.usage.update({name: count for name, count in counts.items() if count is not None})
+        self.reason, self.provider_reason = ("tool_calls" if self.calls else reason), reason
+        if self.calls:
+            self._anomalies = ("finish_reason_mismatch",)  # Ollama never says that it stopped for calls
+        self._more = no_more
+        return True
