@@ -12,7 +12,7 @@ Blocks come one after the other. A call that its block has closed is told when t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Final, Literal, Union
 
 import msgspec
@@ -25,7 +25,7 @@ from wholecall.dialects.labels import id_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.framing.frame import Frame
 from wholecall.output.events import Event
-from wholecall.stream.lanes.lane import Lane, LaneCall, More, Row, Source, events_of, is_unread
+from wholecall.stream.lanes.lane import Lane, LaneCall, More, Row, Source, is_unread, named_events
 from wholecall.stream.lanes.words import Counts, Id, Name, NoList, Nothing, Word
 
 __all__ = ["AnthropicLane"]
@@ -129,18 +129,14 @@ class AnthropicLane(Lane):
         self._closed: LaneCall | None = None  # which was not told yet
         self._is_whole = False
 
-    def _texts(self, block: str) -> Sequence[str] | None:
+    def _texts(self, block: str) -> Iterable[str] | None:
         """Return the texts of pieces without their first line, those of other events with it."""
-        first = block.removeprefix(_PIECE)
-        if len(first) != len(block):
-            texts = first.split(_BETWEEN)
+        if block.startswith(_PIECE):
+            texts = block[len(_PIECE) :].split(_BETWEEN)
             if "\n" not in "".join(texts):
                 return texts
-        events = events_of(block)
-        for event in events:
-            if event.count("\n") != 1 or not event.startswith(_NAMED):
-                return None
-        return [event.removeprefix(_PIECE) for event in events]
+        events = named_events(block)
+        return events and [event.removeprefix(_PIECE) for event in events]
 
     def _in_common(self, row: Row, translator: AnthropicTranslator) -> Piecewise:
         of = translator.goes_on(*row.label)

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from wholecall.policy import Policy
     from wholecall.tools import Tools
 
-__all__ = ["Lane", "LaneCall", "More", "Row", "Thought", "data_of", "events_of", "is_unread", "no_more"]
+__all__ = ["Lane", "LaneCall", "More", "Row", "Thought", "data_of", "is_unread", "named_events", "no_more"]
 
 _LONGEST_FRAME: Final = 4096  # bytes of an event that has begun; small, for it is copied at each read
 _MOST_ARGUMENTS: Final = 65_536  # characters of all calls of a turn
@@ -151,7 +151,7 @@ class Lane:
     between: bytes = b"\n\n"
     _begins: ClassVar[bytes]  # how an event begins, and the lines that it has
     _n_lines: ClassVar[int]
-    _prefix: str  # what stands before the data of a piece
+    _prefix: str  # what stands before the data of a piece; empty where nothing does
     _may_be_empty: ClassVar[bool]  # whether a call that ended without arguments has none
 
     def __init__(self, policy: Policy, limits: Limits, tools: Tools[Any] | None) -> None:
@@ -195,7 +195,8 @@ class Lane:
             text = "\r"
         events: list[Event[Any]] = []
         first = text.removeprefix(self._prefix)
-        if "\n" not in first and "\r" not in first and not rest and self._is_piece(text, first):
+        is_one = len(first) != len(text) or (not self._prefix and text)
+        if is_one and not rest and "\n" not in first and "\r" not in first:
             if self._more(self, first, events):  # nearly always, where each event comes alone
                 self.held = rest
                 return events
@@ -210,10 +211,6 @@ class Lane:
             return None
         self.held = rest
         return events
-
-    def _is_piece(self, text: str, data: str) -> bool:
-        """Return whether these are the text and the data of one event that begins as a piece does."""
-        return len(text) != len(data)
 
     def _take_all(self, block: str, events: list[Event[Any]]) -> bool:
         """Take whole events; return False if one of them is odd."""
@@ -445,14 +442,26 @@ def data_of(block: str) -> list[str] | None:
         texts = block[6:].split("\n\ndata: ")
         if "\n" not in "".join(texts):
             return texts
-    events = events_of(block)
+    events = _without_comments(block)
     if any("\n" in event or not event.startswith("data: ") for event in events):
         return None
     return [event[6:] for event in events]
 
 
-def events_of(block: str) -> list[str]:
-    """Return the server-sent events of a text, without those that are only a comment."""
+def named_events(block: str) -> Sequence[str] | None:
+    """Return server-sent events of a name and one line of data each, None if one of them is of another form."""
+    events: Sequence[str] = block.split("\n\n") if "\n\n" in block else (block,)
+    if all(map(_is_named, events)):
+        return events
+    events = _without_comments(block)
+    return events if all(map(_is_named, events)) else None
+
+
+def _is_named(event: str) -> bool:
+    return event.count("\n") == 1 and event.startswith("event: ")
+
+
+def _without_comments(block: str) -> list[str]:
     return [event for event in block.split("\n\n") if event[:1] != ":" or "\n" in event]
 
 

@@ -79,9 +79,6 @@ class OllamaLane(Lane):
     _may_be_empty = False
     _begins, _n_lines, _prefix = b"{", 1, ""
 
-    def _is_piece(self, text: str, _data: str) -> bool:
-        return text[:1] == "{"
-
     def _texts(self, block: str) -> Iterable[str] | None:
         lines = [line for line in block.split("\n") if line]
         return lines if all(line[0] == "{" for line in lines) else None

@@ -25,7 +25,7 @@ from wholecall.dialects.openai.responses import ResponsesTranslator
 from wholecall.dialects.openai.responses_events import COMMON, CallPiece, TextPiece, ThoughtPiece
 from wholecall.framing.frame import Frame
 from wholecall.output.events import Event
-from wholecall.stream.lanes.lane import Lane, More, Row, Source, events_of, is_unread
+from wholecall.stream.lanes.lane import Lane, More, Row, Source, is_unread, named_events
 from wholecall.stream.lanes.words import Counts, Id, Name, NoList, Word
 
 __all__ = ["ResponsesLane"]
@@ -207,11 +207,9 @@ class ResponsesLane(Lane):
 
     def _texts(self, block: str) -> Iterable[str] | None:
         """Return the texts of pieces like the one before without their first line, those of other events with it."""
-        events = events_of(block)
-        for event in events:
-            if event.count("\n") != 1 or not event.startswith(_NAMED):
-                return None
-        return (event.removeprefix(self._prefix) for event in events)  # which changes between them
+        events = named_events(block)
+        # Lazily: what stands before the data of a piece changes between them.
+        return events and (event.removeprefix(self._prefix) for event in events)
 
     def _in_common(self, row: Row, translator: ResponsesTranslator) -> Piecewise:
         translator.expect(row.number)
