@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
@@ -81,6 +82,46 @@ def change(frames: list[bytes], rng: random.Random, wire: Wire) -> None:
         frames.insert(at, frames[at])
     else:
         frames.insert(rng.randrange(len(frames)), frames.pop(at))
+
+
+@pytest.mark.parametrize("dialect", WIRES)
+@pytest.mark.parametrize("way", ["forgetting", "calls only", "as events", "as dicts", "both"])
+def test_other_ways_to_read(dialect: str, way: str) -> None:
+    """Law 129: so do streams whose text is forgotten at times or not shown, and events that come decoded, named or not."""
+    rng, wire = random.Random(3), WIRES[dialect]
+    for _ in range(150):
+        frames = wire.stream(rng)
+        if rng.random() < 0.5:
+            change(frames, rng, wire)
+        steps = [(frame, rng.random() < 0.3) for frame in frames]
+        assert told(steps, way, lane=False) == told(steps, way, lane=True), frames
+
+
+def told(steps: Sequence[tuple[bytes, bool]], way: str, *, lane: bool) -> tuple[list[Any], Any]:
+    """Return what a stream says in steps, each of which says whether it is taken in another way than as bytes."""
+    parser = ToolCallParser[Any](events="calls" if way == "calls only" else "all")
+    parser._may_begin_in = parser._may_begin_in if lane else ""
+    events: list[Any] = []
+    for frame, chosen in steps:
+        name, payload = decoded(frame)
+        if way == "forgetting" and chosen:
+            parser.forget()
+        if payload is None or way in ("forgetting", "calls only") or (way == "both" and chosen):
+            events.append(parser.feed(frame))
+        else:
+            events.append(parser.feed_event(payload, name if way == "as events" else None))
+    events.append(parser.close())
+    return events, parser.turns
+
+
+def decoded(frame: bytes) -> tuple[str | None, Any]:
+    """Return the name and the payload of an event, None if it has no payload of its own."""
+    text = frame.decode(errors="replace")
+    name = text[len("event: ") :].partition("\n")[0] if text.startswith("event: ") else None
+    try:
+        return name, json.loads(text[text.index("{") :])
+    except ValueError:
+        return name, None
 
 
 @pytest.mark.parametrize("number", range(12))

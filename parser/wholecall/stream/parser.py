@@ -27,7 +27,8 @@ from wholecall.output.events import Event, OutputProgress, TextDelta
 from wholecall.output.turns import Turn
 from wholecall.policy import Policy
 from wholecall.stream.assembling import assembler
-from wholecall.stream.lanes.table import LIMITS, POLICY, are_far, lane_for, lane_of
+from wholecall.stream.lanes.table import LIMITS, POLICY, are_far, lane_for, lane_of, lane_of_frame
+from wholecall.stream.lanes.words import Asked
 from wholecall.stream.live import LiveArguments
 from wholecall.stream.live_output import LiveOutput
 from wholecall.stream.options import EventsWanted, MovedOptions, ParserOptions, checked_events
@@ -172,7 +173,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         self._framing = FRAMINGS[framing](limits) if framing is not None else None
         self._head = b""  # the first bytes, while they do not identify the framing
         asked = (self._text, self._wanted, self._live)
-        is_plain = asked == (None,) * len(asked) and events == "all" and framing in (None, "sse", "jsonl")
+        is_plain = asked == (None,) * len(asked) and framing in (None, "sse", "jsonl")
         # The dialect whose lane the stream may begin in, `"auto"`, or an empty name.
         self._may_begin_in = dialect if is_plain and are_far(policy, limits) else ""
         lane_of(dialect)  # is imported now, if there is one
@@ -239,7 +240,11 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
 
         For sessions without end, and where only events are wanted: what the model says then takes no memory.
         """
-        self._machine.forget()
+        lane = self._lane or self._ended
+        if lane is not None:
+            lane.forget()
+        else:
+            self._machine.forget()
 
     @overload
     def partial(self, call: OutputProgress | TextDelta) -> PartialOutput | None: ...
@@ -343,8 +348,18 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         Raises:
             StreamClosed: the parser was closed or aborted.
         """
+        lane = self._lane
+        if lane is not None and event is None and (events := lane.feed_object(payload)) is not None:
+            return events
         self._refuse_if_closed()
         frames = list(frames_of(payload, event))
+        if self._may_begin_in and frames:
+            lane = self._lane = self._lane_of(frames[0])
+        if lane is not None:
+            events = lane.feed_frames(frames)
+            if events is not None:
+                return events
+            self._leave(lane)
         self._machine.advance(self._translate([frame.data for frame in frames], frames))
         self._count(frames)
         return self._collect()
@@ -359,6 +374,8 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             self._lane, self._ended = None, lane
             self._stop()
             return events
+        if lane is not None:
+            self._leave(lane)
         return self._end()
 
     def _end(self) -> list[Event[ArgsT]]:
@@ -505,13 +522,20 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         dialect, self._may_begin_in = self._may_begin_in, ""
         if type(data) is not bytes or self._life not in ("new", "bytes"):
             return False
-        self._lane, may_begin = lane_for(
-            (dialect, None if self._framing is None else name_of(self._framing)),
-            data,
-            (self._policy, self._limits, self._tools),
-        )
+        framing = None if self._framing is None else name_of(self._framing)
+        self._lane, may_begin = lane_for(dialect, framing, data, self._asked())
         self._may_begin_in = dialect if may_begin else ""
         return self._lane is not None
+
+    def _lane_of(self, frame: Frame) -> Lane | None:
+        """Return the lane of a stream that begins with a frame, if there is one."""
+        dialect, self._may_begin_in = self._may_begin_in, ""
+        if self._life not in ("new", "bytes"):
+            return None
+        return lane_of_frame(dialect, frame, self._asked())
+
+    def _asked(self) -> Asked:
+        return Asked(self._policy, self._limits, self._tools, self._events == "all")
 
     @property
     def _machine(self) -> Assembler:
@@ -528,16 +552,19 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         self._translate = self._translate_first
         kept = lane.kept()
         if kept:
-            self._framing, self._life = FRAMINGS[lane.framing](self._limits), "frames"
+            self._life = "frames"
+        if kept and lane.held is not None:
+            self._framing = FRAMINGS[lane.framing](self._limits)
         for entry in kept:
-            deltas = (
-                self._translate([entry.data], entry)
-                if isinstance(entry, Frame)
-                else lane.run(entry, self._translator)
-            )
-            self._assembler.advance(deltas)
+            if entry is None:
+                self._assembler.forget()
+            elif isinstance(entry, Frame):
+                self._assembler.advance(self._translate([entry.data], entry))
+            else:
+                self._assembler.advance(lane.run(entry, self._translator))
         self._collect()
-        self.feed(lane.held)
+        if begun := lane.held or lane.body:
+            self.feed(begun)
         if lane.is_over:
             self._end()
 

@@ -20,7 +20,7 @@ import msgspec
 
 from wholecall.framing import Frame
 
-__all__ = ["frames_of"]
+__all__ = ["frames_of", "is_of_fields"]
 
 _ENVELOPE = frozenset({"data", "event", "id", "retry", "comments"})  # the fields of a server-sent event
 _ADDED = frozenset(  # declared fields that were never on the wire
@@ -82,6 +82,11 @@ def _frames_of_event(item: Any, name: str) -> Iterator[Frame]:
         yield Frame(str(getattr(item, "event", None) or name), text)
     elif not (type(kind) is str and kind in _RETOLD):
         yield Frame(name, _json_text(item))
+
+
+def is_of_fields(cls: type) -> bool:
+    """Return whether objects of a class are models whose fields are what was on the wire, by their own names."""
+    return _KINDS[cls].read is _fields
 
 
 # Text.

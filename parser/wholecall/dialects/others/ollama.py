@@ -63,7 +63,8 @@ class OllamaTranslator(TurnTranslator):
         message = line.message or _Message(line.response, line.thinking)
         said = report.thought(message.thinking) + report.text(message.content)
         opened = self._opened(None, line.model, repeats=not (said or message.tool_calls))
-        self._calls.next_frame()
+        if message.tool_calls:
+            self._calls.next_frame()
         called = [delta for call in message.tool_calls or () for delta in self._call(call)]
         return opened + said + called + (self._last(line) if line.done is True else [])
 

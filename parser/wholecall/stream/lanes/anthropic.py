@@ -13,20 +13,23 @@ Blocks come one after the other. A call that its block has closed is told when t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, ClassVar, Final, Literal, Union
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Union
 
 import msgspec
 
 from wholecall.deltas import Piecewise
 from wholecall.dialects.anthropic.messages import AnthropicTranslator
 from wholecall.dialects.anthropic.views import InputPiece, Piece, TextPiece, ThinkingPiece
-from wholecall.dialects.decode import UNREADABLE
+from wholecall.dialects.decode import NO_TEXT, UNREADABLE, is_blank, wire_text
 from wholecall.dialects.labels import id_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.framing.frame import Frame
 from wholecall.output.events import Event
-from wholecall.stream.lanes.lane import Lane, LaneCall, More, Row, Source, is_unread, named_events
+from wholecall.stream.lanes.lane import Lane, LaneCall, More, Row, SdkPiece, Source, is_unread, named_events
 from wholecall.stream.lanes.words import Counts, Id, Name, NoList, Nothing, Word
+
+if TYPE_CHECKING:
+    from wholecall.stream.lanes.words import Asked
 
 __all__ = ["AnthropicLane"]
 
@@ -108,6 +111,34 @@ class _Ping(msgspec.Struct, gc=False, tag="ping"):
     pass
 
 
+class _Whole(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    """A block of a whole message."""
+
+    type: Literal["text", "thinking", "tool_use"]
+    text: Union[str, None] = None
+    citations: NoList = None
+    thinking: Union[str, None] = None
+    signature: Union[Word, None] = None
+    id: Union[Id, None] = None
+    name: Union[Name, None] = None
+    input: msgspec.Raw = NO_TEXT
+    caller: Union[dict[str, Any], None] = None
+
+
+class _Body(msgspec.Struct, gc=False, forbid_unknown_fields=True, tag="message"):
+    """A whole message."""
+
+    id: Word
+    model: Word
+    content: list[_Whole]
+    stop_reason: str
+    role: Any = None
+    stop_sequence: Any = None
+    container: None = None
+    usage: Counts = None
+
+
+_body = msgspec.json.Decoder(_Body).decode
 _piece = msgspec.json.Decoder(Piece).decode
 _any = msgspec.json.Decoder(
     Union[_MessageStart, _BlockStart, _Delta, _BlockStop, _MessageDelta, _MessageStop, _Ping]
@@ -115,18 +146,34 @@ _any = msgspec.json.Decoder(
 _REASONS = frozenset({"stop", "length", "tool_calls"})
 
 
+_DELTAS: Final[Mapping[str, tuple[type, str]]] = {
+    "input_json_delta": (InputPiece, "partial_json"),
+    "text_delta": (TextPiece, "text"),
+    "thinking_delta": (ThinkingPiece, "thinking"),
+}
+
+
+def _block_delta(event: Any) -> SdkPiece | None:
+    fields = event.__dict__
+    of_delta = fields["delta"].__dict__
+    kind, name = _DELTAS[of_delta["type"]]
+    return None if event.__pydantic_extra__ else ((fields["index"], kind), of_delta[name], 0)
+
+
 class AnthropicLane(Lane):
     """Events of one message, whose blocks come one after the other."""
 
     dialect = "anthropic"
     _may_be_empty = True
+    _READERS = {"RawContentBlockDeltaEvent": _block_delta}  # noqa: RUF012 - as in the base class
     _begins, _n_lines, _prefix = _NAMED.encode(), 2, _PIECE
 
-    def __init__(self, *options: Any) -> None:
-        super().__init__(*options)
+    def __init__(self, asked: Asked) -> None:
+        super().__init__(asked)
         self._block = -1  # the number of the latest block, and its type while it is open
         self._kind = ""
         self._closed: LaneCall | None = None  # which was not told yet
+        self._input = ""  # of a call that came whole
         self._is_whole = False
 
     def _texts(self, block: str) -> Iterable[str] | None:
@@ -137,6 +184,10 @@ class AnthropicLane(Lane):
                 return texts
         events = named_events(block)
         return events and [event.removeprefix(_PIECE) for event in events]
+
+    def _frame(self, text: str) -> Frame:
+        name, between, data = text.partition("\ndata: ")
+        return Frame(name[len(_NAMED) :], data) if between else Frame("content_block_delta", text)
 
     def _in_common(self, row: Row, translator: AnthropicTranslator) -> Piecewise:
         of = translator.goes_on(*row.label)
@@ -155,23 +206,55 @@ class AnthropicLane(Lane):
 
     # Other frames.
 
-    def _take(self, text: str, events: list[Event[Any]]) -> bool:
-        name, between, data = text.partition("\ndata: ")
-        name = name[len(_NAMED) :] if between else "content_block_delta"
+    def _take(self, frame: Frame, events: list[Event[Any]]) -> bool:
         try:
-            event = _any(data or text)
+            event = _any(frame.data)
         except UNREADABLE:
-            return False
-        frame = Frame(name, data or text)
+            return not self._log and self._take_whole(frame, events)
         is_call = type(event) is _BlockStart and event.content_block.type == "tool_use"
         if not is_call and is_unread(frame):
             return False
         if type(event) is _Ping:
-            return name == "ping" and self._ping(frame)
+            return frame.event in ("", "ping") and self._ping(frame)
         tag, take = self._TAKE[type(event)]
-        if name != tag or self._is_whole or not (self.id or type(event) is _MessageStart):
+        if frame.event not in ("", tag) or self._is_whole or not (self.id or type(event) is _MessageStart):
             return False
         return self._keep(frame) and take(self, event, events)
+
+    def _take_whole(self, frame: Frame, events: list[Event[Any]]) -> bool:
+        """Take a whole message."""
+        try:
+            body = _body(frame.data)
+        except UNREADABLE:
+            return False
+        called = any(block.type == "tool_use" for block in body.content)
+        known = turn_reason(body.stop_reason)
+        if known is None or known[0] not in _REASONS or (known[0] == "tool_calls") != called:
+            return False
+        if id_label(body.id) is None or not self._keep(frame) or (not called and is_unread(frame)):
+            return False
+        self._open_turn(body.id, body.model, events)
+        self._count(body.usage)
+        self.reason, self.provider_reason = known
+        self._is_whole = True
+        return all(self._take_block(block, events) for block in body.content) and self._tell(events)
+
+    def _take_block(self, block: _Whole, events: list[Event[Any]]) -> bool:
+        """Take a block of a whole message."""
+        if block.type == "text":
+            self._places.append((self.text.size, None))
+            return bool(block.text) and self.say(block.text or "", events)
+        if block.type == "thinking":
+            self._begin_thought().signature = block.signature
+            return bool(block.thinking) and self.think(block.thinking or "", events)
+        text = wire_text(block.input)
+        if block.id is None or id_label(block.id) is None or not block.name or is_blank(text):
+            return False
+        if not self._tell(events):
+            return False
+        extra = None if block.caller is None else {"caller": block.caller}
+        self._closed, self._input = self._begin(block.id, block.name, extra), text
+        return self._closed is not None
 
     def _ping(self, frame: Frame) -> bool:
         """Take a sign of life, behind which the same text goes on."""
@@ -238,6 +321,8 @@ class AnthropicLane(Lane):
     def _tell(self, events: list[Event[Any]]) -> bool:
         """Tell the call that its block has closed."""
         closed, self._closed = self._closed, None
+        if closed is not None and self._input and not self.argue(self._input, events):
+            return False
         return closed is None or self._finish([closed], events)
 
     def _message_delta(self, event: _MessageDelta, events: list[Event[Any]]) -> bool:

@@ -11,7 +11,7 @@ data: [DONE]
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal, Union
+from typing import Annotated, Any, Final, Literal, Union
 
 import msgspec
 
@@ -23,7 +23,7 @@ from wholecall.dialects.openai.chat_views import CALL_PIECE, TEXT_PIECE, THOUGHT
 from wholecall.dialects.reasons import turn_reason
 from wholecall.framing.frame import Frame
 from wholecall.output.events import Event
-from wholecall.stream.lanes.lane import Lane, Row, data_of, is_unread, no_more
+from wholecall.stream.lanes.lane import Lane, Row, SdkPiece, data_of, is_unread, no_more
 from wholecall.stream.lanes.words import Counts, Id, Name, NoList, Nothing, Word
 
 __all__ = ["ChatLane"]
@@ -106,6 +106,53 @@ class _First(_Chunk, gc=False, forbid_unknown_fields=True):
     obfuscation: Any = None
 
 
+class _BodyFunction(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    name: Name
+    arguments: Word
+
+
+class _BodyCall(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    id: Id
+    function: _BodyFunction
+    type: Union[Literal["function"], None] = None
+
+
+class _BodyMessage(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    role: Any = None
+    content: Union[str, None] = None
+    tool_calls: Union[list[_BodyCall], None] = None
+    reasoning_content: Union[str, None] = None
+    reasoning: Union[str, None] = None
+    refusal: Nothing = None
+    annotations: NoList = None
+    function_call: None = None
+    audio: None = None
+
+
+class _BodyChoice(msgspec.Struct, gc=False):
+    message: _BodyMessage
+    finish_reason: str
+    index: Literal[0] = 0
+    delta: None = None
+    stop_reason: None = None
+    usage: None = None
+
+
+class _Body(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    """A whole response."""
+
+    id: Word
+    model: Word
+    choices: Annotated[list[_BodyChoice], msgspec.Meta(min_length=1, max_length=1)]
+    object: Literal["chat.completion"]
+    usage: Counts = None
+    created: Any = None
+    service_tier: Any = None
+    system_fingerprint: Any = None
+    provider: Any = None
+
+
+_body = msgspec.json.Decoder(_Body).decode
 _filter = msgspec.json.Decoder(_Filter).decode
 _first = msgspec.json.Decoder(_First).decode
 _any = msgspec.json.Decoder(_Chunk).decode
@@ -113,15 +160,63 @@ _call, _text, _thought = CALL_PIECE.decode, TEXT_PIECE.decode, THOUGHT_PIECE.dec
 _REASONS = frozenset({"stop", "length", "tool_calls"})
 
 
+# What the wide view of a chunk reads besides its choices, and of a choice besides its delta.
+_OF_CHUNK: Final = frozenset({"error", "x_groq", "message", "toolCalls"})
+_OF_CHOICE: Final = frozenset({"message", "usage", "stop_reason"})
+
+
+def _chunk(chunk: Any) -> SdkPiece | None:
+    """Return the piece of a chunk of openai's, if it holds nothing else."""
+    fields, more = chunk.__dict__, chunk.__pydantic_extra__
+    [choice] = fields["choices"]
+    if fields["usage"] is not None or (more and not _OF_CHUNK.isdisjoint(more)):
+        return None
+    fields, more = choice.__dict__, choice.__pydantic_extra__
+    if fields["finish_reason"] is not None or fields["index"] != 0:
+        return None
+    if more and not _OF_CHOICE.isdisjoint(more):
+        return None
+    delta = fields["delta"]
+    fields, more = delta.__dict__, delta.__pydantic_extra__
+    if more:
+        return _said_besides(fields, more)
+    if [*fields.values()].count(None) != len(fields) - 1:
+        return None
+    text = fields["content"]
+    return (None, text, 0) if text else _argument(fields["tool_calls"])
+
+
+def _said_besides(fields: dict[str, Any], more: dict[str, Any]) -> SdkPiece | None:
+    """Return the piece of a delta with members that the SDK does not declare."""
+    said = [member for each in (fields, more) for member in each.items() if member[1]]
+    [(name, value)] = said
+    places = {"content": None, "reasoning_content": THOUGHT, "reasoning": THOUGHT}
+    return (places[name], value, 0)
+
+
+def _argument(calls: list[Any]) -> SdkPiece | None:
+    [call] = calls
+    fields, function = call.__dict__, call.function.__dict__
+    if fields["id"] is not None or fields["type"] is not None or function["name"] is not None:
+        return None
+    if call.__pydantic_extra__ or call.function.__pydantic_extra__ or type(fields["index"]) is not int:
+        return None
+    return fields["index"], function["arguments"], 0
+
+
 class ChatLane(Lane):
     """Chunks of one choice."""
 
     dialect = "chat-completions"
     _may_be_empty = False
+    _READERS = {"ChatCompletionChunk": _chunk}  # noqa: RUF012 - as in the base class
     _begins, _n_lines, _prefix = b"data: ", 1, "data: "
 
     def _texts(self, block: str) -> Iterable[str] | None:
         return data_of(block)
+
+    def _frame(self, text: str) -> Frame:
+        return Frame("message", text)
 
     def _in_common(self, row: Row, translator: ChatTranslator) -> Piecewise:
         return translator.goes_on(0, row.label)
@@ -169,15 +264,15 @@ class ChatLane(Lane):
 
     # Other frames.
 
-    def _take(self, text: str, events: list[Event[Any]]) -> bool:
-        frame = Frame("message", text)
+    def _take(self, frame: Frame, events: list[Event[Any]]) -> bool:
+        text = frame.data
         if text == "[DONE]":
             return self.reason is not None and self._keep(frame)
         is_first = not self.id
         try:
             chunk = _first(text) if is_first else _any(text)
         except UNREADABLE:
-            return not self._log and self._take_filter(frame)
+            return not self._log and (self._take_filter(frame) or self._take_whole(frame, events))
         if is_first:
             if id_label(chunk.id) is None:
                 return False
@@ -202,6 +297,31 @@ class ChatLane(Lane):
             return False
         return not is_unread(frame) and self._keep(frame)
 
+    def _take_whole(self, frame: Frame, events: list[Event[Any]]) -> bool:
+        """Take a whole response."""
+        try:
+            body = _body(frame.data)
+        except UNREADABLE:
+            return False
+        [choice] = body.choices
+        message, known = choice.message, turn_reason(choice.finish_reason)
+        wanted, thought = message.tool_calls or (), message.reasoning_content or message.reasoning
+        if known is None or known[0] not in _REASONS or (known[0] == "tool_calls") != bool(wanted):
+            return False
+        if id_label(body.id) is None or not self._keep(frame) or (not wanted and is_unread(frame)):
+            return False
+        self._open_turn(body.id, body.model, events)
+        self.usage.update(body.usage or {})
+        self.reason, self.provider_reason = known
+        if thought:
+            self._begin_thought()
+            self.think(thought, events)
+        if message.content:
+            self.say(message.content, events)
+        return self._take_calls(
+            [(one.id, one.function.name, one.function.arguments) for one in wanted], events
+        )
+
     def _take_choice(
         self, choice: _Choice, frame: Frame, events: list[Event[Any]], *, is_first: bool
     ) -> bool:
@@ -217,9 +337,11 @@ class ChatLane(Lane):
                 self._begin_thought()
             self.think(thought, events)
             self._goes_on(self.thoughts[0], THOUGHT, ChatLane._more_thought)
+            self._act = Lane.think
         elif delta.content:
             self.say(delta.content, events)
             self._goes_on(self.text, None, ChatLane._more_text)
+            self._act = Lane.say
         return taken and (not reason or self._take_reason(reason, events))
 
     def _take_call(self, entry: _Call, events: list[Event[Any]]) -> bool:
@@ -237,6 +359,7 @@ class ChatLane(Lane):
             return False
         if not (function.name and function.arguments):
             self._goes_on(call, call.index, ChatLane._more_arguments)
+            self._act = Lane.argue
         return True
 
     def _take_reason(self, raw: str, events: list[Event[Any]]) -> bool:

@@ -85,6 +85,9 @@ class GeminiLane(Lane):
     def _texts(self, block: str) -> Iterable[str] | None:
         return data_of(block)
 
+    def _frame(self, text: str) -> Frame:
+        return Frame("message", text)
+
     def _in_common(self, row: Row, translator: GeminiTranslator) -> Piecewise:
         return translator.in_common(row.label)
 
@@ -101,8 +104,8 @@ class GeminiLane(Lane):
             self.count(frame.usageMetadata)
         return self._act(self, part.text, events)
 
-    def _take(self, text: str, events: list[Event[Any]]) -> bool:
-        frame = Frame("message", text)
+    def _take(self, frame: Frame, events: list[Event[Any]]) -> bool:
+        text = frame.data
         try:
             said = _any(text) if self.has_begun else _first(text)
         except UNREADABLE:

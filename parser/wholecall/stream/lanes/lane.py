@@ -16,7 +16,8 @@ of the same text, as most are; `_take` takes all others, and says which text goe
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Union
 
 import msgspec
@@ -25,6 +26,8 @@ from wholecall.arguments.ladder import read_arguments
 from wholecall.arguments.placeholders import PLACEHOLDER_SIZE
 from wholecall.arguments.strict import read_strict
 from wholecall.deltas import Run, UsageSeen
+from wholecall.dialects.decode import is_blank
+from wholecall.dialects.labels import id_label
 from wholecall.dialects.unread import with_unread
 from wholecall.framing.frame import Frame
 from wholecall.machine.said import SaidText
@@ -39,19 +42,31 @@ from wholecall.output.events import (
     TurnStarted,
 )
 from wholecall.output.turns import Reasoning, ReasoningBlock, Turn
-from wholecall.stream.lanes.table import CRLF
+from wholecall.stream.lanes.words import CRLF
+from wholecall.stream.payloads import is_of_fields
 from wholecall.tools.misfit import Coerced, Misfit
 
 if TYPE_CHECKING:
     from wholecall.deltas import Delta, Piecewise
-    from wholecall.limits import Limits
     from wholecall.output.events import Event
-    from wholecall.policy import Policy
-    from wholecall.tools import Tools
+    from wholecall.stream.lanes.words import Asked
 
-__all__ = ["Lane", "LaneCall", "More", "Row", "Thought", "data_of", "is_unread", "named_events", "no_more"]
+__all__ = [
+    "Lane",
+    "LaneCall",
+    "More",
+    "Row",
+    "SdkPiece",
+    "Thought",
+    "data_of",
+    "is_unread",
+    "named_events",
+    "no_more",
+]
 
+_ODD: Final = (AttributeError, KeyError, TypeError, ValueError)  # of objects that are not as their class says
 _LONGEST_FRAME: Final = 4096  # bytes of an event that has begun; small, for it is copied at each read
+_LARGEST_BODY: Final = 262_144  # bytes of a whole response
 _MOST_ARGUMENTS: Final = 65_536  # characters of all calls of a turn
 _MOST_LOGGED: Final = 524_288  # characters of frames that are no pieces
 
@@ -59,6 +74,20 @@ _MOST_LOGGED: Final = 524_288  # characters of frames that are no pieces
 def no_more(_lane: Lane, _text: str, _events: list[Event[Any]]) -> bool:
     """Take no frame as more of the same text."""
     return False
+
+
+def _no_piece(_payload: Any) -> None:
+    """Return no piece: objects of this class are read as text."""
+
+
+def _is_whole(text: Any) -> bool:
+    """Return whether a value is text, some, and has no half of a surrogate pair."""
+    if type(text) is not str or not text:
+        return False
+    try:
+        return text.isascii() or bool(text.encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def _no_check(_name: str) -> None:
@@ -79,18 +108,26 @@ class LaneCall:
 class Thought(SaidText):
     """A block of reasoning, and what its provider wants back with it: see `ReasoningBlock`."""
 
-    __slots__ = ("data", "id", "signature")
+    __slots__ = ("data", "id", "signature", "was_told")
 
     def __init__(self) -> None:
         super().__init__()
+        self.was_told = False  # before it was forgotten
         self.id: str | None = None
         self.signature: str | None = None
         self.data: str | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.size or self.id or self.signature or self.data)
+        return bool(self.size or self.was_told or self.id or self.signature or self.data)
+
+    def forget(self) -> None:
+        """Forget its text."""
+        self.was_told = bool(self)
+        self.clear()
 
 
+# A piece that an SDK's object holds: what the wire calls its text, the piece, and the event's number, or 0.
+SdkPiece = tuple[Any, str, int]
 Source = Union[SaidText, LaneCall]
 _Place = Union[LaneCall, Thought, None]  # what began, None for another text
 
@@ -118,12 +155,19 @@ class Row(NamedTuple):
         return [self.of.text[self.start : self.end]]
 
 
+def _something() -> SaidText:
+    """Return what stands for a text that was forgotten."""
+    said = SaidText()
+    said.add(".")
+    return said
+
+
 def _size(of: Source) -> int:
     """Return how much there is of a text, as rows count it."""
     return len(of.parts) if isinstance(of, LaneCall) else of.size
 
 
-Entry = Union[Frame, Row]
+Entry = Union[Frame, Row, None]  # None: what was said before was forgotten
 # Takes a frame that is more of the same text, and nothing of any other; a function of the class, so that no lane holds itself.
 More = Callable[[Any, str, "list[Event[Any]]"], bool]
 
@@ -142,20 +186,24 @@ class Lane:
         usage: the counts so far.
         framing: its framing's name.
         between: what ends an event.
-        held: bytes of an event that has begun.
+        held: bytes of an event that has begun; None where events come without their bytes.
+        is_body: whether a whole response comes, in bytes; `body` holds what has come of it.
         is_over: it was closed.
     """
 
     dialect: ClassVar[str]
-    framing: ClassVar[str] = "sse"
+    framing: str = "sse"
     between: bytes = b"\n\n"
     _begins: ClassVar[bytes]  # how an event begins, and the lines that it has
     _n_lines: ClassVar[int]
     _prefix: str  # what stands before the data of a piece; empty where nothing does
+    _is_numbered: ClassVar[bool] = False
+    # What reads the pieces in an SDK's objects by their attributes, as the narrow views read them in text.
+    _READERS: ClassVar[Mapping[str, Callable[[Any], SdkPiece | None]]] = {}
     _may_be_empty: ClassVar[bool]  # whether a call that ended without arguments has none
 
-    def __init__(self, policy: Policy, limits: Limits, tools: Tools[Any] | None) -> None:
-        self._policy, self._limits, self._tools = policy, limits, tools
+    def __init__(self, asked: Asked) -> None:
+        self._policy, self._limits, self._tools, self._shows = asked
         self.id: str | None = None
         self.model: str | None = None
         self.has_begun = False
@@ -164,7 +212,8 @@ class Lane:
         self.text = SaidText()
         self.thoughts: list[Thought] = []
         self.calls: list[LaneCall] = []
-        self.held = b""
+        self.held: bytes | None = None
+        self.is_body, self.body = False, b""
         self.usage: dict[str, Any] = {}
         self.is_over = False
         self._anomalies: tuple[Any, ...] = ()
@@ -179,6 +228,8 @@ class Lane:
         self._more: More = no_more
         self._act: More = Lane.say  # takes the piece that `_more` found, where one is for all kinds
         self._number = 0
+        self._class: type | None = None  # of the last object, and what reads pieces in it
+        self._read_object: Callable[[Any], SdkPiece | None] = _no_piece
         self._is_counted = False  # counts came with these pieces
         self._mark: tuple[int, list[Entry]] = (0, [])
 
@@ -188,6 +239,9 @@ class Lane:
         """Take the next bytes, and return the events that they cause; None, and take nothing, if anything is odd."""
         if self.held:
             data = self.held + data
+        elif self.held is None:
+            self.mark()
+            return self._feed_body(data) if self.is_body else None
         block, end, rest = data.rpartition(self.between)
         try:
             text = block.decode()
@@ -201,7 +255,7 @@ class Lane:
                 self.held = rest
                 return events
             self.mark()
-            taken = self._take(first, events)
+            taken = self._take(self._frame(first), events)
         else:
             self.mark()
             text = text.replace("\r\n", "\n") if self.between == CRLF else text
@@ -219,24 +273,86 @@ class Lane:
             return False
         for text in texts:
             is_more = text[:1] == "{" and self._more(self, text, events)
-            if not is_more and not self._take(text, events):
+            if not is_more and not self._take(self._frame(text), events):
                 return False
         return True
 
+    def _feed_body(self, data: bytes) -> list[Event[Any]] | None:
+        """Hold the bytes of a whole response; take it where a line has ended."""
+        body = self.body + data
+        if not self._log and len(body) <= _LARGEST_BODY:
+            if not body.endswith((b"\n", b"\r")):
+                self.body = body
+                return []
+            events = self._take_body(body)
+            if events is not None:
+                return events
+        self.held, self.framing = self.body, "jsonl"
+        return None
+
+    def _take_body(self, body: bytes) -> list[Event[Any]] | None:
+        try:
+            text = body.strip().decode()
+        except UnicodeDecodeError:
+            return None
+        events: list[Event[Any]] = []
+        if not self._take(Frame("", text), events):
+            return None
+        self.body = b""
+        return events
+
+    def feed_frames(self, frames: Iterable[Frame]) -> list[Event[Any]] | None:
+        """Take frames that came without their bytes, as `feed` takes bytes."""
+        self.mark()
+        events: list[Event[Any]] = []
+        taken = self.held is None and all(
+            self._more(self, frame.data, events) or self._take(frame, events) for frame in frames
+        )
+        return events if taken else None
+
+    def feed_object(self, payload: Any) -> list[Event[Any]] | None:
+        """Take an SDK's object; None, and take nothing, if it is anything but more of the same text."""
+        if type(payload) is not self._class:
+            self._read_objects_of(type(payload))
+        try:
+            piece = self._read_object(payload)
+        except _ODD:
+            return None
+        if piece is None or self._more is no_more or self.held is not None:
+            return None
+        label, text, number = piece
+        events: list[Event[Any]] = []
+        is_next = label == self._label and number == self._number
+        if not is_next or not _is_whole(text) or not self._act(self, text, events):
+            return None
+        self._number += self._is_numbered
+        return events
+
+    def _read_objects_of(self, cls: type) -> None:
+        """Choose what reads the objects of a class: a reader of its name, if its fields are what was on the wire.
+
+        No SDK is imported.
+        """
+        read = self._READERS.get(cls.__name__)
+        self._class, self._read_object = cls, read if read is not None and is_of_fields(cls) else _no_piece
+
     def _is_held(self, rest: bytes) -> bool:
         """Return whether the beginning of an event may wait for its end."""
-        begun = rest.rstrip(b"\r\n") if self.between == CRLF else rest[:-1]
-        is_open = begun.count(b"\n") < self._n_lines and b"\r" not in begun
-        is_ended = rest.endswith((b"\n\n", b"\r") if self.between == CRLF else b"\r")
+        lines = rest.replace(b"\r\n", b"\n") if self.between == CRLF else rest
+        is_open = lines.count(b"\n", 0, -1) < self._n_lines and b"\n\n" not in lines and b"\r" not in lines
         begins = rest.startswith(self._begins[: len(rest)])
-        return begins and is_open and not is_ended and len(rest) <= _LONGEST_FRAME
+        return begins and is_open and len(rest) <= _LONGEST_FRAME
 
     @abstractmethod
     def _texts(self, block: str, /) -> Iterable[str] | None:
         """Return the texts of the frames of whole events, None if one of them is of another form."""
 
     @abstractmethod
-    def _take(self, text: str, events: list[Event[Any]], /) -> bool:
+    def _frame(self, text: str, /) -> Frame:
+        """Return the frame of a text that `_texts` gave."""
+
+    @abstractmethod
+    def _take(self, frame: Frame, events: list[Event[Any]], /) -> bool:
         """Take a frame that is no piece like the one before, and add what comes of it; return False if it is odd."""
 
     # The log.
@@ -285,6 +401,27 @@ class Lane:
         row = Row(self._of, self._label, self._start, end, self._number, counts)
         return [row] if row.start < end else []
 
+    def forget(self) -> None:
+        """Forget what was said: of rows of it only remains that there was something."""
+        if not self._log:
+            return
+        if self._more is not no_more:
+            self._log += self._rows()
+        log, self._log = self._log, []
+        for entry in log:
+            if isinstance(entry, Row) and isinstance(entry.of, SaidText):
+                self._log.append(entry._replace(of=_something(), start=0, end=1))
+            else:
+                self._log.append(entry)
+        self._log.append(None)
+        self.text.clear()
+        for thought in self.thoughts:
+            thought.forget()
+        told, waiting = ([one for one in self.thoughts if bool(one) is told] for told in (True, False))
+        self.thoughts = told[-1:] + waiting[-1:]
+        self._places = [(0, one) for one in waiting[-1:]]
+        self._goes_on(self._of, self._label, self._more)
+
     def count(self, counts: dict[str, Any]) -> None:
         """Take counts of tokens that came with a piece."""
         self.usage.update(counts)
@@ -295,13 +432,15 @@ class Lane:
     def say(self, text: str, events: list[Event[Any]]) -> bool:
         """Take a piece of text."""
         self.text.add(text)
-        events.append(TextDelta(0, 0, text))
+        if self._shows:
+            events.append(TextDelta(0, 0, text))
         return True
 
     def think(self, text: str, events: list[Event[Any]]) -> bool:
         """Take a piece of the latest block of reasoning."""
         self.thoughts[-1].add(text)
-        events.append(ReasoningDelta(0, 0, text))
+        if self._shows:
+            events.append(ReasoningDelta(0, 0, text))
         return True
 
     def _begin_thought(self) -> Thought:
@@ -341,7 +480,32 @@ class Lane:
         if size + self._n_arguments > _MOST_ARGUMENTS:
             return False
         call.parts.append(text)
-        events.append(ArgumentsDelta(0, 0, call.index, text))
+        if self._shows:
+            events.append(ArgumentsDelta(0, 0, call.index, text))
+        return True
+
+    def _take_calls(
+        self,
+        wanted: Iterable[tuple[str, str, str]],
+        events: list[Event[Any]],
+        extras: Iterable[dict[str, Any] | None] = repeat(None),
+    ) -> bool:
+        """Take calls that a whole response lists, by their ids, names and texts: all begin, then each is told."""
+        begun: list[tuple[LaneCall, str]] = []
+        for (id, name, text), extra in zip(wanted, extras, strict=False):
+            call = self._begin(id, name, extra)
+            if call is None or id_label(id) is None or is_blank(text):
+                return False
+            begun.append((call, text))
+            events.append(ToolCallStarted(0, 0, call.index, id, name, "function"))
+        for call, text in begun:
+            call.parts.append(text)
+            call.size = len(text)
+            self._n_arguments += len(text)
+            if self._shows:
+                events.append(ArgumentsDelta(0, 0, call.index, text))
+            if self._n_arguments > _MOST_ARGUMENTS or not self._finish([call], events):
+                return False
         return True
 
     def _finish(self, calls: Sequence[LaneCall], events: list[Event[Any]]) -> bool:
@@ -374,6 +538,8 @@ class Lane:
     def close(self) -> list[Event[Any]] | None:
         """Return the last events, None if the end is odd."""
         self.mark()
+        if self.body:
+            return self._close_body()
         n = len(self._events)
         if self.held or not self.has_begun or not all(call.size for call in self.calls[n:]):
             return None
@@ -381,6 +547,15 @@ class Lane:
             self._events += map(self._cut, self.calls[n:])
         self.is_over = True
         return [*self._events[n:], self._finished()]
+
+    def _close_body(self) -> list[Event[Any]] | None:
+        body = self.body
+        events = self._take_body(body)
+        last = None if events is None else self.close()
+        if events is None or last is None:
+            self.held = body
+            return None
+        return events + last
 
     def _cut(self, call: LaneCall) -> Event[Any]:
         raw = "".join(call.parts)

@@ -83,6 +83,9 @@ class OllamaLane(Lane):
         lines = [line for line in block.split("\n") if line]
         return lines if all(line[0] == "{" for line in lines) else None
 
+    def _frame(self, text: str) -> Frame:
+        return Frame("", text)
+
     def _in_common(self, row: Row, translator: QuickOllamaTranslator) -> Piecewise:
         of = translator.in_common(row.label)
         assert of is not None  # the answer is open
@@ -95,8 +98,8 @@ class OllamaLane(Lane):
             return False
         return key == self._label and bool(piece) and self._act(self, piece, events)
 
-    def _take(self, text: str, events: list[Event[Any]]) -> bool:
-        frame, is_first = Frame("message", text), not self.has_begun
+    def _take(self, frame: Frame, events: list[Event[Any]]) -> bool:
+        text, is_first = frame.data, not self.has_begun
         try:
             line = _first(text) if is_first else _any(text)
         except UNREADABLE:

@@ -14,7 +14,7 @@ something has to say the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, ClassVar, Final, Literal, Union
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Union
 
 import msgspec
 
@@ -25,8 +25,11 @@ from wholecall.dialects.openai.responses import ResponsesTranslator
 from wholecall.dialects.openai.responses_events import COMMON, CallPiece, TextPiece, ThoughtPiece
 from wholecall.framing.frame import Frame
 from wholecall.output.events import Event
-from wholecall.stream.lanes.lane import Lane, More, Row, Source, is_unread, named_events
+from wholecall.stream.lanes.lane import Lane, More, Row, SdkPiece, Source, is_unread, named_events
 from wholecall.stream.lanes.words import Counts, Id, Name, NoList, Word
+
+if TYPE_CHECKING:
+    from wholecall.stream.lanes.words import Asked
 
 __all__ = ["ResponsesLane"]
 
@@ -180,6 +183,29 @@ class _ReasoningDone(_Quiet, gc=False, kw_only=True, tag="response.reasoning_tex
     pass
 
 
+class _WholeThought(msgspec.Struct, gc=False, tag="reasoning"):
+    id: Id
+    summary: Union[list[_Part], None] = None
+    content: NoList = None
+    encrypted_content: Union[Word, None] = None
+
+
+class _Body(msgspec.Struct, gc=False):
+    """A whole response."""
+
+    object: Literal["response"]
+    id: Word
+    model: Word
+    status: Literal["completed"]
+    output: list[Union[_WholeMessage, _WholeThought, _Call]]
+    usage: Counts = None
+    error: None = None
+    incomplete_details: None = None
+    type: None = None
+    response: None = None
+
+
+_body = msgspec.json.Decoder(_Body).decode
 _piece = COMMON.decode
 _SilentEvent = Union[
     _PartAdded, _PartDone, _TextDone, _SummaryAdded, _SummaryDone, _SummaryTextDone, _ReasoningDone
@@ -191,15 +217,39 @@ _any = msgspec.json.Decoder(
 _READ: Final = frozenset({_Completed, _ArgumentsDone})
 
 
+def _text_delta(event: Any) -> SdkPiece | None:
+    fields = event.__dict__
+    label = TextPiece, "text", None
+    return None if event.__pydantic_extra__ else (label, fields["delta"], fields["sequence_number"])
+
+
+def _thought_delta(event: Any) -> SdkPiece | None:
+    fields = event.__dict__
+    label = ThoughtPiece, "reasoning", fields["output_index"]
+    return None if event.__pydantic_extra__ else (label, fields["delta"], fields["sequence_number"])
+
+
+def _arguments_delta(event: Any) -> SdkPiece | None:
+    fields = event.__dict__
+    label = CallPiece, fields["output_index"], fields["item_id"]
+    return None if event.__pydantic_extra__ else (label, fields["delta"], fields["sequence_number"])
+
+
 class ResponsesLane(Lane):
     """Events of one response, whose items come one after the other."""
 
     dialect = "responses"
-    _may_be_empty = True
+    _may_be_empty = _is_numbered = True
+    _READERS = {  # noqa: RUF012 - as in the base class
+        "ResponseTextDeltaEvent": _text_delta,
+        "ResponseReasoningSummaryTextDeltaEvent": _thought_delta,
+        "ResponseReasoningTextDeltaEvent": _thought_delta,
+        "ResponseFunctionCallArgumentsDeltaEvent": _arguments_delta,
+    }
     _begins, _n_lines = _NAMED.encode(), 2
 
-    def __init__(self, *options: Any) -> None:
-        super().__init__(*options)
+    def __init__(self, asked: Asked) -> None:
+        super().__init__(asked)
         self._prefix = _NO_PIECE
         self._open: Union[_Item, None] = None  # the item that has begun
         self._items: list[tuple[object, ...]] = []  # what the response has to list at its end
@@ -210,6 +260,10 @@ class ResponsesLane(Lane):
         events = named_events(block)
         # Lazily: what stands before the data of a piece changes between them.
         return events and (event.removeprefix(self._prefix) for event in events)
+
+    def _frame(self, text: str) -> Frame:
+        name, between, data = text.partition("\ndata: ")
+        return Frame(name[len(_NAMED) :], data) if between else Frame("", text)
 
     def _in_common(self, row: Row, translator: ResponsesTranslator) -> Piecewise:
         translator.expect(row.number)
@@ -233,18 +287,17 @@ class ResponsesLane(Lane):
 
     # Other frames.
 
-    def _take(self, text: str, events: list[Event[Any]]) -> bool:
-        name, between, data = text.partition("\ndata: ")
-        name = name[len(_NAMED) :]
-        if name in _PIECES and between:
-            self._prefix = f"{_NAMED}{name}\ndata: "
-            return self._more(self, data, events)
+    def _take(self, frame: Frame, events: list[Event[Any]]) -> bool:
+        if frame.event in _PIECES:
+            self._prefix = f"{_NAMED}{frame.event}\ndata: "
+            return self._more(self, frame.data, events)
         try:
-            event = _any(data)
+            event = _any(frame.data)
         except UNREADABLE:
-            return False
-        frame, kind = Frame(name, data), type(event)
-        if event.sequence_number != self._number or name != kind.__struct_config__.tag or self._is_whole:
+            return not self._log and self._take_whole(frame, events)
+        kind = type(event)
+        is_next = event.sequence_number == self._number and not self._is_whole
+        if not is_next or frame.event not in ("", kind.__struct_config__.tag):
             return False
         is_call = kind in _READ or (kind in (_Added, _Done) and type(event.item) is _Call)
         if not is_call and is_unread(frame):
@@ -257,6 +310,40 @@ class ResponsesLane(Lane):
             self._goes_on(*goes_on)
             return bool(self.id)
         return self._TAKE[kind](self, event, events)
+
+    def _take_whole(self, frame: Frame, events: list[Event[Any]]) -> bool:
+        """Take a whole response."""
+        try:
+            body = _body(frame.data)
+        except UNREADABLE:
+            return False
+        calls = [item for item in body.output if type(item) is _Call]
+        others = body.output[: len(body.output) - len(calls)]
+        if any(type(item) is _Call for item in others) or id_label(body.id) is None or not self._keep(frame):
+            return False
+        self._open_turn(body.id, body.model, events)
+        self.usage.update(body.usage or {})
+        self.reason, self.provider_reason = ("tool_calls" if calls else "stop"), "completed"
+        self._is_whole = True
+        if sum(type(item) is _WholeMessage for item in others) > 1 or not all(
+            self._take_speech(item, events) for item in others
+        ):
+            return False
+        if any(item.status == "in_progress" or id_label(item.id) is None for item in calls):
+            return False
+        wanted = [(item.call_id, item.name, string_text(item.arguments)) for item in calls]
+        extras = [{"item_id": item.id} for item in calls]
+        return self._take_calls(wanted, events, extras)
+
+    def _take_speech(self, item: Any, events: list[Event[Any]]) -> bool:
+        """Take what a whole response says."""
+        if type(item) is _WholeMessage:
+            self._places.append((self.text.size, None))
+            return all(part.text and self.say(part.text, events) for part in item.content)
+        thought = self._begin_thought()
+        thought.id, thought.data = item.id, item.encrypted_content
+        text = "".join(part.text for part in item.summary or ())
+        return not text or self.think(text, events)
 
     def _created(self, event: _Created, events: list[Event[Any]]) -> bool:
         response = event.response

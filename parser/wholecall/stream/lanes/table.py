@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from wholecall.limits import Limits
 from wholecall.policy import Policy
+from wholecall.stream.lanes.words import CRLF, Asked
 
 if TYPE_CHECKING:
+    from wholecall.framing.frame import Frame
     from wholecall.stream.lanes.lane import Lane
-    from wholecall.tools import Tools
 
-__all__ = ["LIMITS", "POLICY", "are_far", "lane_for", "lane_of"]
+__all__ = ["LIMITS", "POLICY", "are_far", "lane_for", "lane_of", "lane_of_frame"]
 
 POLICY: Final = Policy()
 LIMITS: Final = Limits()
-CRLF: Final = b"\r\n\r\n"
 _KIB: Final = 1024
 # What a lane may take before it looks at any limit but that of calls; each is some times what it can come to there.
 _LEAST: Final = {
@@ -37,6 +37,15 @@ _LEAST: Final = {
 _COMMENTS: Final = re.compile(rb"(?::[^\r\n]*\n\n)*")  # `: OPENROUTER PROCESSING`, before the first event
 
 
+# What a whole response is known by, in this order: a response of OpenAI holds messages.
+_BODIES: Final = {
+    "chat-completions": re.compile(rb'"object"\s*:\s*"chat\.completion"'),
+    "responses": re.compile(rb'"object"\s*:\s*"response"'),
+    "anthropic": re.compile(rb'"type"\s*:\s*"message"'),
+    "gemini": re.compile(rb'"candidates"'),
+}
+
+
 class _Place(NamedTuple):
     """Where the lane of a dialect stands, how its first event begins, and what one of them is in it."""
 
@@ -50,8 +59,8 @@ _PLACES: Final = {
     "chat-completions": _Place(
         "chat", "ChatLane", b"data: {", (b'"chat.completion.chunk"', b'"prompt_filter_results"')
     ),
-    "anthropic": _Place("anthropic", "AnthropicLane", b"event: message_start\n", (b"",)),
-    "responses": _Place("responses", "ResponsesLane", b"event: response.created\n", (b"",)),
+    "anthropic": _Place("anthropic", "AnthropicLane", b"event: message_start\n", (b'"message_start"',)),
+    "responses": _Place("responses", "ResponsesLane", b"event: response.created\n", (b'"response.created"',)),
     "gemini": _Place("gemini", "GeminiLane", b"data: {", (b'"candidates"',)),
     "ollama": _Place("ollama", "OllamaLane", b"{", (b'"created_at"',)),
 }
@@ -77,26 +86,48 @@ def are_far(policy: Policy, limits: Limits) -> bool:
     return far and limits.max_stream_bytes is None
 
 
-def lane_for(
-    asked: tuple[str, str | None], data: bytes, options: tuple[Policy, Limits, Tools[Any] | None]
-) -> tuple[Lane | None, bool]:
+def lane_for(dialect: str, framing: str | None, data: bytes, asked: Asked) -> tuple[Lane | None, bool]:
     """Return the lane of a stream that begins with these bytes, None if it has none; and whether it can still have one.
 
-    `asked` are the names of the dialect, or `"auto"`, and of the framing, if there is one.
+    `dialect` is its name, or `"auto"`; `framing` the framing's, if there is one.
     """
-    dialect, framing = asked
     comments = _COMMENTS.match(data) if data[:1] == b":" else None
     start = comments.end() if comments else 0
     if start == len(data):
         return None, True
+    if data[:1] == b"{" and framing is None and (body := _lane_of_body(dialect, data, asked)) is not None:
+        body.is_body = True
+        return body, False
     for name, place in _PLACES.items():
         begins = dialect in ("auto", name) and data.startswith(place.begins, start)
         if begins and any(word in data for word in place.holds):
             made = lane_of(name)
             if made is None or framing not in (None, made.framing):
                 return None, False
-            lane = made(*options)
+            lane = made(asked)
+            lane.held = b""
             if CRLF in data and lane.framing == "sse":
                 lane.between = CRLF
             return lane, False
     return None, False
+
+
+def _lane_of_body(dialect: str, data: bytes, asked: Asked) -> Lane | None:
+    """Return the lane of a whole response."""
+    if not data.endswith(b"}") and not data.rstrip().endswith(b"}"):
+        return None
+    known = (name for name, word in _BODIES.items() if dialect in ("auto", name) and word.search(data))
+    made = lane_of(next(known, ""))
+    return None if made is None else made(asked)
+
+
+def lane_of_frame(dialect: str, frame: Frame, asked: Asked) -> Lane | None:
+    """Return the lane of a stream that begins with this frame, None if it has none."""
+    data = frame.data.encode("utf-8", "replace")
+    if (body := _lane_of_body(dialect, data, asked)) is not None:
+        return body
+    for name, place in _PLACES.items():
+        if dialect in ("auto", name) and any(word in data for word in place.holds):
+            made = lane_of(name)
+            return None if made is None else made(asked)
+    return None

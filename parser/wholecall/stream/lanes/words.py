@@ -1,12 +1,29 @@
-"""What members hold in a stream with nothing odd in it, for the views of all lanes."""
+"""What all lanes share: what a caller asked for, and what members hold in a stream with nothing odd in it, for their views."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Union
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, Union
 
 import msgspec
 
-__all__ = ["Counts", "Id", "Name", "NoList", "Nothing", "Word"]
+if TYPE_CHECKING:
+    from wholecall.limits import Limits
+    from wholecall.policy import Policy
+    from wholecall.tools import Tools
+
+__all__ = ["CRLF", "Asked", "Counts", "Id", "Name", "NoList", "Nothing", "Word"]
+
+
+class Asked(NamedTuple):
+    """What a caller asked for; `shows` whether text is shown as it comes."""
+
+    policy: Policy
+    limits: Limits
+    tools: Tools[Any] | None
+    shows: bool
+
+
+CRLF: Final = b"\r\n\r\n"  # the end of an event, where lines end so
 
 Word = Annotated[str, msgspec.Meta(min_length=1)]
 Id = Annotated[str, msgspec.Meta(pattern=r"^[\w.:/-]{1,64}\Z")]
