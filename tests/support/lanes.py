@@ -56,6 +56,7 @@ _VALUES = (
     '{"a":1}',
     '{"a": "{\\"x\\": [1]}", "b": {"c": [2, null]}}',
     '{"path":"/tmp/a b","text":"h\u00e9\\n"}',
+    json.dumps({"text": "".join(f"if (x) {{ y[{n}] = {{}} }} " for n in range(40))}),
 )
 
 

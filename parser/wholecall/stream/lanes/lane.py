@@ -65,7 +65,10 @@ __all__ = [
 ]
 
 _ODD: Final = (AttributeError, KeyError, TypeError, ValueError)  # of objects that are not as their class says
-_LONGEST_FRAME: Final = 4096  # bytes of an event that has begun; small, for it is copied at each read
+# Bytes of an event that has begun, which are copied at each read: some at any rate, and so many times those of the read.
+_LONGEST_FRAME: Final = 4096
+_LONGEST_SHARE: Final = 64
+_FIRST: Final = 256  # characters of a call whose pieces are kept as they came
 _LARGEST_BODY: Final = 262_144  # bytes of a whole response
 _MOST_ARGUMENTS: Final = 65_536  # characters of all calls of a turn
 _MOST_LOGGED: Final = 524_288  # characters of frames that are no pieces
@@ -95,14 +98,43 @@ def _no_check(_name: str) -> None:
 
 
 class LaneCall:
-    """A call: its labels, what its provider wants back with it, and the pieces of its text."""
+    """A call: its labels, what its provider wants back with it, and its text.
 
-    __slots__ = ("extra", "id", "index", "name", "parts", "size")
+    The first pieces of the text are kept as they came, for they decide what it is; what follows is one text. A place in it
+    is counted in pieces, beyond these in characters.
+    """
+
+    __slots__ = ("_rest", "extra", "id", "index", "name", "parts", "size")
 
     def __init__(self, index: int, id: str | None, name: str, extra: dict[str, Any] | None) -> None:
         self.index, self.id, self.name, self.extra = index, id, name, extra
         self.parts: list[str] = []
+        self._rest = SaidText()
         self.size = 0
+
+    def add(self, text: str) -> None:
+        """Append a piece."""
+        if self.size < _FIRST:
+            self.parts.append(text)
+        else:
+            self._rest.add(text)
+        self.size += len(text)
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "".join(self.parts) + self._rest.text
+
+    @property
+    def end(self) -> int:
+        """The place of the next piece."""
+        return len(self.parts) + self._rest.size
+
+    def pieces(self, start: int, end: int) -> list[str]:
+        """Return what stands between two places."""
+        n = len(self.parts)
+        rest = self._rest.text[max(start - n, 0) : end - n] if end > n else ""
+        return self.parts[start:end] + ([rest] if rest else [])
 
 
 class Thought(SaidText):
@@ -135,8 +167,7 @@ _Place = Union[LaneCall, Thought, None]  # what began, None for another text
 class Row(NamedTuple):
     """Pieces in a row: the call or the text that they are of, what the wire calls that, and which part of it they are.
 
-    Parts of a call are counted in pieces, for a piece that begins an object has a meaning of its own; those of speech in
-    characters. `number` is the next event's, where events are numbered; `counts` are those of tokens so far, if some came
+    Places in speech are counted in characters, those in a call as it does. `number` is the next event's, where events are numbered; `counts` are those of tokens so far, if some came
     with the pieces.
     """
 
@@ -151,7 +182,7 @@ class Row(NamedTuple):
     def texts(self) -> list[str]:
         """Their texts."""
         if isinstance(self.of, LaneCall):
-            return self.of.parts[self.start : self.end]
+            return self.of.pieces(self.start, self.end)
         return [self.of.text[self.start : self.end]]
 
 
@@ -164,7 +195,7 @@ def _something() -> SaidText:
 
 def _size(of: Source) -> int:
     """Return how much there is of a text, as rows count it."""
-    return len(of.parts) if isinstance(of, LaneCall) else of.size
+    return of.end if isinstance(of, LaneCall) else of.size
 
 
 Entry = Union[Frame, Row, None]  # None: what was said before was forgotten
@@ -237,6 +268,7 @@ class Lane:
 
     def feed(self, data: bytes) -> list[Event[Any]] | None:
         """Take the next bytes, and return the events that they cause; None, and take nothing, if anything is odd."""
+        n = len(data)
         if self.held:
             data = self.held + data
         elif self.held is None:
@@ -259,7 +291,7 @@ class Lane:
         else:
             self.mark()
             text = text.replace("\r\n", "\n") if self.between == CRLF else text
-            odd = "\r" in text or (rest and not self._is_held(rest))
+            odd = "\r" in text or (rest and not self._is_held(rest, n))
             taken = not odd and self._take_all(text if end else "", events)
         if not taken:
             return None
@@ -336,12 +368,13 @@ class Lane:
         read = self._READERS.get(cls.__name__)
         self._class, self._read_object = cls, read if read is not None and is_of_fields(cls) else _no_piece
 
-    def _is_held(self, rest: bytes) -> bool:
-        """Return whether the beginning of an event may wait for its end."""
+    def _is_held(self, rest: bytes, n_read: int) -> bool:
+        """Return whether the beginning of an event may wait for its end, after a read of so many bytes."""
         lines = rest.replace(b"\r\n", b"\n") if self.between == CRLF else rest
         is_open = lines.count(b"\n", 0, -1) < self._n_lines and b"\n\n" not in lines and b"\r" not in lines
         begins = rest.startswith(self._begins[: len(rest)])
-        return begins and is_open and len(rest) <= _LONGEST_FRAME
+        longest = min(max(_LONGEST_FRAME, _LONGEST_SHARE * n_read), _MOST_LOGGED)
+        return begins and is_open and len(rest) <= longest
 
     @abstractmethod
     def _texts(self, block: str, /) -> Iterable[str] | None:
@@ -474,12 +507,11 @@ class Lane:
         size = call.size
         if not size:
             events.append(ToolCallStarted(0, 0, call.index, call.id, call.name, "function"))
-        elif text[0] == "{" and not PLACEHOLDER_SIZE < size > len(text):
+        elif text[0] == "{" and (not PLACEHOLDER_SIZE < size > len(text) or call.end == self._start):
             return False
-        call.size = size = size + len(text)
-        if size + self._n_arguments > _MOST_ARGUMENTS:
+        if size + len(text) + self._n_arguments > _MOST_ARGUMENTS:
             return False
-        call.parts.append(text)
+        call.add(text)
         if self._shows:
             events.append(ArgumentsDelta(0, 0, call.index, text))
         return True
@@ -499,8 +531,7 @@ class Lane:
             begun.append((call, text))
             events.append(ToolCallStarted(0, 0, call.index, id, name, "function"))
         for call, text in begun:
-            call.parts.append(text)
-            call.size = len(text)
+            call.add(text)
             self._n_arguments += len(text)
             if self._shows:
                 events.append(ArgumentsDelta(0, 0, call.index, text))
@@ -514,7 +545,7 @@ class Lane:
         for call in calls:
             if not call.size:
                 events.append(ToolCallStarted(0, 0, call.index, call.id, call.name, "function"))
-            raw = "".join(call.parts)
+            raw = call.text
             typed: Any = msgspec.UNSET
             read = read_strict(raw or "{}", self._policy, self._limits)
             if type(read.value) is not dict or read.flags or not (read.value or self._may_be_empty):
@@ -558,7 +589,7 @@ class Lane:
         return events + last
 
     def _cut(self, call: LaneCall) -> Event[Any]:
-        raw = "".join(call.parts)
+        raw = call.text
         verdict = read_arguments(raw, "open", self._policy, self._limits)
         assert verdict.reason is not None
         return ToolCallDropped(

@@ -387,7 +387,7 @@ class ResponsesLane(Lane):
     def _arguments_done(self, event: _ArgumentsDone, _events: list[Event[Any]]) -> bool:
         item = self._open
         is_call = type(item) is _Call and item.id == event.item_id and event.output_index == len(self._items)
-        return is_call and "".join(self.calls[-1].parts) == event.arguments
+        return is_call and self.calls[-1].text == event.arguments
 
     def _done(self, event: _Done, events: list[Event[Any]]) -> bool:
         item, opened = event.item, self._open
@@ -404,7 +404,7 @@ class ResponsesLane(Lane):
     def _call_done(self, item: _Call, opened: _Call, events: list[Event[Any]]) -> bool:
         call = self.calls[-1]
         is_same = (item.call_id, item.name) == (opened.call_id, opened.name) and item.status != "in_progress"
-        is_whole = bool(call.size) and string_text(item.arguments) == "".join(call.parts)
+        is_whole = bool(call.size) and string_text(item.arguments) == call.text
         return is_same and is_whole and self._finish([call], events)
 
     def _thought_done(self, item: _Reasoning) -> bool:
