@@ -167,8 +167,8 @@ _Place = Union[LaneCall, Thought, None]  # what began, None for another text
 class Row(NamedTuple):
     """Pieces in a row: the call or the text that they are of, what the wire calls that, and which part of it they are.
 
-    Places in speech are counted in characters, those in a call as it does. `number` is the next event's, where events are numbered; `counts` are those of tokens so far, if some came
-    with the pieces.
+    Places in speech are counted in characters, those in a call as it does. `number` is the next event's, where events are
+    numbered; `counts` are those of tokens so far, if some came with the pieces.
     """
 
     of: Source
@@ -251,7 +251,7 @@ class Lane:
         self._ids: set[str] = set()
         self._events: list[Any] = []  # of calls that ended
         self._places: list[tuple[int, _Place]] = []  # where the parts of the answer began in the text
-        self._n_arguments = self._n_logged = 0
+        self._n_arguments = self._n_logged = self._n_forgotten = 0
         self._log: list[Entry] = []
         self._of: Source = self.text  # what pieces are of now, and which of them are not in the log yet
         self._label: Any = None
@@ -440,13 +440,13 @@ class Lane:
             return
         if self._more is not no_more:
             self._log += self._rows()
-        log, self._log = self._log, []
-        for entry in log:
+        log = self._log
+        for place in range(self._n_forgotten, len(log)):
+            entry = log[place]
             if isinstance(entry, Row) and isinstance(entry.of, SaidText):
-                self._log.append(entry._replace(of=_something(), start=0, end=1))
-            else:
-                self._log.append(entry)
-        self._log.append(None)
+                log[place] = entry._replace(of=_something(), start=0, end=1)
+        log.append(None)
+        self._n_forgotten = len(log)
         self.text.clear()
         for thought in self.thoughts:
             thought.forget()
