@@ -75,6 +75,9 @@ def test_recordings_go_on_after_a_move(paths: list[Path], rng: random.Random) ->
         assert moved(chunks, ToolCallParser(**options), moves=False) == moved(
             chunks, ToolCallParser(**options)
         ), path.name
+        assert (
+            moved(chunks, ToolCallParser(), moves=False)[:2] == moved(chunks, ToolCallParser(), lane=True)[:2]
+        )
 
 
 @pytest.mark.slow

@@ -98,17 +98,26 @@ class Moved(NamedTuple):
 
 
 def moved(
-    chunks: Iterable[bytes], parser: ToolCallParser[Any], *, moves: bool = True, tools: Any = None
+    chunks: Iterable[bytes],
+    parser: ToolCallParser[Any],
+    *,
+    moves: bool = True,
+    tools: Any = None,
+    lane: bool = False,
 ) -> Moved:
-    """Feed a stream; with `moves` the parser is replaced before each chunk by one restored from its snapshot."""
+    """Feed a stream; with `moves` the parser is replaced before each chunk by one restored from its snapshot.
+
+    What a parser knows that took over from a lane is said in other rows, so with `lane` the snapshot is left out.
+    """
     events: list[Any] = []
+    parser._may_begin_in = parser._may_begin_in if lane else ""
     for chunk in chunks:
         if moves:
             parser = replaced(parser, tools)
         events += parser.feed(chunk)
     parser = replaced(parser, tools) if moves else parser
     events += parser.close()
-    return Moved(events, parser.turns, besides_framing(parser))
+    return Moved(events, parser.turns, b"" if lane else besides_framing(parser))
 
 
 def replaced(parser: ToolCallParser[Any], tools: Any = None) -> ToolCallParser[Any]:

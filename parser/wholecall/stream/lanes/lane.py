@@ -310,9 +310,9 @@ class Lane:
         return True
 
     def _feed_body(self, data: bytes) -> list[Event[Any]] | None:
-        """Hold the bytes of a whole response; take it where a line has ended."""
+        """Hold the bytes of a whole response; take it where a line has ended, and nothing behind it."""
         body = self.body + data
-        if not self._log and len(body) <= _LARGEST_BODY:
+        if not (self._log or (self.body and data.strip())) and len(body) <= _LARGEST_BODY:
             if not body.endswith((b"\n", b"\r")):
                 self.body = body
                 return []

@@ -113,8 +113,9 @@ def lane_for(dialect: str, framing: str | None, data: bytes, asked: Asked) -> tu
 
 
 def _lane_of_body(dialect: str, data: bytes, asked: Asked) -> Lane | None:
-    """Return the lane of a whole response."""
-    if not data.endswith(b"}") and not data.rstrip().endswith(b"}"):
+    """Return the lane of a whole response: one value, perhaps over lines, and not several lines of one each."""
+    first, _, more = data.partition(b"\n")
+    if not data.rstrip().endswith(b"}") or (more.strip() and first.strip() != b"{"):
         return None
     known = (name for name, word in _BODIES.items() if dialect in ("auto", name) and word.search(data))
     made = lane_of(next(known, ""))
