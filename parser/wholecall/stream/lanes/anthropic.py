@@ -25,7 +25,8 @@ from wholecall.dialects.labels import id_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.framing.frame import Frame
 from wholecall.output.events import Event
-from wholecall.stream.lanes.lane import Lane, LaneCall, More, Row, SdkPiece, Source, is_unread, named_events
+from wholecall.stream.lanes.lane import Act, Lane, SdkPiece, is_unread, named_events
+from wholecall.stream.lanes.rows import LaneCall, Row, Source
 from wholecall.stream.lanes.words import Counts, Id, Name, NoList, Nothing, Word
 
 if TYPE_CHECKING:
@@ -194,15 +195,15 @@ class AnthropicLane(Lane):
         assert of is not None  # the block is of a known type
         return of
 
-    def _more_piece(self, text: str, events: list[Event[Any]]) -> bool:
+    def _more_piece(self, text: str, _n: int) -> str | None:
         try:
             event = _piece(text)
         except UNREADABLE:
-            return False
+            return None
         delta = event.delta
-        if (event.index, type(delta)) != self._label:
-            return False
-        return not delta.text or self._act(self, delta.text, events)  # the first piece of a call is empty
+        return (
+            delta.text if (event.index, type(delta)) == self._label else None
+        )  # the first of a call is empty
 
     # Other frames.
 
@@ -258,7 +259,7 @@ class AnthropicLane(Lane):
 
     def _ping(self, frame: Frame) -> bool:
         """Take a sign of life, behind which the same text goes on."""
-        open_text = self._of, self._label, self._more
+        open_text = self._of, self._label, self._more, self._act
         taken = self._keep(frame)
         self._goes_on(*open_text)
         return taken and bool(self.id)
@@ -297,10 +298,9 @@ class AnthropicLane(Lane):
         self._opens(call, InputPiece, Lane.argue)
         return True
 
-    def _opens(self, of: Source, kind: type, act: More) -> None:
+    def _opens(self, of: Source, kind: type, act: Act) -> None:
         """Let the pieces of the block that begins be more of a text."""
-        self._goes_on(of, (self._block, kind), AnthropicLane._more_piece)
-        self._act = act
+        self._goes_on(of, (self._block, kind), AnthropicLane._more_piece, act)
 
     def _sealed(self, event: _Delta, _events: list[Event[Any]]) -> bool:
         """Take what seals a block of thinking, its last piece."""

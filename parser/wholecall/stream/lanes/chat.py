@@ -23,7 +23,8 @@ from wholecall.dialects.openai.chat_views import CALL_PIECE, TEXT_PIECE, THOUGHT
 from wholecall.dialects.reasons import turn_reason
 from wholecall.framing.frame import Frame
 from wholecall.output.events import Event
-from wholecall.stream.lanes.lane import Lane, Row, SdkPiece, data_of, is_unread, no_more
+from wholecall.stream.lanes.lane import Lane, SdkPiece, data_of, is_unread, no_more
+from wholecall.stream.lanes.rows import Row
 from wholecall.stream.lanes.words import Counts, Id, Name, NoList, Nothing, Word
 
 __all__ = ["ChatLane"]
@@ -223,44 +224,44 @@ class ChatLane(Lane):
 
     # Pieces.
 
-    def _more_text(self, text: str, events: list[Event[Any]]) -> bool:
+    def _more_text(self, text: str, _n: int) -> str | None:
         try:
             chunk = _text(text)
         except UNREADABLE:
-            return False
+            return None
         choice = chunk.choices[0]
         if choice.index:
-            return False
+            return None
         if chunk.usage:
             self.count(chunk.usage)
-        return self.say(choice.delta.content, events)
+        return choice.delta.content
 
-    def _more_thought(self, text: str, events: list[Event[Any]]) -> bool:
+    def _more_thought(self, text: str, _n: int) -> str | None:
         try:
             chunk = _thought(text)
         except UNREADABLE:
-            return False
+            return None
         choice = chunk.choices[0]
         delta = choice.delta
         piece = delta.reasoning_content or delta.reasoning
         if not piece or choice.index or delta.reasoning_details:
-            return False
+            return None
         if chunk.usage:
             self.count(chunk.usage)
-        return self.think(piece, events)
+        return piece
 
-    def _more_arguments(self, text: str, events: list[Event[Any]]) -> bool:
+    def _more_arguments(self, text: str, _n: int) -> str | None:
         try:
             chunk = _call(text)
         except UNREADABLE:
-            return False
+            return None
         choice = chunk.choices[0]
         entry = choice.delta.tool_calls[0]
-        if entry.index != self._label or choice.index or not self.argue(entry.function.arguments, events):
-            return False
+        if entry.index != self._label or choice.index:
+            return None
         if chunk.usage:
             self.count(chunk.usage)
-        return True
+        return entry.function.arguments
 
     # Other frames.
 
@@ -336,12 +337,10 @@ class ChatLane(Lane):
             if not self.thoughts:
                 self._begin_thought()
             self.think(thought, events)
-            self._goes_on(self.thoughts[0], THOUGHT, ChatLane._more_thought)
-            self._act = Lane.think
+            self._goes_on(self.thoughts[0], THOUGHT, ChatLane._more_thought, Lane.think)
         elif delta.content:
             self.say(delta.content, events)
-            self._goes_on(self.text, None, ChatLane._more_text)
-            self._act = Lane.say
+            self._goes_on(self.text, None, ChatLane._more_text, Lane.say)
         return taken and (not reason or self._take_reason(reason, events))
 
     def _take_call(self, entry: _Call, events: list[Event[Any]]) -> bool:
@@ -358,8 +357,7 @@ class ChatLane(Lane):
         if call is None or (function.arguments and not self.argue(function.arguments, events)):
             return False
         if not (function.name and function.arguments):
-            self._goes_on(call, call.index, ChatLane._more_arguments)
-            self._act = Lane.argue
+            self._goes_on(call, call.index, ChatLane._more_arguments, Lane.argue)
         return True
 
     def _take_reason(self, raw: str, events: list[Event[Any]]) -> bool:

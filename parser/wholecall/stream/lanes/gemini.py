@@ -22,7 +22,8 @@ from wholecall.dialects.labels import id_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.framing.frame import Frame
 from wholecall.output.events import Event
-from wholecall.stream.lanes.lane import Lane, Row, data_of, is_unread, no_more
+from wholecall.stream.lanes.lane import Lane, data_of, is_unread, no_more
+from wholecall.stream.lanes.rows import Row
 from wholecall.stream.lanes.words import Counts, Id, Name, Word
 
 __all__ = ["GeminiLane"]
@@ -91,18 +92,18 @@ class GeminiLane(Lane):
     def _in_common(self, row: Row, translator: GeminiTranslator) -> Piecewise:
         return translator.in_common(row.label)
 
-    def _more_piece(self, text: str, events: list[Event[Any]]) -> bool:
+    def _more_piece(self, text: str, _n: int) -> str | None:
         try:
             frame = _spoken(text)
         except UNREADABLE:
-            return False
+            return None
         [candidate] = frame.candidates
         [part] = candidate.content.parts
         if frame.responseId != self.id or (candidate.index, part.thought) != self._label or not part.text:
-            return False
+            return None
         if frame.usageMetadata:
             self.count(frame.usageMetadata)
-        return self._act(self, part.text, events)
+        return part.text
 
     def _take(self, frame: Frame, events: list[Event[Any]]) -> bool:
         text = frame.data
@@ -131,14 +132,12 @@ class GeminiLane(Lane):
             return True
         if not part.thought:
             self.say(part.text, events)
-            self._goes_on(self.text, (0, False), GeminiLane._more_piece)
-            self._act = Lane.say
+            self._goes_on(self.text, (0, False), GeminiLane._more_piece, Lane.say)
             return True
         if not self.thoughts:
             self._begin_thought()
         self.think(part.text, events)
-        self._goes_on(self.thoughts[0], (0, True), GeminiLane._more_piece)
-        self._act = Lane.think
+        self._goes_on(self.thoughts[0], (0, True), GeminiLane._more_piece, Lane.think)
         return True
 
     def _take_call(self, part: _Part, events: list[Event[Any]]) -> bool:

@@ -7,10 +7,12 @@ read at hand. Then a new machine takes what the lane has kept of the stream so f
 it was told, and the read at hand is the machine's. So nothing of the machine's state is made here, and no rule of it
 stands here twice: where the machine would have to think, the lane ends.
 
-What is kept is a *log*: frames that are no pieces as they came, and of pieces in a row where they stand in their text.
+What is kept is a *log*: frames that are no pieces as they came, and of pieces in a row where they stand in their text
+(`rows`). A long text in reads of many events is read on by the machine, too: that takes them at once.
 
-Each dialect's lane is a subclass. Its `_texts` cuts what came into the texts of frames; `_more` takes those that are more
-of the same text, as most are; `_take` takes all others, and says which text goes on behind them.
+Each dialect's lane is a subclass. Its `_texts` cuts what came into the texts of frames; `_more` reads those that are more
+of the same text, as most are, and `_act` takes their pieces; `_take` takes all others, and says which text goes on behind
+them.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Union
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Union
 
 import msgspec
 
@@ -42,6 +44,7 @@ from wholecall.output.events import (
     TurnStarted,
 )
 from wholecall.output.turns import Reasoning, ReasoningBlock, Turn
+from wholecall.stream.lanes.rows import Entry, LaneCall, Row, Source, Thought, size_of, something
 from wholecall.stream.lanes.words import CRLF
 from wholecall.stream.payloads import is_of_fields
 from wholecall.tools.misfit import Coerced, Misfit
@@ -51,32 +54,22 @@ if TYPE_CHECKING:
     from wholecall.output.events import Event
     from wholecall.stream.lanes.words import Asked
 
-__all__ = [
-    "Lane",
-    "LaneCall",
-    "More",
-    "Row",
-    "SdkPiece",
-    "Thought",
-    "data_of",
-    "is_unread",
-    "named_events",
-    "no_more",
-]
+__all__ = ["Act", "Lane", "More", "SdkPiece", "data_of", "is_unread", "named_events", "no_more"]
 
 _ODD: Final = (AttributeError, KeyError, TypeError, ValueError)  # of objects that are not as their class says
 # Bytes of an event that has begun, which are copied at each read: some at any rate, and so many times those of the read.
 _LONGEST_FRAME: Final = 4096
 _LONGEST_SHARE: Final = 64
-_FIRST: Final = 256  # characters of a call whose pieces are kept as they came
+# Pieces of one read, and reads in a row with nothing else in them, from which on the machine is faster: it takes many at once.
+_FULL: Final = 4
+_MOST_FULL: Final = 12
 _LARGEST_BODY: Final = 262_144  # bytes of a whole response
 _MOST_ARGUMENTS: Final = 65_536  # characters of all calls of a turn
 _MOST_LOGGED: Final = 524_288  # characters of frames that are no pieces
 
 
-def no_more(_lane: Lane, _text: str, _events: list[Event[Any]]) -> bool:
-    """Take no frame as more of the same text."""
-    return False
+def no_more(_lane: Lane, _text: str, _n: int) -> None:
+    """Read no frame as more of the same text."""
 
 
 def _no_piece(_payload: Any) -> None:
@@ -97,110 +90,14 @@ def _no_check(_name: str) -> None:
     """Return no check: the tools are not known."""
 
 
-class LaneCall:
-    """A call: its labels, what its provider wants back with it, and its text.
-
-    The first pieces of the text are kept as they came, for they decide what it is; what follows is one text. A place in it
-    is counted in pieces, beyond these in characters.
-    """
-
-    __slots__ = ("_rest", "extra", "id", "index", "name", "parts", "size")
-
-    def __init__(self, index: int, id: str | None, name: str, extra: dict[str, Any] | None) -> None:
-        self.index, self.id, self.name, self.extra = index, id, name, extra
-        self.parts: list[str] = []
-        self._rest = SaidText()
-        self.size = 0
-
-    def add(self, text: str) -> None:
-        """Append a piece."""
-        if self.size < _FIRST:
-            self.parts.append(text)
-        else:
-            self._rest.add(text)
-        self.size += len(text)
-
-    @property
-    def text(self) -> str:
-        """All of it."""
-        return "".join(self.parts) + self._rest.text
-
-    @property
-    def end(self) -> int:
-        """The place of the next piece."""
-        return len(self.parts) + self._rest.size
-
-    def pieces(self, start: int, end: int) -> list[str]:
-        """Return what stands between two places."""
-        n = len(self.parts)
-        rest = self._rest.text[max(start - n, 0) : end - n] if end > n else ""
-        return self.parts[start:end] + ([rest] if rest else [])
-
-
-class Thought(SaidText):
-    """A block of reasoning, and what its provider wants back with it: see `ReasoningBlock`."""
-
-    __slots__ = ("data", "id", "signature", "was_told")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.was_told = False  # before it was forgotten
-        self.id: str | None = None
-        self.signature: str | None = None
-        self.data: str | None = None
-
-    def __bool__(self) -> bool:
-        return bool(self.size or self.was_told or self.id or self.signature or self.data)
-
-    def forget(self) -> None:
-        """Forget its text."""
-        self.was_told = bool(self)
-        self.clear()
-
-
+_Place = Union[LaneCall, Thought, None]  # what began, None for another text
 # A piece that an SDK's object holds: what the wire calls its text, the piece, and the event's number, or 0.
 SdkPiece = tuple[Any, str, int]
-Source = Union[SaidText, LaneCall]
-_Place = Union[LaneCall, Thought, None]  # what began, None for another text
-
-
-class Row(NamedTuple):
-    """Pieces in a row: the call or the text that they are of, what the wire calls that, and which part of it they are.
-
-    Places in speech are counted in characters, those in a call as it does. `number` is the next event's, where events are
-    numbered; `counts` are those of tokens so far, if some came with the pieces.
-    """
-
-    of: Source
-    label: Any
-    start: int
-    end: int
-    number: int
-    counts: dict[str, Any] | None
-
-    @property
-    def texts(self) -> list[str]:
-        """Their texts."""
-        if isinstance(self.of, LaneCall):
-            return self.of.pieces(self.start, self.end)
-        return [self.of.text[self.start : self.end]]
-
-
-def _something() -> SaidText:
-    """Return what stands for a text that was forgotten."""
-    said = SaidText()
-    said.add(".")
-    return said
-
-
-def _size(of: Source) -> int:
-    """Return how much there is of a text, as rows count it."""
-    return of.end if isinstance(of, LaneCall) else of.size
-
-
-Entry = Union[Frame, Row, None]  # None: what was said before was forgotten
-# Takes a frame that is more of the same text, and nothing of any other; a function of the class, so that no lane holds itself.
-More = Callable[[Any, str, "list[Event[Any]]"], bool]
+# Functions of the class, so that no lane holds itself. One returns the piece in the text of a frame that is more of the same
+# text, perhaps an empty one, and None for any other; its number says how many pieces came before that nothing has taken yet.
+More = Callable[[Any, str, int], Union[str, None]]
+# The other one takes a piece, and returns whether it could.
+Act = Callable[[Any, str, "list[Event[Any]]"], bool]
 
 
 class Lane:
@@ -257,8 +154,8 @@ class Lane:
         self._label: Any = None
         self._start = 0
         self._more: More = no_more
-        self._act: More = Lane.say  # takes the piece that `_more` found, where one is for all kinds
-        self._number = 0
+        self._act: Act = Lane.say
+        self._number = self._n_full = 0
         self._class: type | None = None  # of the last object, and what reads pieces in it
         self._read_object: Callable[[Any], SdkPiece | None] = _no_piece
         self._is_counted = False  # counts came with these pieces
@@ -283,9 +180,11 @@ class Lane:
         first = text.removeprefix(self._prefix)
         is_one = len(first) != len(text) or (not self._prefix and text)
         if is_one and not rest and "\n" not in first and "\r" not in first:
-            if self._more(self, first, events):  # nearly always, where each event comes alone
+            piece = self._more(self, first, 0)
+            if piece is not None and (not piece or self._act(self, piece, events)):
+                self._number += self._is_numbered
                 self.held = rest
-                return events
+                return events  # nearly always, where each event comes alone
             self.mark()
             taken = self._take(self._frame(first), events)
         else:
@@ -299,15 +198,29 @@ class Lane:
         return events
 
     def _take_all(self, block: str, events: list[Event[Any]]) -> bool:
-        """Take whole events; return False if one of them is odd."""
+        """Take whole events; return False if one of them is odd, or the machine reads such reads faster."""
         texts = self._texts(block) if block else ()
-        if texts is None:
+        if texts is None or self._n_full >= _MOST_FULL:
             return False
-        for text in texts:
-            is_more = text[:1] == "{" and self._more(self, text, events)
-            if not is_more and not self._take(self._frame(text), events):
+        pieces: list[str] = []
+        n, n_logged = 0, len(self._log)
+        for n, text in enumerate(texts, 1):  # noqa: B007 - their number is asked for
+            piece = self._more(self, text, len(pieces)) if text[:1] == "{" else None
+            if piece:
+                pieces.append(piece)
+            elif piece is None and not (
+                self._take_pieces(pieces, events) and self._take(self._frame(text), events)
+            ):
                 return False
-        return True
+        self._n_full = self._n_full + 1 if n >= _FULL and len(self._log) == n_logged else 0
+        return self._take_pieces(pieces, events)
+
+    def _take_pieces(self, pieces: list[str], events: list[Event[Any]]) -> bool:
+        """Take pieces of the same text, and clear their list; return False if one of them is odd."""
+        taken = not pieces or _ALL[self._act](self, pieces, events)
+        self._number += self._is_numbered * len(pieces)
+        pieces.clear()
+        return taken
 
     def _feed_body(self, data: bytes) -> list[Event[Any]] | None:
         """Hold the bytes of a whole response; take it where a line has ended, and nothing behind it."""
@@ -337,10 +250,16 @@ class Lane:
         """Take frames that came without their bytes, as `feed` takes bytes."""
         self.mark()
         events: list[Event[Any]] = []
-        taken = self.held is None and all(
-            self._more(self, frame.data, events) or self._take(frame, events) for frame in frames
-        )
+        taken = self.held is None and all(self._take_frame(frame, events) for frame in frames)
         return events if taken else None
+
+    def _take_frame(self, frame: Frame, events: list[Event[Any]]) -> bool:
+        """Take a frame, piece or not; return False if it is odd."""
+        piece = self._more(self, frame.data, 0)
+        if piece is None or (piece and not self._act(self, piece, events)):
+            return self._take(frame, events)
+        self._number += self._is_numbered
+        return True
 
     def feed_object(self, payload: Any) -> list[Event[Any]] | None:
         """Take an SDK's object; None, and take nothing, if it is anything but more of the same text."""
@@ -370,11 +289,15 @@ class Lane:
 
     def _is_held(self, rest: bytes, n_read: int) -> bool:
         """Return whether the beginning of an event may wait for its end, after a read of so many bytes."""
-        lines = rest.replace(b"\r\n", b"\n") if self.between == CRLF else rest
-        is_open = lines.count(b"\n", 0, -1) < self._n_lines and b"\n\n" not in lines and b"\r" not in lines
-        begins = rest.startswith(self._begins[: len(rest)])
+        lines = rest
+        if self.between == CRLF:
+            lines = rest.replace(b"\r\n", b"\n")
+            if lines.find(b"\n\n") >= 0:
+                return False
+        if lines.count(b"\n", 0, -1) >= self._n_lines or lines.find(b"\r") >= 0:
+            return False
         longest = min(max(_LONGEST_FRAME, _LONGEST_SHARE * n_read), _MOST_LOGGED)
-        return begins and is_open and len(rest) <= longest
+        return rest.startswith(self._begins[: len(rest)]) and len(rest) <= longest
 
     @abstractmethod
     def _texts(self, block: str, /) -> Iterable[str] | None:
@@ -399,10 +322,10 @@ class Lane:
         self._n_logged += len(frame.data)
         return self._n_logged <= _MOST_LOGGED
 
-    def _goes_on(self, of: Source, label: Any, more: More) -> None:
-        """Let pieces that follow be more of a text, as `more` takes them."""
-        self._more, self._of, self._label = more, of, label
-        self._start, self._is_counted = _size(of), False
+    def _goes_on(self, of: Source, label: Any, more: More, act: Act) -> None:
+        """Let pieces that follow be more of a text, as `more` reads and `act` takes them."""
+        self._more, self._of, self._label, self._act = more, of, label, act
+        self._start, self._is_counted = size_of(of), False
 
     def _open_turn(self, id: str | None, model: str | None, events: list[Event[Any]]) -> None:
         """Begin the answer."""
@@ -429,7 +352,7 @@ class Lane:
 
     def _rows(self) -> list[Entry]:
         """Return the pieces that are not in the log yet, in no row or one."""
-        end = _size(self._of)
+        end = size_of(self._of)
         counts = dict(self.usage) if self._is_counted else None
         row = Row(self._of, self._label, self._start, end, self._number, counts)
         return [row] if row.start < end else []
@@ -444,7 +367,7 @@ class Lane:
         for place in range(self._n_forgotten, len(log)):
             entry = log[place]
             if isinstance(entry, Row) and isinstance(entry.of, SaidText):
-                log[place] = entry._replace(of=_something(), start=0, end=1)
+                log[place] = entry._replace(of=something(), start=0, end=1)
         log.append(None)
         self._n_forgotten = len(log)
         self.text.clear()
@@ -453,7 +376,7 @@ class Lane:
         told, waiting = ([one for one in self.thoughts if bool(one) is told] for told in (True, False))
         self.thoughts = told[-1:] + waiting[-1:]
         self._places = [(0, one) for one in waiting[-1:]]
-        self._goes_on(self._of, self._label, self._more)
+        self._goes_on(self._of, self._label, self._more, self._act)
 
     def count(self, counts: dict[str, Any]) -> None:
         """Take counts of tokens that came with a piece."""
@@ -474,6 +397,20 @@ class Lane:
         self.thoughts[-1].add(text)
         if self._shows:
             events.append(ReasoningDelta(0, 0, text))
+        return True
+
+    def say_all(self, pieces: list[str], events: list[Event[Any]]) -> bool:
+        """Take pieces of text."""
+        self.text.add("".join(pieces))
+        if self._shows:
+            events += [TextDelta(0, 0, piece) for piece in pieces]
+        return True
+
+    def think_all(self, pieces: list[str], events: list[Event[Any]]) -> bool:
+        """Take pieces of the latest block of reasoning."""
+        self.thoughts[-1].add("".join(pieces))
+        if self._shows:
+            events += [ReasoningDelta(0, 0, piece) for piece in pieces]
         return True
 
     def _begin_thought(self) -> Thought:
@@ -514,6 +451,17 @@ class Lane:
         call.add(text)
         if self._shows:
             events.append(ArgumentsDelta(0, 0, call.index, text))
+        return True
+
+    def argue_all(self, pieces: list[str], events: list[Event[Any]]) -> bool:
+        """Take pieces of the latest call's text, as `argue` does."""
+        call, size = self.calls[-1], sum(map(len, pieces))
+        is_plain = call.size and "{" not in {piece[0] for piece in pieces}
+        if not is_plain or call.size + size + self._n_arguments > _MOST_ARGUMENTS:
+            return all(self.argue(piece, events) for piece in pieces)
+        call.add_all(pieces, size)
+        if self._shows:
+            events += [ArgumentsDelta(0, 0, call.index, piece) for piece in pieces]
         return True
 
     def _take_calls(
@@ -636,6 +584,14 @@ class Lane:
                 yield _block(what)
         if done < len(text):
             yield text[done:]
+
+
+# What takes several pieces, by what takes one.
+_ALL: Final[Mapping[Act, Callable[[Any, list[str], list[Any]], bool]]] = {
+    Lane.say: Lane.say_all,
+    Lane.think: Lane.think_all,
+    Lane.argue: Lane.argue_all,
+}
 
 
 def _block(thought: Thought) -> ReasoningBlock:

@@ -20,7 +20,8 @@ from wholecall.dialects.labels import id_label
 from wholecall.dialects.others.ollama_quick import QuickOllamaTranslator, piece_of
 from wholecall.framing.frame import Frame
 from wholecall.output.events import Event
-from wholecall.stream.lanes.lane import Lane, Row, is_unread, no_more
+from wholecall.stream.lanes.lane import Lane, is_unread, no_more
+from wholecall.stream.lanes.rows import Row
 from wholecall.stream.lanes.words import Id, Name, Word
 
 __all__ = ["OllamaLane"]
@@ -91,12 +92,12 @@ class OllamaLane(Lane):
         assert of is not None  # the answer is open
         return of
 
-    def _more_piece(self, text: str, events: list[Event[Any]]) -> bool:
+    def _more_piece(self, text: str, _n: int) -> str | None:
         try:
             key, piece = piece_of(text)
         except UNREADABLE:
-            return False
-        return key == self._label and bool(piece) and self._act(self, piece, events)
+            return None
+        return piece if piece and key == self._label else None
 
     def _take(self, frame: Frame, events: list[Event[Any]]) -> bool:
         text, is_first = frame.data, not self.has_begun
@@ -121,12 +122,10 @@ class OllamaLane(Lane):
             if not self.thoughts:
                 self._begin_thought()
             self.think(message.thinking, events)
-            self._goes_on(self.thoughts[0], ("thought", None), OllamaLane._more_piece)
-            self._act = Lane.think
+            self._goes_on(self.thoughts[0], ("thought", None), OllamaLane._more_piece, Lane.think)
         elif message.content:
             self.say(message.content, events)
-            self._goes_on(self.text, ("text", None), OllamaLane._more_piece)
-            self._act = Lane.say
+            self._goes_on(self.text, ("text", None), OllamaLane._more_piece, Lane.say)
 
     def _take_call(self, wanted: _Call, events: list[Event[Any]]) -> bool:
         text = wire_text(wanted.function.arguments)

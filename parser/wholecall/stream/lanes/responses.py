@@ -25,7 +25,8 @@ from wholecall.dialects.openai.responses import ResponsesTranslator
 from wholecall.dialects.openai.responses_events import COMMON, CallPiece, TextPiece, ThoughtPiece
 from wholecall.framing.frame import Frame
 from wholecall.output.events import Event
-from wholecall.stream.lanes.lane import Lane, More, Row, SdkPiece, Source, is_unread, named_events
+from wholecall.stream.lanes.lane import Act, Lane, SdkPiece, is_unread, named_events
+from wholecall.stream.lanes.rows import Row, Source
 from wholecall.stream.lanes.words import Counts, Id, Name, NoList, Word
 
 if TYPE_CHECKING:
@@ -257,6 +258,10 @@ class ResponsesLane(Lane):
 
     def _texts(self, block: str) -> Iterable[str] | None:
         """Return the texts of pieces like the one before without their first line, those of other events with it."""
+        if block.startswith(self._prefix):
+            texts = block[len(self._prefix) :].split(f"\n\n{self._prefix}")
+            if "\n" not in "".join(texts):
+                return texts
         events = named_events(block)
         # Lazily: what stands before the data of a piece changes between them.
         return events and (event.removeprefix(self._prefix) for event in events)
@@ -269,28 +274,26 @@ class ResponsesLane(Lane):
         translator.expect(row.number)
         return translator.goes_on(*row.label)
 
-    def _more_piece(self, text: str, events: list[Event[Any]]) -> bool:
+    def _more_piece(self, text: str, n: int) -> str | None:
         try:
             event = _piece(text)
         except UNREADABLE:
-            return False
-        piece = event.delta
-        if event.sequence_number != self._number or piece is None:
-            return False
+            return None
+        if event.sequence_number != self._number + n:
+            return None
         _, run, item = self._label
-        if event.run != run or event.item_id != item:
-            return False
-        if not self._act(self, piece, events):
-            return False
-        self._number += 1
-        return True
+        return event.delta if event.run == run and event.item_id == item else None
 
     # Other frames.
 
     def _take(self, frame: Frame, events: list[Event[Any]]) -> bool:
         if frame.event in _PIECES:
             self._prefix = f"{_NAMED}{frame.event}\ndata: "
-            return self._more(self, frame.data, events)
+            piece = self._more(self, frame.data, 0)
+            if piece is None or not self._act(self, piece, events):
+                return False
+            self._number += 1
+            return True
         try:
             event = _any(frame.data)
         except UNREADABLE:
@@ -302,7 +305,7 @@ class ResponsesLane(Lane):
         is_call = kind in _READ or (kind in (_Added, _Done) and type(event.item) is _Call)
         if not is_call and is_unread(frame):
             return False
-        goes_on = self._of, self._label, self._more
+        goes_on = self._of, self._label, self._more, self._act
         if not self._keep(frame):
             return False
         self._number += 1
@@ -378,10 +381,9 @@ class ResponsesLane(Lane):
             return False
         return self._opens(call, (CallPiece, index, item.id), Lane.argue)
 
-    def _opens(self, of: Source, label: tuple[object, ...], act: More) -> bool:
+    def _opens(self, of: Source, label: tuple[object, ...], act: Act) -> bool:
         """Let the pieces of the item that begins be more of a text."""
-        self._goes_on(of, label, ResponsesLane._more_piece)
-        self._act = act
+        self._goes_on(of, label, ResponsesLane._more_piece, act)
         return True
 
     def _arguments_done(self, event: _ArgumentsDone, _events: list[Event[Any]]) -> bool:

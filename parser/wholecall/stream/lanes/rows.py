@@ -1,0 +1,124 @@
+"""What a lane keeps of a stream: its calls and its reasoning, and which frames and pieces of texts have come.
+
+An entry of the log is a frame that is no piece, as it came, or a `Row` of pieces, where they stand in their text.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple, Union
+
+from wholecall.framing.frame import Frame
+from wholecall.machine.said import SaidText
+
+__all__ = ["Entry", "LaneCall", "Row", "Source", "Thought", "size_of", "something"]
+
+_FIRST: Final = 256  # characters of a call whose pieces are kept as they came
+
+
+class LaneCall:
+    """A call: its labels, what its provider wants back with it, and its text.
+
+    The first pieces of the text are kept as they came, for they decide what it is; what follows is one text. A place in it
+    is counted in pieces, beyond these in characters.
+    """
+
+    __slots__ = ("_rest", "extra", "id", "index", "name", "parts", "size")
+
+    def __init__(self, index: int, id: str | None, name: str, extra: dict[str, Any] | None) -> None:
+        self.index, self.id, self.name, self.extra = index, id, name, extra
+        self.parts: list[str] = []
+        self._rest = SaidText()
+        self.size = 0
+
+    def add(self, text: str) -> None:
+        """Append a piece."""
+        if self.size < _FIRST:
+            self.parts.append(text)
+        else:
+            self._rest.add(text)
+        self.size += len(text)
+
+    def add_all(self, pieces: list[str], size: int) -> None:
+        """Append several, which have this size together."""
+        if self.size < _FIRST:
+            self.parts += pieces
+        else:
+            self._rest.add("".join(pieces))
+        self.size += size
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "".join(self.parts) + self._rest.text
+
+    @property
+    def end(self) -> int:
+        """The place of the next piece."""
+        return len(self.parts) + self._rest.size
+
+    def pieces(self, start: int, end: int) -> list[str]:
+        """Return what stands between two places."""
+        n = len(self.parts)
+        rest = self._rest.text[max(start - n, 0) : end - n] if end > n else ""
+        return self.parts[start:end] + ([rest] if rest else [])
+
+
+class Thought(SaidText):
+    """A block of reasoning, and what its provider wants back with it: see `ReasoningBlock`."""
+
+    __slots__ = ("data", "id", "signature", "was_told")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.was_told = False  # before it was forgotten
+        self.id: str | None = None
+        self.signature: str | None = None
+        self.data: str | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.size or self.was_told or self.id or self.signature or self.data)
+
+    def forget(self) -> None:
+        """Forget its text."""
+        self.was_told = bool(self)
+        self.clear()
+
+
+Source = Union[SaidText, LaneCall]
+
+
+class Row(NamedTuple):
+    """Pieces in a row: the call or the text that they are of, what the wire calls that, and which part of it they are.
+
+    Places in speech are counted in characters, those in a call as it does. `number` is the next event's, where events are
+    numbered; `counts` are those of tokens so far, if some came with the pieces.
+    """
+
+    of: Source
+    label: Any
+    start: int
+    end: int
+    number: int
+    counts: dict[str, Any] | None
+
+    @property
+    def texts(self) -> list[str]:
+        """Their texts."""
+        if isinstance(self.of, LaneCall):
+            return self.of.pieces(self.start, self.end)
+        return [self.of.text[self.start : self.end]]
+
+
+def something() -> SaidText:
+    """Return what stands for a text that was forgotten."""
+    said = SaidText()
+    said.add(".")
+    return said
+
+
+def size_of(of: Source) -> int:
+    """Return how much there is of a text, as rows count it."""
+    return of.end if isinstance(of, LaneCall) else of.size
+
+
+Entry = Union[Frame, Row, None]  # None: what was said before was forgotten
