@@ -60,9 +60,9 @@ _ODD: Final = (AttributeError, KeyError, TypeError, ValueError)  # of objects th
 # Bytes of an event that has begun, which are copied at each read: some at any rate, and so many times those of the read.
 _LONGEST_FRAME: Final = 4096
 _LONGEST_SHARE: Final = 64
-# Pieces of one read, and reads in a row with nothing else in them, from which on the machine is faster: it takes many at once.
+# Pieces of one read, and reads with nothing else in them, from which on the machine is faster: it takes many at once.
 _FULL: Final = 4
-_MOST_FULL: Final = 12
+_MOST_FULL: Final = 2
 _LARGEST_BODY: Final = 262_144  # bytes of a whole response
 _MOST_ARGUMENTS: Final = 65_536  # characters of all calls of a turn
 _MOST_LOGGED: Final = 524_288  # characters of frames that are no pieces
@@ -212,7 +212,7 @@ class Lane:
                 self._take_pieces(pieces, events) and self._take(self._frame(text), events)
             ):
                 return False
-        self._n_full = self._n_full + 1 if n >= _FULL and len(self._log) == n_logged else 0
+        self._n_full += n >= _FULL and len(self._log) == n_logged
         return self._take_pieces(pieces, events)
 
     def _take_pieces(self, pieces: list[str], events: list[Event[Any]]) -> bool:
