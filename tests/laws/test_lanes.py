@@ -294,6 +294,20 @@ def test_limits_are_those_of_the_machine(limits: Limits) -> None:
         agree(reads, limits=limits)
 
 
+@pytest.mark.parametrize("name", ["max_line_bytes", "max_event_bytes", "max_arguments_bytes"])
+def test_no_event_passes_a_limit(name: str) -> None:
+    """Law 129: at the nearest limits that a lane is chosen with, larger events are what they are to the machine."""
+    chat = WIRES["chat-completions"]
+    for frame, small, end in (("text", '"a"', "stop"), ("whole", "1}", "calls")):
+        for size in (200_000, 270_000, 600_000):
+            large = chat.documented[frame].replace(
+                small.encode(), small[:1].encode() + b"1" * size + small[1:].encode()
+            )
+            reads = [chat.opening, large, chat.documented[end]]
+            agree(reads, limits=Limits(**{name: 262_144}))
+            agree(workloads.cut(b"".join(reads), 4096), limits=Limits(**{name: 262_144}))
+
+
 def test_what_is_large_is_the_machines() -> None:
     """Law 129: many calls, and long ones, are taken over in the middle of a stream."""
     chat = WIRES["chat-completions"]

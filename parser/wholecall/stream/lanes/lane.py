@@ -63,9 +63,11 @@ _LONGEST_SHARE: Final = 64
 # Pieces of one read, and reads with nothing else in them, from which on the machine is faster: it takes many at once.
 _FULL: Final = 4
 _MOST_FULL: Final = 2
-_LARGEST_BODY: Final = 262_144  # bytes of a whole response
+_LARGEST: Final = (
+    262_144  # bytes of a read with what was held, or of a whole response; no limit of a lane's stream is less
+)
 _MOST_ARGUMENTS: Final = 65_536  # characters of all calls of a turn
-_MOST_LOGGED: Final = 524_288  # characters of frames that are no pieces
+_MOST_LOGGED: Final = 1_048_576  # characters of frames that are no pieces
 
 
 def no_more(_lane: Lane, _text: str, _n: int) -> None:
@@ -171,6 +173,9 @@ class Lane:
         elif self.held is None:
             self.mark()
             return self._feed_body(data) if self.is_body else None
+        if len(data) > _LARGEST:
+            self.mark()
+            return None
         block, end, rest = data.rpartition(self.between)
         try:
             text = block.decode()
@@ -225,7 +230,7 @@ class Lane:
     def _feed_body(self, data: bytes) -> list[Event[Any]] | None:
         """Hold the bytes of a whole response; take it where a line has ended, and nothing behind it."""
         body = self.body + data
-        if not (self._log or (self.body and data.strip())) and len(body) <= _LARGEST_BODY:
+        if not (self._log or (self.body and data.strip())) and len(body) <= _LARGEST:
             if not body.endswith((b"\n", b"\r")):
                 self.body = body
                 return []
@@ -296,7 +301,7 @@ class Lane:
                 return False
         if lines.count(b"\n", 0, -1) >= self._n_lines or lines.find(b"\r") >= 0:
             return False
-        longest = min(max(_LONGEST_FRAME, _LONGEST_SHARE * n_read), _MOST_LOGGED)
+        longest = max(_LONGEST_FRAME, _LONGEST_SHARE * n_read)
         return rest.startswith(self._begins[: len(rest)]) and len(rest) <= longest
 
     @abstractmethod
