@@ -47,22 +47,26 @@ _BODIES: Final = {
 
 
 class _Place(NamedTuple):
-    """Where the lane of a dialect stands, how its first event begins, and what one of them is in it."""
+    """Where the lane of a dialect stands, how its first event begins, and what is in it."""
 
     module: str
     name: str
     begins: bytes
-    holds: tuple[bytes, ...]
+    holds: re.Pattern[bytes]
 
 
 _PLACES: Final = {
     "chat-completions": _Place(
-        "chat", "ChatLane", b"data: {", (b'"chat.completion.chunk"', b'"prompt_filter_results"')
+        *("chat", "ChatLane", b"data: {"), re.compile(rb'"chat\.completion\.chunk"|"prompt_filter_results"')
     ),
-    "anthropic": _Place("anthropic", "AnthropicLane", b"event: message_start\n", (b'"message_start"',)),
-    "responses": _Place("responses", "ResponsesLane", b"event: response.created\n", (b'"response.created"',)),
-    "gemini": _Place("gemini", "GeminiLane", b"data: {", (b'"candidates"',)),
-    "ollama": _Place("ollama", "OllamaLane", b"{", (b'"created_at"',)),
+    "anthropic": _Place(
+        *("anthropic", "AnthropicLane", b"event: message_start\n"), re.compile(rb'"message_start"')
+    ),
+    "responses": _Place(
+        *("responses", "ResponsesLane", b"event: response.created\n"), re.compile(rb'"response\.created"')
+    ),
+    "gemini": _Place("gemini", "GeminiLane", b"data: {", re.compile(rb'"candidates"')),
+    "ollama": _Place("ollama", "OllamaLane", b"{", re.compile(rb'"message":\s?\{[^\n]*"done":')),
 }
 
 
@@ -100,7 +104,7 @@ def lane_for(dialect: str, framing: str | None, data: bytes, asked: Asked) -> tu
         return body, False
     for name, place in _PLACES.items():
         begins = dialect in ("auto", name) and data.startswith(place.begins, start)
-        if begins and any(word in data for word in place.holds):
+        if begins and place.holds.search(data):
             made = lane_of(name)
             if made is None or framing not in (None, made.framing):
                 return None, False
@@ -128,7 +132,7 @@ def lane_of_frame(dialect: str, frame: Frame, asked: Asked) -> Lane | None:
     if (body := _lane_of_body(dialect, data, asked)) is not None:
         return body
     for name, place in _PLACES.items():
-        if dialect in ("auto", name) and any(word in data for word in place.holds):
+        if dialect in ("auto", name) and place.holds.search(data):
             made = lane_of(name)
             return None if made is None else made(asked)
     return None
