@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.laws.test_lanes import agree, leaves
+from tests.laws.test_lanes import decoded, differing, leaves
+from tests.support.lanes import WIRES
 from wholecall import ToolCallParser
 
 TEXTS = ('{"path":"/src/a.py","tags":["a"]}', '{"line": 2}', '{"text":"h\\u00e9"}')
@@ -164,18 +165,29 @@ def test_bodies_of_any_kind(dialect: str, seed: int) -> None:
         for _ in range(rng.randrange(3)):
             body = changed(body, rng)
         data = json.dumps(body).encode()
-        for reads in READS.values():
-            agree(reads(data))
-        agree([data], dialect=dialect)
+        assert [] == differing(reads(data) for reads in READS.values()), body
+        assert [] == differing([[data]], dialect=dialect), body
         assert of_events(body, lane=False) == of_events(body, lane=True), body
 
 
-def of_events(body: dict[str, Any], *, lane: bool) -> tuple[Any, ...]:
-    """Return what a decoded response says, and what another one behind it does."""
+def of_events(body: dict[str, Any], behind: Any = None, *, lane: bool) -> tuple[Any, ...]:
+    """Return what a decoded response says, and what another payload behind it does, or the response once more."""
     parser = ToolCallParser[Any]()
     parser._may_begin_in = parser._may_begin_in if lane else ""
-    events = [parser.feed_event(body), parser.feed_event(body), parser.close()]
+    events = [parser.feed_event(body), parser.feed_event(body if behind is None else behind), parser.close()]
     return events, parser.turns
+
+
+@pytest.mark.parametrize("dialect", BODIES)
+def test_what_follows_a_body(dialect: str) -> None:
+    """Law 129: whatever frame of a stream comes behind a whole response, under its id or another."""
+    wire, body = WIRES[dialect], BODIES[dialect]
+    for name, frame in wire.every.items():
+        _, payload = decoded(frame)
+        for behind in [] if payload is None else (payload, {**payload, "id": body.get("id")}):
+            assert of_events(body, behind, lane=False) == of_events(body, behind, lane=True), name
+        line = json.dumps(body).encode() + b"\n"
+        assert [] == differing([[line, frame], [line + frame]]), name
 
 
 @pytest.mark.parametrize("dialect", BODIES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import product
 from pathlib import Path
@@ -31,9 +31,13 @@ def outcome(reads: Sequence[bytes], *, lane: bool, **options: Any) -> tuple[list
     return [*events, parser.close()], parser.turns
 
 
-def agree(reads: Sequence[bytes], **options: Any) -> None:
-    """Assert that lane and machine say the same at each read."""
-    assert outcome(reads, lane=False, **options) == outcome(reads, lane=True, **options), reads
+def differing(streams: Iterable[Sequence[bytes]], **options: Any) -> list[Sequence[bytes]]:
+    """Return the streams, each in its reads, of which lane and machine do not say the same at each read."""
+    return [
+        reads
+        for reads in streams
+        if outcome(reads, lane=False, **options) != outcome(reads, lane=True, **options)
+    ]
 
 
 def leaves(reads: Sequence[bytes]) -> bool:
@@ -52,22 +56,31 @@ FRAMES = [(name, frame) for name, wire in WIRES.items() for frame in wire.every]
 def test_every_short_stream(dialect: str, first: str) -> None:
     """Law 129: of every two frames behind an opening, documented and odd ones, and an end, each read of one says the same."""
     wire = WIRES[dialect]
-    for second, third in product(wire.every.values(), wire.ends):
-        agree([wire.opening, wire.every[first], second, wire.documented[third]])
+    streams = (
+        [wire.opening, wire.every[first], second, wire.documented[third]]
+        for second, third in product(wire.every.values(), wire.ends)
+    )
+
+    assert [] == differing(streams)
 
 
 @pytest.mark.parametrize("dialect", WIRES)
 @pytest.mark.parametrize("seed", range(8))
 def test_streams_with_something_odd(dialect: str, seed: int) -> None:
     """Law 129: so do conforming streams, and such of which frames are lost, told twice, late or strange; in any reads."""
-    rng, wire = random.Random(seed), WIRES[dialect]
-    for _ in range(200):
-        frames = wire.stream(rng)
-        for _ in range(rng.choice([0, 0, 1, 1, 2])):
-            change(frames, rng, wire)
-        data = b"".join(frames)
-        data = data[: rng.randrange(len(data))] if rng.random() < 0.3 else data
-        agree(CUTS[rng.choice(["whole", "frame", "frame", "64", "7", "fuzzed 11", "fuzzed 12"])](data))
+    rng = random.Random(seed)
+
+    assert [] == differing(odd_stream(rng, WIRES[dialect]) for _ in range(200))
+
+
+def odd_stream(rng: random.Random, wire: Wire) -> list[bytes]:
+    """Return the reads of a stream in which some things, or none, are other than documented."""
+    frames = wire.stream(rng)
+    for _ in range(rng.choice([0, 0, 1, 1, 2])):
+        change(frames, rng, wire)
+    data = b"".join(frames)
+    data = data[: rng.randrange(len(data))] if rng.random() < 0.3 else data
+    return CUTS[rng.choice(["whole", "frame", "frame", "64", "7", "fuzzed 11", "fuzzed 12"])](data)
 
 
 def change(frames: list[bytes], rng: random.Random, wire: Wire) -> None:
@@ -128,9 +141,9 @@ def decoded(frame: bytes) -> tuple[str | None, Any]:
 def test_quirky_servers(number: int) -> None:
     """Law 129: of servers whose labels lie in every way, and of good ones."""
     rng = random.Random(number)
-    for seed in range(40):
-        data = quirky.make_numbered(100 + number, seed).bytes()
-        agree(CUTS[rng.choice(["whole", "frame", "64", "fuzzed 11"])](data))
+    made = (quirky.make_numbered(100 + number, seed).bytes() for seed in range(40))
+
+    assert [] == differing(CUTS[rng.choice(["whole", "frame", "64", "fuzzed 11"])](data) for data in made)
 
 
 @pytest.mark.parametrize("paths", corpora.groups(corpora.streams()))
@@ -139,10 +152,9 @@ def test_recordings(paths: list[Path]) -> None:
     for path in paths:
         data = path.read_bytes()
         events = workloads.CUTS["frame"](data)
-        agree(events)
-        agree(workloads.cut(data, 53))
-        for n in range(1, min(len(events), 12)):
-            agree(events[:n])
+        cut = [events[:n] for n in range(1, min(len(events), 12))]
+
+        assert [] == differing([events, workloads.cut(data, 53), *cut]), path.name
 
 
 @pytest.mark.parametrize("name", [*GATEWAYS])
@@ -150,9 +162,9 @@ def test_gateways(name: str) -> None:
     """Law 129: text, reasoning and calls in the envelopes of all servers, whole and cut."""
     for kind in ("text", "reasoning", "calls"):
         reads = list(workloads.through(name, kind, 2048).events)
-        agree(reads)
-        agree(reads[: len(reads) // 2])
-        agree(workloads.cut(b"".join(reads), 1460))
+        streams = (reads, reads[: len(reads) // 2], workloads.cut(b"".join(reads), 1460))
+
+        assert [] == differing(streams), kind
 
 
 class Whole(msgspec.Struct):
@@ -190,11 +202,11 @@ def test_tools(known: str) -> None:
         rng = random.Random(7)
         for _ in range(300):
             frames = wire.stream(rng)
-            agree(frames, tools=tools)
-            change(frames, rng, wire)
-            agree(frames, tools=tools)
+            other = [*frames]
+            change(other, rng, wire)
+            assert [] == differing([frames, other], tools=tools)
     for reads in whole_streams():
-        agree(reads, tools=tools)
+        assert [] == differing([reads], tools=tools)
         assert typed(reads, tools, lane=False) == typed(reads, tools, lane=True)
 
 
@@ -290,8 +302,7 @@ def test_odd_streams_leave(dialect: str, odd: str) -> None:
 )
 def test_limits_are_those_of_the_machine(limits: Limits) -> None:
     """Law 129: near limits the machine reads."""
-    for reads in whole_streams():
-        agree(reads, limits=limits)
+    assert [] == differing(whole_streams(), limits=limits)
 
 
 @pytest.mark.parametrize("name", ["max_line_bytes", "max_event_bytes", "max_arguments_bytes"])
@@ -304,8 +315,8 @@ def test_no_event_passes_a_limit(name: str) -> None:
                 small.encode(), small[:1].encode() + b"1" * size + small[1:].encode()
             )
             reads = [chat.opening, large, chat.documented[end]]
-            agree(reads, limits=Limits(**{name: 262_144}))
-            agree(workloads.cut(b"".join(reads), 4096), limits=Limits(**{name: 262_144}))
+            streams = (reads, workloads.cut(b"".join(reads), 4096))
+            assert [] == differing(streams, limits=Limits(**{name: 262_144})), (frame, size)
 
 
 def test_what_is_large_is_the_machines() -> None:
@@ -315,13 +326,8 @@ def test_what_is_large_is_the_machines() -> None:
     many = [
         head.replace('"index": 0, "id": "c1"', f'"index": {n}, "id": "c{n}"').encode() for n in range(500)
     ]
-    agree([chat.opening, *many, chat.documented["calls"]])
     long = piece.replace('{\\"a\\"', "x" * 900).encode()
-    agree(
-        [
-            chat.opening,
-            *(chat.documented[name] for name in ("head", "piece")),
-            *[long] * 30,
-            chat.documented["calls"],
-        ]
-    )
+    begun = [chat.opening, chat.documented["head"], chat.documented["piece"]]
+    streams = [[chat.opening, *many], [*begun, *[long] * 30], [*begun, *[long] * 90]]
+
+    assert [] == differing([*reads, chat.documented["calls"]] for reads in streams)

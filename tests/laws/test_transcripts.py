@@ -39,6 +39,7 @@ CUT, TWINS = Answer((CALL, OTHER), "length"), Answer((CALL, CALL), "length")
 @MANY
 @given(happened=happenings, chosen=options)
 @example(happened=[CUT], chosen={**USUAL, "unanswered": "keep"})
+@example(happened=[CUT, ASKED], chosen={**USUAL, "unanswered": "keep"})
 @example(happened=[Result("c2"), ASKED, Result("c2"), ASKED], chosen=USUAL)
 @example(happened=[Answer((Block("text", text="x"),), "length"), Result("c2"), ASKED], chosen=USUAL)
 def test_repair_is_idempotent(shape: str, happened: list[Happening], chosen: dict[str, Any]) -> None:

@@ -562,6 +562,7 @@ _GEMINI: dict[str, bytes] = {
     "thought": _candidate({"text": "b", "thought": True}),
     "call": _candidate(_asked()),
     "call with an id": _candidate(_asked(id="c1")),
+    "call with id c0": _candidate(_asked("h", {"x": 1}, id="c0")),
     "sealed call": _candidate(_SEALED),
     "two calls": _candidate(_asked("g", {"b": "x"}), _asked("f", {"a": 2})),
     "text and call": _candidate({"text": "e"}, _asked("f", {"a": 3})),
@@ -639,7 +640,6 @@ _GEMINI_WIRE = Wire(
     ),
     _gemini_stream,
 )
-_GEMINI["call with id c0"] = _candidate(_asked("h", {"x": 1}, id="c0"))
 
 
 # --- Ollama -------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -30,7 +30,17 @@ from wholecall.history.values import dumped
 from wholecall.parse import parse_arguments
 from wholecall.types import CUT_REASONS
 
-__all__ = ["Answer", "Rules", "Stop", "answers_of", "endings", "is_incomplete", "judge", "put_right"]
+__all__ = [
+    "Answer",
+    "Rules",
+    "Stop",
+    "answers_of",
+    "endings",
+    "is_incomplete",
+    "judge",
+    "let_joined_be_answered",
+    "put_right",
+]
 
 _ABORTED = frozenset({"aborted", "abort", "canceled", "interrupted"})
 _CUT = CUT_REASONS | {"malformed"}
@@ -129,6 +139,23 @@ def judge(answer: Answer, rules: Rules, book: Book) -> list[Part]:
     if all(part.kind in ("thinking", "blank") for part in answer.parts()):
         _drop(answer.parts("thinking"))
     return going
+
+
+def let_joined_be_answered(lines: Iterable[Line], joins: Callable[[Line, Line], bool]) -> None:
+    """Let calls be answered that will stand in a message which was cut, since the one before theirs has to take them in.
+
+    They would be judged by their place there, the next time.
+    """
+    last: dict[
+        str, tuple[Line, bool]
+    ] = {}  # by thread: the line that takes others in, and whether it was cut
+    for line in (line for line in lines if line.side != "other" and line.visible):
+        before, was_cut = last.get(line.thread, (line, False))
+        if before is line or not joins(before, line):
+            last[line.thread] = line, _stop(line.stop) == "cut"
+        elif was_cut:
+            for call in line.parts:
+                call.due = call.due or (call.kind == "call" and call.here and call.form == "object")
 
 
 def endings(answer: Answer, shape: View) -> Iterator[tuple[Part, Stop, bool]]:

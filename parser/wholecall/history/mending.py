@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from wholecall.history.book import Book
-from wholecall.history.judging import Rules, answers_of, judge, put_right
+from wholecall.history.judging import Rules, answers_of, judge, let_joined_be_answered, put_right
 from wholecall.history.naming import name_calls
 from wholecall.history.pairing import pair
 from wholecall.history.parts import Line, Part
@@ -72,6 +72,8 @@ def mend(book: Book, rules: Rules) -> tuple[list[Written], Report]:
     returned = bring_back(lines)
     stripped = [call for answer in answers_of(lines, shape) for call in judge(answer, rules, book)]
     _drop_results(orphans, stripped)
+    if shape.joins is not None:
+        let_joined_be_answered(lines, shape.joins)
     coerced, renamed = _put_right(book, rules)
     plan = place(book, fill=rules.unanswered == "synthesise")
     output = write(book, plan)

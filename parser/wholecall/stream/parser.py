@@ -212,11 +212,11 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
     @property
     def is_holding(self) -> bool:
         """Return whether text that came waits because it may be a call; only with `text`."""
-        return self._machine.is_holding
+        return self._assembler.is_holding
 
     def is_from_text(self, call: ToolCallStarted | ToolCall[Any] | ToolCallDropped) -> bool:
         """Return whether the call of an event was written as text; only with `text`, and while its turn is kept."""
-        known = self._machine.call(call.turn, call.choice, call.index)
+        known = self._assembler.call(call.turn, call.choice, call.index)
         return known is not None and known.source is not None
 
     @property
@@ -229,11 +229,11 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
     @property
     def turns(self) -> tuple[Turn[ArgsT], ...]:
         """All turns of the stream so far."""
-        return self.turns_from(0) if self._ended is None else (self.turn,)
+        return self.turns_from(0)
 
     def turns_from(self, number: int) -> tuple[Turn[ArgsT], ...]:
         """Return the turns of the stream so far, from the one of this number on, counted from 0."""
-        return self._machine.snapshots(number)
+        return self._machine.snapshots(number) if self._ended is None else (self.turn,)[max(number, 0) :]
 
     def forget(self) -> None:
         """Forget the text and the reasoning so far, which events have reported; `turn` and `turns` keep the calls.

@@ -22,7 +22,6 @@ from wholecall.dialects.anthropic.messages import AnthropicTranslator
 from wholecall.dialects.anthropic.views import InputPiece, Piece, TextPiece, ThinkingPiece
 from wholecall.dialects.decode import NO_TEXT, UNREADABLE, is_blank, wire_text
 from wholecall.dialects.labels import id_label
-from wholecall.dialects.reasons import turn_reason
 from wholecall.framing.frame import Frame
 from wholecall.output.events import Event
 from wholecall.stream.lanes.lane import Act, Lane, SdkPiece, is_unread, named_events
@@ -144,7 +143,6 @@ _piece = msgspec.json.Decoder(Piece).decode
 _any = msgspec.json.Decoder(
     Union[_MessageStart, _BlockStart, _Delta, _BlockStop, _MessageDelta, _MessageStop, _Ping]
 ).decode
-_REASONS = frozenset({"stop", "length", "tool_calls"})
 
 
 _DELTAS: Final[Mapping[str, tuple[type, str]]] = {
@@ -201,9 +199,8 @@ class AnthropicLane(Lane):
         except UNREADABLE:
             return None
         delta = event.delta
-        return (
-            delta.text if (event.index, type(delta)) == self._label else None
-        )  # the first of a call is empty
+        is_more = (event.index, type(delta)) == self._label
+        return delta.text if is_more else None  # the first one of a call is empty
 
     # Other frames.
 
@@ -229,14 +226,12 @@ class AnthropicLane(Lane):
         except UNREADABLE:
             return False
         called = any(block.type == "tool_use" for block in body.content)
-        known = turn_reason(body.stop_reason)
-        if known is None or known[0] not in _REASONS or (known[0] == "tool_calls") != called:
+        if not self._take_reason(body.stop_reason, called=called):
             return False
         if id_label(body.id) is None or not self._keep(frame) or (not called and is_unread(frame)):
             return False
         self._open_turn(body.id, body.model, events)
         self._count(body.usage)
-        self.reason, self.provider_reason = known
         self._is_whole = True
         return all(self._take_block(block, events) for block in body.content) and self._tell(events)
 
@@ -326,14 +321,11 @@ class AnthropicLane(Lane):
         return closed is None or self._finish([closed], events)
 
     def _message_delta(self, event: _MessageDelta, events: list[Event[Any]]) -> bool:
-        known = turn_reason(event.delta.stop_reason)
-        if self._kind or self.reason is not None or known is None or known[0] not in _REASONS:
+        if self._kind or self.reason is not None:
             return False
-        if (known[0] == "tool_calls") != bool(self.calls):
-            return False
-        self.reason, self.provider_reason = known
         self._count(event.usage)
-        return self._tell(events)
+        is_plain = self._take_reason(event.delta.stop_reason, called=bool(self.calls))
+        return is_plain and self._tell(events)
 
     def _message_stop(self, *_: object) -> bool:
         self._is_whole = self.reason is not None

@@ -20,10 +20,9 @@ from wholecall.dialects.decode import UNREADABLE
 from wholecall.dialects.labels import id_label
 from wholecall.dialects.openai.chat import THOUGHT, ChatTranslator
 from wholecall.dialects.openai.chat_views import CALL_PIECE, TEXT_PIECE, THOUGHT_PIECE
-from wholecall.dialects.reasons import turn_reason
 from wholecall.framing.frame import Frame
 from wholecall.output.events import Event
-from wholecall.stream.lanes.lane import Lane, SdkPiece, data_of, is_unread, no_more
+from wholecall.stream.lanes.lane import Lane, SdkPiece, data_of, is_unread
 from wholecall.stream.lanes.rows import Row
 from wholecall.stream.lanes.words import Counts, Id, Name, NoList, Nothing, Word
 
@@ -158,8 +157,6 @@ _filter = msgspec.json.Decoder(_Filter).decode
 _first = msgspec.json.Decoder(_First).decode
 _any = msgspec.json.Decoder(_Chunk).decode
 _call, _text, _thought = CALL_PIECE.decode, TEXT_PIECE.decode, THOUGHT_PIECE.decode
-_REASONS = frozenset({"stop", "length", "tool_calls"})
-
 
 # What the wide view of a chunk reads besides its choices, and of a choice besides its delta.
 _OF_CHUNK: Final = frozenset({"error", "x_groq", "message", "toolCalls"})
@@ -305,15 +302,14 @@ class ChatLane(Lane):
         except UNREADABLE:
             return False
         [choice] = body.choices
-        message, known = choice.message, turn_reason(choice.finish_reason)
+        message = choice.message
         wanted, thought = message.tool_calls or (), message.reasoning_content or message.reasoning
-        if known is None or known[0] not in _REASONS or (known[0] == "tool_calls") != bool(wanted):
+        if not self._take_reason(choice.finish_reason, called=bool(wanted)):
             return False
         if id_label(body.id) is None or not self._keep(frame) or (not wanted and is_unread(frame)):
             return False
         self._open_turn(body.id, body.model, events)
         self.usage.update(body.usage or {})
-        self.reason, self.provider_reason = known
         if thought:
             self._begin_thought()
             self.think(thought, events)
@@ -334,14 +330,12 @@ class ChatLane(Lane):
         calls = delta.tool_calls
         taken = self._take_call(calls[0], events) if calls else not is_unread(frame)
         if thought:
-            if not self.thoughts:
-                self._begin_thought()
-            self.think(thought, events)
-            self._goes_on(self.thoughts[0], THOUGHT, ChatLane._more_thought, Lane.think)
+            self._thinks(thought, events, THOUGHT, ChatLane._more_thought)
         elif delta.content:
-            self.say(delta.content, events)
-            self._goes_on(self.text, None, ChatLane._more_text, Lane.say)
-        return taken and (not reason or self._take_reason(reason, events))
+            self._says(delta.content, events, None, ChatLane._more_text)
+        if taken and reason:
+            return self._take_reason(reason, called=bool(self.calls)) and self._finish(self.calls, events)
+        return taken
 
     def _take_call(self, entry: _Call, events: list[Event[Any]]) -> bool:
         """Take the head of a new call, or a piece of the latest one."""
@@ -359,11 +353,3 @@ class ChatLane(Lane):
         if not (function.name and function.arguments):
             self._goes_on(call, call.index, ChatLane._more_arguments, Lane.argue)
         return True
-
-    def _take_reason(self, raw: str, events: list[Event[Any]]) -> bool:
-        known = turn_reason(raw)
-        if known is None or known[0] not in _REASONS or (known[0] == "tool_calls") != bool(self.calls):
-            return False
-        self.reason, self.provider_reason = known
-        self._more = no_more
-        return self._finish(self.calls, events)

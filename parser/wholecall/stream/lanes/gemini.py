@@ -121,7 +121,7 @@ class GeminiLane(Lane):
             return False
         self.usage.update(said.usageMetadata or {})
         taken = all(self._take_part(part, events) for part in parts)
-        return taken and (candidate.finishReason is None or self._take_reason(candidate.finishReason))
+        return taken and (candidate.finishReason is None or self._take_end(candidate.finishReason))
 
     def _take_part(self, part: _Part, events: list[Event[Any]]) -> bool:
         if part.functionCall is not None:
@@ -130,14 +130,8 @@ class GeminiLane(Lane):
             return False
         if not part.text:
             return True
-        if not part.thought:
-            self.say(part.text, events)
-            self._goes_on(self.text, (0, False), GeminiLane._more_piece, Lane.say)
-            return True
-        if not self.thoughts:
-            self._begin_thought()
-        self.think(part.text, events)
-        self._goes_on(self.thoughts[0], (0, True), GeminiLane._more_piece, Lane.think)
+        take = self._thinks if part.thought else self._says
+        take(part.text, events, (0, part.thought), GeminiLane._more_piece)
         return True
 
     def _take_call(self, part: _Part, events: list[Event[Any]]) -> bool:
@@ -150,7 +144,7 @@ class GeminiLane(Lane):
         self._more = no_more
         return call is not None and self.argue(text, events) and self._finish([call], events)
 
-    def _take_reason(self, raw: str) -> bool:
+    def _take_end(self, raw: str) -> bool:
         known = turn_reason(raw)
         if known is None or known[0] not in ("stop", "length") or (known[0] == "length" and self.calls):
             return False

@@ -30,6 +30,7 @@ from wholecall.arguments.strict import read_strict
 from wholecall.deltas import Run, UsageSeen
 from wholecall.dialects.decode import is_blank
 from wholecall.dialects.labels import id_label
+from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.unread import with_unread
 from wholecall.framing.frame import Frame
 from wholecall.machine.said import SaidText
@@ -63,6 +64,7 @@ _LONGEST_SHARE: Final = 64
 # Pieces of one read, and reads with nothing else in them, from which on the machine is faster: it takes many at once.
 _FULL: Final = 4
 _MOST_FULL: Final = 2
+_PLAIN: Final = frozenset({"stop", "length", "tool_calls"})  # reasons that say nothing else
 _LARGEST: Final = (
     262_144  # bytes of a read with what was held, or of a whole response; no limit of a lane's stream is less
 )
@@ -78,7 +80,7 @@ def _no_piece(_payload: Any) -> None:
     """Return no piece: objects of this class are read as text."""
 
 
-def _is_whole(text: Any) -> bool:
+def _is_text(text: Any) -> bool:
     """Return whether a value is text, some, and has no half of a surrogate pair."""
     if type(text) is not str or not text:
         return False
@@ -279,7 +281,7 @@ class Lane:
         label, text, number = piece
         events: list[Event[Any]] = []
         is_next = label == self._label and number == self._number
-        if not is_next or not _is_whole(text) or not self._act(self, text, events):
+        if not is_next or not _is_text(text) or not self._act(self, text, events):
             return None
         self._number += self._is_numbered
         return events
@@ -404,6 +406,18 @@ class Lane:
             events.append(ReasoningDelta(0, 0, text))
         return True
 
+    def _says(self, text: str, events: list[Event[Any]], label: Any, more: More) -> None:
+        """Take a piece of text that stands in a frame with more in it, and let others follow."""
+        self.say(text, events)
+        self._goes_on(self.text, label, more, Lane.say)
+
+    def _thinks(self, text: str, events: list[Event[Any]], label: Any, more: More) -> None:
+        """Do the same with a piece of reasoning, where all of it is one block."""
+        if not self.thoughts:
+            self._begin_thought()
+        self.think(text, events)
+        self._goes_on(self.thoughts[0], label, more, Lane.think)
+
     def say_all(self, pieces: list[str], events: list[Event[Any]]) -> bool:
         """Take pieces of text."""
         self.text.add("".join(pieces))
@@ -518,6 +532,15 @@ class Lane:
         return True
 
     # The end.
+
+    def _take_reason(self, raw: str, *, called: bool) -> bool:
+        """Take why the answer ended; return False if it is no plain reason, or speaks of calls where none came."""
+        known = turn_reason(raw)
+        if known is None or known[0] not in _PLAIN or (known[0] == "tool_calls") != called:
+            return False
+        self.reason, self.provider_reason = known
+        self._more = no_more
+        return True
 
     def close(self) -> list[Event[Any]] | None:
         """Return the last events, None if the end is odd."""

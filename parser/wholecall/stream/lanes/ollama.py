@@ -112,20 +112,12 @@ class OllamaLane(Lane):
         message = line.message
         if (message.thinking and message.content) or (not message.tool_calls and is_unread(frame)):
             return False
-        if message.thinking or message.content:
-            self._speak(message, events)
+        if message.thinking:
+            self._thinks(message.thinking, events, ("thought", None), OllamaLane._more_piece)
+        elif message.content:
+            self._says(message.content, events, ("text", None), OllamaLane._more_piece)
         taken = all(self._take_call(call, events) for call in message.tool_calls or ())
         return taken and (not line.done or self._take_end(line))
-
-    def _speak(self, message: _Message, events: list[Event[Any]]) -> None:
-        if message.thinking:
-            if not self.thoughts:
-                self._begin_thought()
-            self.think(message.thinking, events)
-            self._goes_on(self.thoughts[0], ("thought", None), OllamaLane._more_piece, Lane.think)
-        elif message.content:
-            self.say(message.content, events)
-            self._goes_on(self.text, ("text", None), OllamaLane._more_piece, Lane.say)
 
     def _take_call(self, wanted: _Call, events: list[Event[Any]]) -> bool:
         text = wire_text(wanted.function.arguments)

@@ -14,6 +14,8 @@ something has to say the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Union
 
 import msgspec
@@ -156,34 +158,6 @@ class _Quiet(_Event, gc=False, kw_only=True):
     error: None = None
 
 
-class _PartAdded(_Quiet, gc=False, kw_only=True, tag="response.content_part.added"):
-    pass
-
-
-class _PartDone(_Quiet, gc=False, kw_only=True, tag="response.content_part.done"):
-    pass
-
-
-class _TextDone(_Quiet, gc=False, kw_only=True, tag="response.output_text.done"):
-    pass
-
-
-class _SummaryAdded(_Quiet, gc=False, kw_only=True, tag="response.reasoning_summary_part.added"):
-    pass
-
-
-class _SummaryDone(_Quiet, gc=False, kw_only=True, tag="response.reasoning_summary_part.done"):
-    pass
-
-
-class _SummaryTextDone(_Quiet, gc=False, kw_only=True, tag="response.reasoning_summary_text.done"):
-    pass
-
-
-class _ReasoningDone(_Quiet, gc=False, kw_only=True, tag="response.reasoning_text.done"):
-    pass
-
-
 class _WholeThought(msgspec.Struct, gc=False, tag="reasoning"):
     id: Id
     summary: Union[list[_Part], None] = None
@@ -208,32 +182,34 @@ class _Body(msgspec.Struct, gc=False):
 
 _body = msgspec.json.Decoder(_Body).decode
 _piece = COMMON.decode
-_SilentEvent = Union[
-    _PartAdded, _PartDone, _TextDone, _SummaryAdded, _SummaryDone, _SummaryTextDone, _ReasoningDone
-]
-_any = msgspec.json.Decoder(
-    Union[_Created, _InProgress, _Completed, _Added, _Done, _ArgumentsDone, _SilentEvent]
-).decode
+_QUIET: Final = (
+    *("content_part.added", "content_part.done", "output_text.done", "reasoning_text.done"),
+    *("reasoning_summary_part.added", "reasoning_summary_part.done", "reasoning_summary_text.done"),
+)
+_EVENTS: Any = (
+    *(_Created, _InProgress, _Completed, _Added, _Done, _ArgumentsDone),
+    *(msgspec.defstruct("_Silent", (), bases=(_Quiet,), tag=f"response.{kind}", gc=False) for kind in _QUIET),
+)
+_any: Any = msgspec.json.Decoder(reduce(or_, _EVENTS)).decode
 # The events that say something of a call, or are held against what came: nothing in them is unread.
 _READ: Final = frozenset({_Completed, _ArgumentsDone})
 
 
-def _text_delta(event: Any) -> SdkPiece | None:
-    fields = event.__dict__
-    label = TextPiece, "text", None
-    return None if event.__pydantic_extra__ else (label, fields["delta"], fields["sequence_number"])
+def _reader(label: Callable[[dict[str, Any]], Any]) -> Callable[[Any], SdkPiece | None]:
+    """Return what reads the piece in an event of openai's, whose text has this label."""
+
+    def read(event: Any) -> SdkPiece | None:
+        fields = event.__dict__
+        return (
+            None if event.__pydantic_extra__ else (label(fields), fields["delta"], fields["sequence_number"])
+        )
+
+    return read
 
 
-def _thought_delta(event: Any) -> SdkPiece | None:
-    fields = event.__dict__
-    label = ThoughtPiece, "reasoning", fields["output_index"]
-    return None if event.__pydantic_extra__ else (label, fields["delta"], fields["sequence_number"])
-
-
-def _arguments_delta(event: Any) -> SdkPiece | None:
-    fields = event.__dict__
-    label = CallPiece, fields["output_index"], fields["item_id"]
-    return None if event.__pydantic_extra__ else (label, fields["delta"], fields["sequence_number"])
+_of_text = _reader(lambda _: (TextPiece, "text", None))
+_of_thought = _reader(lambda fields: (ThoughtPiece, "reasoning", fields["output_index"]))
+_of_call = _reader(lambda fields: (CallPiece, fields["output_index"], fields["item_id"]))
 
 
 class ResponsesLane(Lane):
@@ -242,10 +218,10 @@ class ResponsesLane(Lane):
     dialect = "responses"
     _may_be_empty = _is_numbered = True
     _READERS = {  # noqa: RUF012 - as in the base class
-        "ResponseTextDeltaEvent": _text_delta,
-        "ResponseReasoningSummaryTextDeltaEvent": _thought_delta,
-        "ResponseReasoningTextDeltaEvent": _thought_delta,
-        "ResponseFunctionCallArgumentsDeltaEvent": _arguments_delta,
+        "ResponseTextDeltaEvent": _of_text,
+        "ResponseReasoningSummaryTextDeltaEvent": _of_thought,
+        "ResponseReasoningTextDeltaEvent": _of_thought,
+        "ResponseFunctionCallArgumentsDeltaEvent": _of_call,
     }
     _begins, _n_lines = _NAMED.encode(), 2
 

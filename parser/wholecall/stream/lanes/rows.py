@@ -1,4 +1,4 @@
-"""What a lane keeps of a stream: its calls and its reasoning, and which frames and pieces of texts have come.
+"""The record of a lane: calls, reasoning, and the log of the frames and the pieces of texts that came.
 
 An entry of the log is a frame that is no piece, as it came, or a `Row` of pieces, where they stand in their text.
 """

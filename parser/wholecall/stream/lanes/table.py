@@ -1,4 +1,4 @@
-"""Which streams have a fast lane: those that begin as a dialect with one does, if nothing is asked that a lane does not know."""
+"""The table of lanes, and the choice of one: by the first bytes or frame of a stream, if a caller asks nothing that no lane knows."""
 
 from __future__ import annotations
 

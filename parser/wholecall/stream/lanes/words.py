@@ -1,4 +1,4 @@
-"""What all lanes share: what a caller asked for, and what members hold in a stream with nothing odd in it, for their views."""
+"""Types that all lanes share: the options of a caller, and the values of members where nothing is odd, for the views."""
 
 from __future__ import annotations
 
