@@ -137,6 +137,85 @@ def decoded(frame: bytes) -> tuple[str | None, Any]:
         return name, None
 
 
+class Number(int):
+    """A number with a class of its own."""
+
+
+class Words(str):
+    """A text with a class of its own."""
+
+    __slots__ = ()
+
+
+# Values of members of a dict that JSON has not, or not so.
+STRANGE: list[Any] = [
+    *(float("nan"), float("inf"), {"a": float("nan")}, 10**400, True, Number(0)),
+    *("\ud800", Words("{"), b"text", {None: 2}, datetime(2026, 1, 1)),
+]
+OTHERS: list[Any] = [[], {"a": 1}, ["a"], [[]], "x", 0, None]
+
+
+@pytest.mark.parametrize("dialect", WIRES)
+def test_values_of_other_types(dialect: str) -> None:
+    """Law 129: so do streams with a value of another JSON type in any place of any event, or with one more member there."""
+    wire = WIRES[dialect]
+    for names in wire.whole:
+        frames = [wire.opening, *(wire.documented[name] for name in names)]
+        odd = (
+            [*frames[:n], changed, *frames[n + 1 :]]
+            for n, frame in enumerate(frames)
+            for changed in frames_with_others(frame)
+        )
+        assert [] == differing(odd)
+
+
+def frames_with_others(frame: bytes) -> Iterator[bytes]:
+    """Yield the frame with each of `OTHERS` in each place of its payload."""
+    payload, head = decoded(frame)[1], frame[: frame.find(b"{")]
+    for changed in (changed for value in OTHERS for changed in with_value(payload, value)):
+        yield head + json.dumps(changed).encode() + frame[len(frame.rstrip()) :]
+
+
+@pytest.mark.parametrize("dialect", WIRES)
+@pytest.mark.parametrize("strange", range(len(STRANGE)))
+def test_dicts_of_any_values(dialect: str, strange: int) -> None:
+    """Law 129: so do dicts that hold what no JSON text does, in each place of each event."""
+    wire, value = WIRES[dialect], STRANGE[strange]
+    payloads = [decoded(frame)[1] for frame in next(iter(wire.streams()))]
+    payloads = [payload for payload in payloads if payload is not None]
+    for n, payload in enumerate(payloads):
+        for changed in with_value(payload, value):
+            read = [*payloads[:n], changed, *payloads[n + 1 :]]
+            assert read_dicts(read, lane=False) == read_dicts(read, lane=True), (n, changed)
+
+
+def with_value(payload: Any, value: Any) -> Iterator[Any]:
+    """Yield a payload with another value in each place, and one more member in each object."""
+    if isinstance(payload, dict):
+        yield {**payload, "another": value}
+        places: Iterable[Any] = payload
+    else:
+        places = range(len(payload)) if isinstance(payload, list) else ()
+    for place in places:
+        for changed in (value, *with_value(payload[place], value)):
+            copy = payload.copy()
+            copy[place] = changed
+            yield copy
+
+
+def read_dicts(payloads: Iterable[Any], *, lane: bool) -> list[Any]:
+    """Return what dicts say: the events of each, or what is wrong with it."""
+    parser = ToolCallParser[Any]()
+    parser._may_begin_in = parser._may_begin_in if lane else ""
+    said: list[Any] = []
+    for payload in payloads:
+        try:
+            said.append(parser.feed_event(payload))
+        except (TypeError, ValueError) as error:
+            said.append(type(error))
+    return [*said, parser.close(), parser.turns]
+
+
 @pytest.mark.parametrize("number", range(12))
 def test_quirky_servers(number: int) -> None:
     """Law 129: of servers whose labels lie in every way, and of good ones."""

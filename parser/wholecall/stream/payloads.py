@@ -20,7 +20,7 @@ import msgspec
 
 from wholecall.framing import Frame
 
-__all__ = ["frames_of", "is_of_fields"]
+__all__ = ["frames_of", "is_of_fields", "quick_text"]
 
 _ENVELOPE = frozenset({"data", "event", "id", "retry", "comments"})  # the fields of a server-sent event
 _ADDED = frozenset(  # declared fields that were never on the wire
@@ -92,6 +92,14 @@ def is_of_fields(cls: type) -> bool:
 # Text.
 
 
+def quick_text(payload: dict[str, Any]) -> str | None:
+    """Return the JSON text of a dict with null for what is no JSON, such as NaN; None where that takes more than msgspec."""
+    try:
+        return _PLAIN.encode(payload).decode()
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return None
+
+
 def _json_text(value: object) -> str:
     """Return JSON text; msgspec's where it says the same as `json`, which knows NaN and halves of characters."""
     if not isinstance(value, dict):
@@ -109,6 +117,7 @@ def _dumped(value: Any) -> object:
     return _KINDS[type(value)].read(value)
 
 
+_PLAIN = msgspec.json.Encoder()
 _FAST = msgspec.json.Encoder(enc_hook=_dumped)
 _EXACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_dumped)
 

@@ -47,7 +47,7 @@ from wholecall.output.events import (
 from wholecall.output.turns import Reasoning, ReasoningBlock, Turn
 from wholecall.stream.lanes.rows import Entry, LaneCall, Row, Source, Thought, size_of, something
 from wholecall.stream.lanes.words import CRLF
-from wholecall.stream.payloads import is_of_fields
+from wholecall.stream.payloads import is_of_fields, quick_text
 from wholecall.tools.misfit import Coerced, Misfit
 
 if TYPE_CHECKING:
@@ -269,7 +269,9 @@ class Lane:
         return True
 
     def feed_object(self, payload: Any) -> list[Event[Any]] | None:
-        """Take an SDK's object; None, and take nothing, if it is anything but more of the same text."""
+        """Take a dict, or an SDK's object; None, and take nothing, if it is anything but more of the same text."""
+        if type(payload) is dict:
+            return self._feed_dict(payload)
         if type(payload) is not self._class:
             self._read_objects_of(type(payload))
         try:
@@ -282,6 +284,19 @@ class Lane:
         events: list[Event[Any]] = []
         is_next = label == self._label and number == self._number
         if not is_next or not _is_text(text) or not self._act(self, text, events):
+            return None
+        self._number += self._is_numbered
+        return events
+
+    def _feed_dict(self, payload: dict[str, Any]) -> list[Event[Any]] | None:
+        if self._more is no_more or self.held is not None:
+            return None
+        text, events = quick_text(payload), list[Any]()
+        was_counted, self._is_counted = self._is_counted, False
+        piece = None if text is None else self._more(self, text, 0)
+        is_odd = text is None or (self._is_counted and "null" in text)  # which may stand for a count that is NaN
+        self._is_counted = self._is_counted or was_counted
+        if piece is None or is_odd or (piece and not self._act(self, piece, events)):
             return None
         self._number += self._is_numbered
         return events

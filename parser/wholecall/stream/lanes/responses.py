@@ -52,6 +52,7 @@ _Index = Annotated[int, msgspec.Meta(ge=0)]
 
 class _Message(msgspec.Struct, gc=False, tag="message"):
     id: Id
+    content: Union[list[dict[str, Any]], None] = None
 
 
 class _Reasoning(msgspec.Struct, gc=False, tag="reasoning"):
