@@ -87,11 +87,18 @@ def _call(
     )
 
 
+def _detailed(said: str, **members: Any) -> bytes:
+    """Return an event with reasoning, and a detail that repeats it."""
+    detail = {"type": "reasoning.text", "text": said, "format": "unknown", "index": 0, **members}
+    return _chunk({"reasoning": said, "reasoning_details": [detail]})
+
+
 _CHAT_OPENS = _chunk({"role": "assistant", "content": ""})
 _DONE = b"data: [DONE]\n\n"
 _CHAT: dict[str, bytes] = {
     "text": _chunk({"content": "a"}),
     "thought": _chunk({"reasoning_content": "b"}),
+    "detailed": _detailed("b"),
     "head": _call(0, "c1", "f", ""),
     "piece": _call(0, arguments='{"a"'),
     "last piece": _call(0, arguments=":1}"),
@@ -121,7 +128,12 @@ _ODD_CHAT: dict[str, bytes] = {
     "same id": _call(1, "c1", "g", '{"b":2}'),
     "no name": _call(1, "c3", None, "{}"),
     "text and call": _chunk({"content": "e", "tool_calls": [{"index": 0, "function": {"arguments": "1"}}]}),
-    "details": _chunk({"reasoning": "b", "reasoning_details": [{"type": "reasoning.text", "text": "b"}]}),
+    "details alone": _chunk({"reasoning_details": [{"type": "reasoning.text", "text": "b"}]}),
+    "two details": _chunk({"reasoning": "b", "reasoning_details": [{"type": "reasoning.text", "text": "b"}] * 2}),
+    "another text in the detail": _detailed("b", text="c"),
+    "a signed detail": _detailed("b", signature="c2ln"),
+    "a sealed detail": _detailed("b", data="c2ln"),
+    "a detail that is a summary": _detailed("b", type="reasoning.summary", summary="b"),
     "refusal": _chunk({"refusal": "no"}),
     "filter": _chunk(reason="content_filter"),
     "error": _event({"error": {"message": "overloaded"}}),
@@ -148,7 +160,8 @@ def _chat_stream(rng: Random) -> list[bytes]:
     frames, n_calls = [_CHAT_OPENS], 0
     for kind in chosen:
         if kind == "thought":
-            frames += [_chunk({"reasoning_content": piece}) for piece in _pieces(rng, "Let me see.")]
+            think = rng.choice([lambda piece: _chunk({"reasoning_content": piece}), _detailed])
+            frames += [think(piece) for piece in _pieces(rng, "Let me see.")]
         elif kind == "text":
             frames += [_chunk({"content": piece}) for piece in _pieces(rng, "I look it up.")]
         else:
@@ -176,6 +189,7 @@ _CHAT_WIRE = Wire(
     (
         ("text", "text", "stop", "usage", "done"),
         ("thought", "text", "head", "piece", "last piece", "second", "calls", "done"),
+        ("detailed", "detailed", "text", "stop", "done"),
         ("whole", "second", "calls"),
         ("text", "head", "piece"),
     ),

@@ -222,11 +222,15 @@ class ChatTranslator(TextTranslator):
         """Report what stands beside a piece: the details of reasoning, and counts."""
         choice = chunk.choices[0]
         if kind == "thought" and choice.delta.reasoning_details:
-            for delta in reasoning_details(choice.index, choice.delta.reasoning_details):
-                self._seen.add((choice.index, kind_of(delta)))
-                deltas.append(delta)
+            self.keep(deltas, choice.index, choice.delta.reasoning_details)
         if chunk.usage:
             deltas.append(UsageSeen(chunk.usage))
+
+    def keep(self, deltas: list[Delta], choice: int, details: list[dict[str, Any]]) -> None:
+        """Report the details of reasoning that a field of its own told."""
+        for delta in reasoning_details(choice, details):
+            self._seen.add((choice, kind_of(delta)))
+            deltas.append(delta)
 
     def _narrow_choice(self, deltas: list[Delta], choice: NarrowChoice, opening: Opening) -> None:
         delta = choice.delta

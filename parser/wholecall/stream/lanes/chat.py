@@ -11,20 +11,24 @@ data: [DONE]
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any, Final, Literal, Union
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union
 
 import msgspec
 
-from wholecall.deltas import Piecewise
+from wholecall.deltas import Delta, Piecewise
 from wholecall.dialects.decode import UNREADABLE
 from wholecall.dialects.labels import id_label
 from wholecall.dialects.openai.chat import THOUGHT, ChatTranslator
 from wholecall.dialects.openai.chat_views import CALL_PIECE, TEXT_PIECE, THOUGHT_PIECE
 from wholecall.framing.frame import Frame
+from wholecall.machine.kept import Kept
 from wholecall.output.events import Event
 from wholecall.stream.lanes.lane import Lane, SdkPiece, data_of, is_unread
 from wholecall.stream.lanes.rows import Row
 from wholecall.stream.lanes.words import Counts, Id, Name, NoList, Nothing, Word
+
+if TYPE_CHECKING:
+    from wholecall.stream.lanes.words import Asked
 
 __all__ = ["ChatLane"]
 
@@ -47,7 +51,7 @@ class _Delta(msgspec.Struct, gc=False):
     tool_calls: Union[Annotated[list[_Call], msgspec.Meta(max_length=1)], None] = None
     reasoning_content: Union[str, None] = None
     reasoning: Union[str, None] = None
-    reasoning_details: NoList = None
+    reasoning_details: Union[Annotated[list[dict[str, Any]], msgspec.Meta(max_length=1)], None] = None
     refusal: Nothing = None
     function_call: None = None
     executed_tools: NoList = None
@@ -202,6 +206,19 @@ def _argument(calls: list[Any]) -> SdkPiece | None:
     return fields["index"], function["arguments"], 0
 
 
+def _detail(labels: dict[str, Any], text: str) -> dict[str, Any]:
+    """Return a detail of reasoning with this text."""
+    return {"type": "reasoning.text", "text": text, **labels}
+
+
+def _labels(detail: dict[str, Any], text: str) -> dict[str, Any] | None:
+    """Return what a detail of reasoning holds besides its text; None if it has another text, or more that goes back."""
+    labels = dict(detail)
+    if labels.pop("type", None) != "reasoning.text" or labels.pop("text", None) != text:
+        return None
+    return None if labels.get("signature") or labels.get("data") else labels
+
+
 class ChatLane(Lane):
     """Chunks of one choice."""
 
@@ -210,6 +227,10 @@ class ChatLane(Lane):
     _READERS = {"ChatCompletionChunk": _chunk}  # noqa: RUF012 - as in the base class
     _begins, _n_lines, _prefix = b"data: ", 1, "data: "
 
+    def __init__(self, asked: Asked) -> None:
+        super().__init__(asked)
+        self._detail: Kept | None = None  # of the reasoning, as it goes back
+
     def _texts(self, block: str) -> Iterable[str] | None:
         return data_of(block)
 
@@ -217,7 +238,14 @@ class ChatLane(Lane):
         return Frame("message", text)
 
     def _in_common(self, row: Row, translator: ChatTranslator) -> Piecewise:
-        return translator.goes_on(0, row.label)
+        return translator.goes_on(0, THOUGHT if type(row.label) is dict else row.label)
+
+    def run(self, row: Row, translator: ChatTranslator) -> list[Delta]:
+        """Return what the translator would say of pieces in a row, and of details of reasoning that repeat them."""
+        deltas = super().run(row, translator)
+        if type(row.label) is dict:
+            translator.keep(deltas, 0, [_detail(row.label, "".join(row.texts))])
+        return deltas
 
     # Pieces.
 
@@ -246,6 +274,36 @@ class ChatLane(Lane):
         if chunk.usage:
             self.count(chunk.usage)
         return piece
+
+    def _more_detailed(self, text: str, _n: int) -> str | None:
+        """Read a piece of reasoning that a detail repeats."""
+        try:
+            chunk = _thought(text)
+        except UNREADABLE:
+            return None
+        choice = chunk.choices[0]
+        delta = choice.delta
+        piece, details = delta.reasoning_content or delta.reasoning, delta.reasoning_details
+        if not piece or choice.index or not details or len(details) > 1:
+            return None
+        if _labels(details[0], piece) != self._label:
+            return None
+        if chunk.usage:
+            self.count(chunk.usage)
+        self._keep_detail(piece)
+        return piece
+
+    def _keep_detail(self, text: str) -> None:
+        """Keep what goes back: one part, of all pieces."""
+        if self._detail is None:
+            self._detail = Kept(_detail(self._label, ""), grows="text")
+            self._places.append((self.text.size, self._detail))
+        self._detail.pieces.add(text)
+
+    def forget(self) -> None:
+        """Forget what was said, and what goes back."""
+        super().forget()
+        self._detail = None
 
     def _more_arguments(self, text: str, _n: int) -> str | None:
         try:
@@ -329,13 +387,24 @@ class ChatLane(Lane):
             return False
         calls = delta.tool_calls
         taken = self._take_call(calls[0], events) if calls else not is_unread(frame)
-        if thought:
+        if delta.reasoning_details:
+            taken = taken and self._take_detailed(thought, delta.reasoning_details[0], events)
+        elif thought:
             self._thinks(thought, events, THOUGHT, ChatLane._more_thought)
         elif delta.content:
             self._says(delta.content, events, None, ChatLane._more_text)
         if taken and reason:
             return self._take_reason(reason, called=bool(self.calls)) and self._finish(self.calls, events)
         return taken
+
+    def _take_detailed(self, thought: str | None, detail: dict[str, Any], events: list[Event[Any]]) -> bool:
+        """Take reasoning that a detail repeats; return False if it is another detail than before."""
+        labels = _labels(detail, thought or "")
+        if not thought or labels is None or (self._detail and self._detail.value != _detail(labels, "")):
+            return False
+        self._thinks(thought, events, labels, ChatLane._more_detailed)
+        self._keep_detail(thought)
+        return True
 
     def _take_call(self, entry: _Call, events: list[Event[Any]]) -> bool:
         """Take the head of a new call, or a piece of the latest one."""

@@ -33,6 +33,7 @@ from wholecall.dialects.labels import id_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.unread import with_unread
 from wholecall.framing.frame import Frame
+from wholecall.machine.kept import Kept
 from wholecall.machine.said import SaidText
 from wholecall.output.events import (
     ArgumentsDelta,
@@ -94,7 +95,7 @@ def _no_check(_name: str) -> None:
     """Return no check: the tools are not known."""
 
 
-_Place = Union[LaneCall, Thought, None]  # what began, None for another text
+_Place = Union[LaneCall, Thought, Kept, None]  # what began, None for another text
 # A piece that an SDK's object holds: what the wire calls its text, the piece, and the event's number, or 0.
 SdkPiece = tuple[Any, str, int]
 # Functions of the class, so that no lane holds itself. One returns the piece in the text of a frame that is more of the same
@@ -623,6 +624,8 @@ class Lane:
                 done = place
             if isinstance(what, LaneCall):
                 yield what.index
+            elif isinstance(what, Kept):
+                yield what.seen("")
             elif what:
                 yield _block(what)
         if done < len(text):
