@@ -3,7 +3,8 @@
 A test skips only by marker: `cases` tests need further cases (`--vectors=DIR`, `--recordings=DIR`) and skip
 where the folder they ask for is not given; `sdk` tests need the extra of their folder, `engines` tests that of their
 file, `stores` tests that of their name, and skip without it; `browser` tests need a browser, `node` tests Node.js, and
-skip without it; `slow`, `sdk`, `engines`, `stores`, `browser` and `node` tests are deselected unless asked for.
+skip without it; `slow`, `sdk`, `engines`, `stores`, `browser` and `node` tests are deselected unless asked for. Of a
+test that is `sampled` most cases are slow.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import gc
 import importlib.util
 import os
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import hypothesis
@@ -100,8 +102,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--recordings", type=Path, metavar="DIR", help="folder of further recorded streams")
 
 
+@pytest.hookimpl(tryfirst=True)  # before the slow tests are deselected
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip `cases` tests whose folder is not given, and tests without the SDKs or the program that they need."""
+    """Choose samples; skip `cases` tests whose folder is not given, and tests without the SDKs or the program that they need."""
+    _choose_samples(items)
     for item in items:
         if item.get_closest_marker("sdk") is not None:
             _prepare_sdk(item)
@@ -121,6 +125,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         missing = [option for option in asked or _CASE_FOLDERS.values() if config.getoption(option) is None]
         if missing and (asked or len(missing) == len(_CASE_FOLDERS)):
             item.add_marker(pytest.mark.skip(reason=f"needs {' and '.join(missing)}=DIR"))
+
+
+def _choose_samples(items: list[pytest.Item]) -> None:
+    """Let of each test that is `sampled(n)` all cases be slow but every n-th."""
+    numbers: Counter[str] = Counter()
+    for item in items:
+        mark = item.get_closest_marker("sampled")
+        if mark is None:
+            continue
+        test = item.nodeid.partition("[")[0]
+        if numbers[test] % mark.args[0]:
+            item.add_marker(pytest.mark.slow)
+        numbers[test] += 1
 
 
 @functools.cache

@@ -147,6 +147,7 @@ def _in_row(call: JSON) -> Any:
     return _value(wrapped) if isinstance(wrapped, str) else value
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("transport", FORMS)
 def test_what_went_in_comes_out(transport: str) -> None:
     """Law 94: the calls of a turn, written as messages of a transport, are the calls of its row, in their order."""

@@ -50,6 +50,7 @@ def test_no_chunk_size_changes_an_event(entries: list[dict[str, Any]]) -> None:
             assert bless.parse(bless.in_chunks(data, size)) == whole, (entry["name"], size)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("entries", corpora.groups(ENTRIES, long=2 * SMALL))
 def test_no_random_cut_changes_an_event(entries: list[dict[str, Any]]) -> None:
     """Cut at seeded random places, the same bytes give the same full event list."""

@@ -60,6 +60,7 @@ WORLDS = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("ids", "index", "n"), WORLDS)
 def test_no_call_has_the_rest_of_a_name(ids: str, index: str, n: int) -> None:
     """Law 67: what comes out was sent, name and arguments, and of a whole stream something does."""

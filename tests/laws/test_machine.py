@@ -35,6 +35,7 @@ from tests.support.turns import (
     violations,
 )
 from wholecall import ToolCallParser
+from wholecall.dialects.decode import plain
 from wholecall.output.events import ToolCall
 
 _TEXTS = st.one_of(
@@ -50,12 +51,25 @@ def _pair(event: Any) -> tuple[str, str] | None:
 
 
 def _is_documented(fragments: list[Fragment]) -> bool:
-    """Whether each label stands where the API says, so that the naive model knows all that there is to know."""
+    """Whether each label stands where the API says, so that the naive model knows all that there is to know.
+
+    Without ids, a head may also tell again the name of a call that has not come to its end, or the whole of it.
+    """
     said = [f for f in fragments if (f.id or "").strip() or (f.name or "").strip() or f.text]
     heads = [f for n, f in enumerate(said) if f.index not in {other.index for other in said[:n]}]
     rest = [f for f in said if f not in heads]
     ids = {(f.id or "").strip() not in {"", "null", "None"} for f in heads}
+    if ids == {False} and not _are_whole(fragments):
+        return False
     return len(ids) < 2 and all(map(_name, heads)) and not any(_name(f) or (f.id or "").strip() for f in rest)
+
+
+def _are_whole(fragments: list[Fragment]) -> bool:
+    """Whether the text of every call that has one is an object."""
+    texts: dict[int | None, str] = {}
+    for fragment in fragments:
+        texts[fragment.index] = texts.get(fragment.index, "") + (fragment.text or "")
+    return all(isinstance(plain(text), dict) for text in texts.values() if text)
 
 
 def _name(fragment: Fragment) -> str:

@@ -61,6 +61,7 @@ def wrong(messages: list[JSON], transport: str, shape: Any) -> list[str]:
     return faults
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_members_of_another_type_are_told_or_mended(transport: str) -> None:
     """Whatever single member has another JSON type, repair raises only what it says and settles at once (laws 4, 41)."""

@@ -109,6 +109,7 @@ def test_a_cut_answer_is_none(line: str) -> None:
     assert dict.fromkeys(TEXTS, "truncated") == found
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("line", sorted(RENDERERS))
 def test_a_stream_that_stops(line: str) -> None:
     """Law 123: of a stream that is cut at any byte there is a value only if its end came, and no other than that of all."""
@@ -133,6 +134,7 @@ def test_a_text_that_stops(line: str) -> None:
     assert {"truncated"} == found
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("line", LINES)
 def test_a_failed_source(line: str) -> None:
     """Law 123: where the source fails before the end there is no value; an abort is none either."""

@@ -419,6 +419,7 @@ def cuts_of(data: bytes) -> list[bytes]:
     return [data[:end] for end in ends[:: max(1, len(ends) // MOST_CUTS)]]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("live", [False, True])
 @pytest.mark.parametrize("lost", [False, True], ids=["ended", "lost"])
 @pytest.mark.parametrize("names", corpora.groups(MENDED))
@@ -438,6 +439,7 @@ def test_a_cut_is_never_a_success(names: list[str], lost: bool, live: bool) -> N
             assert live or len(read_calls(dialect, out)) <= len(known), name
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", quirky.MODES)
 def test_quirky_streams_are_strict_afterwards(mode: str) -> None:
     """Laws 49 to 52: each quirk alone, over random calls."""

@@ -65,6 +65,7 @@ def _smallest() -> list[Path]:
     return [min(paths, key=lambda path: path.stat().st_size) for paths in by_dialect.values()]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("paths", corpora.groups(RECORDINGS))
 def test_recordings_go_on_after_a_move(paths: list[Path], rng: random.Random) -> None:
     """Law 20: every recording says the same when its parser moves at some places, and at frames' ends."""
@@ -173,6 +174,7 @@ def test_every_dialect_goes_on_after_a_move(
     assert moved(chunks, before, moves=False) == moved(chunks, after)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("dialect", sorted(RENDERERS))
 def test_calls_beyond_a_limit_go_on_after_a_move(dialect: str) -> None:
     """Law 20: so do calls whose text was too large, in fragments or as a whole, before they began or after."""

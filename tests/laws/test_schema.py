@@ -130,6 +130,7 @@ def test_quirky_streams_leave_it_so(mode: str) -> None:
     assert [[]] * 3 == [wrong(quirky.make(f"schema:{number}", (mode,)).bytes()) for number in range(3)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dialect", ASKED)
 def test_modelled_streams_leave_it_so(dialect: str) -> None:
     """So do streams of the model of a dialect, which has what servers do with the labels, the pieces and the ends of calls."""
@@ -152,6 +153,7 @@ def test_further_recordings_leave_it_so(recordings_dir: Path) -> None:
     assert {} == {path.name: frames for path in paths if (frames := wrong(path.read_bytes()))}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("dialect", "number"), [(name, at) for name in STREAMS for at in range(len(STREAMS[name]))]
 )

@@ -87,6 +87,7 @@ def test_what_is_known_changes_nothing(
     assert [] == differences(growing(messages, last), {**chosen, "shape": "auto"} if auto else named)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @examples(1 / 4)
 @given(first=talks, then=talks, chosen=options, auto=st.booleans())

@@ -279,6 +279,7 @@ def _troubles(events: list[Any]) -> Counter[str]:
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dialect", of_corpora().dialects())
 def test_a_habit_of_shapes_loses_nothing_in_silence(dialect: str) -> None:
     """Law 107: a server that always sends one object for a list, or a list of one, gives the calls, or says why not."""

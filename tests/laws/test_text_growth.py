@@ -101,6 +101,7 @@ def work(name: str, text: str, size: int) -> float:
     return steps + source.copied / 16
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("what", MORE)
 @pytest.mark.parametrize("size", [PIECE, 10**9])
 def test_reading_is_linear(what: str, size: int) -> None:
@@ -141,6 +142,7 @@ def test_markers_without_end_are_linear(name: str) -> None:
             assert growth(name, unit, PIECE) < _STEADY, unit
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_markers_of_a_format_are_linear_together(name: str) -> None:
     """The markers of a format, one after the other, over and over, cost in proportion to their number."""

@@ -105,6 +105,7 @@ def contained(name: str, container: str) -> str:
     return before + "".join(prefix + line for line in call.splitlines(keepends=True)) + after
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("channel", CHANNELS)
 @pytest.mark.parametrize("format_", ["own", "auto"])
@@ -121,6 +122,7 @@ def test_no_block_that_quotes_holds_a_call(container: str, channel: str, format_
     assert [] == wrong
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("format_", ["own", "auto"])
 def test_what_is_quoted_leaves_the_repairer_as_text(container: str, format_: str) -> None:

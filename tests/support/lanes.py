@@ -129,7 +129,9 @@ _ODD_CHAT: dict[str, bytes] = {
     "no name": _call(1, "c3", None, "{}"),
     "text and call": _chunk({"content": "e", "tool_calls": [{"index": 0, "function": {"arguments": "1"}}]}),
     "details alone": _chunk({"reasoning_details": [{"type": "reasoning.text", "text": "b"}]}),
-    "two details": _chunk({"reasoning": "b", "reasoning_details": [{"type": "reasoning.text", "text": "b"}] * 2}),
+    "two details": _chunk(
+        {"reasoning": "b", "reasoning_details": [{"type": "reasoning.text", "text": "b"}] * 2}
+    ),
     "another text in the detail": _detailed("b", text="c"),
     "a signed detail": _detailed("b", signature="c2ln"),
     "a sealed detail": _detailed("b", data="c2ln"),

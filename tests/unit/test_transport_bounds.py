@@ -113,6 +113,7 @@ def test_codings_are_taken_off(library: str, asynchronous: bool, coding: str) ->
         assert (None, repaired(QUIRKY)) == (came.error, came.body)
 
 
+@pytest.mark.sampled(3)
 @each_library
 @pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize("coding", ENCODE)

@@ -295,7 +295,9 @@ class Lane:
         text, events = quick_text(payload), list[Any]()
         was_counted, self._is_counted = self._is_counted, False
         piece = None if text is None else self._more(self, text, 0)
-        is_odd = text is None or (self._is_counted and "null" in text)  # which may stand for a count that is NaN
+        is_odd = text is None or (
+            self._is_counted and "null" in text
+        )  # which may stand for a count that is NaN
         self._is_counted = self._is_counted or was_counted
         if piece is None or is_odd or (piece and not self._act(self, piece, events)):
             return None
