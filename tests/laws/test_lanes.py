@@ -392,6 +392,29 @@ def test_limits_are_those_of_the_machine(limits: Limits) -> None:
     assert [] == differing(whole_streams(), limits=limits)
 
 
+@pytest.mark.parametrize("dialect", WIRES)
+def test_a_stream_ends_where_its_limit_is(dialect: str) -> None:
+    """Law 129: at any limit of a stream's bytes, also behind comments, in frames, in reads of 53 bytes and in one."""
+    for frames in WIRES[dialect].streams():
+        data = b"".join(frames)
+        ways = [frames, workloads.cut(data, 53), [data]]
+        if data.startswith((b"data", b"event")):
+            ways += [[b": waits\n\n", *frames], [b": waits\n\n" + data[:200], data[200:]]]
+        for most in range(1, len(data) + 20, 19):
+            assert [] == differing(ways, limits=Limits(max_stream_bytes=most)), most
+
+
+def test_gateways_have_lanes() -> None:
+    """Streams under the bounds for gateways, which limit their bytes, stay in their lane, too."""
+    for reads in whole_streams():
+        parser = ToolCallParser[Any](limits=Limits.gateway())
+        for read in reads:
+            parser.feed(read)
+        parser.close()
+
+        assert parser._ended is not None
+
+
 @pytest.mark.parametrize("name", ["max_line_bytes", "max_event_bytes", "max_arguments_bytes"])
 def test_no_event_passes_a_limit(name: str) -> None:
     """Law 129: at the nearest limits that a lane is chosen with, larger events are what they are to the machine."""

@@ -109,6 +109,15 @@ class ByteFraming(ABC):
         self._max_event = _bound(limits.max_event_bytes)
         self._max_raw = _bound(limits.max_raw_bytes)
 
+    @property
+    def room(self) -> int | None:
+        """How many bytes may still come, None if the stream has no limit."""
+        return self._stream_room
+
+    @room.setter
+    def room(self, room: int | None) -> None:
+        self._stream_room = room
+
     def feed(self, data: BytesLike) -> list[Frame]:
         """Read the next bytes of the stream and return the frames that they complete."""
         frames: list[Frame] = []

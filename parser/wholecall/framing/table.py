@@ -29,6 +29,14 @@ class Framing(Protocol):
     faults: list[WireFault]
     replaced: bool
 
+    @property
+    def room(self) -> int | None:
+        """How many bytes may still come, None if the stream has no limit."""
+        ...
+
+    @room.setter
+    def room(self, room: int | None) -> None: ...
+
     def feed(self, data: BytesLike, /) -> list[Frame]:
         """Read the next bytes of the stream and return the frames that they complete."""
         ...

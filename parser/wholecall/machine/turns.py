@@ -149,6 +149,12 @@ class Turns:
         """Return the current turn as it is now, an empty one if none began."""
         return self._turn.view() if self._turn is not None else Turn(None)
 
+    @property
+    def has_reasons(self) -> bool:
+        """Whether the provider has said why each choice of the current turn ended."""
+        choices = {} if self._turn is None else self._turn.choices
+        return 0 in choices and all(choice.provider_reason is not None for choice in choices.values())
+
     def snapshots(self, start: int = 0) -> tuple[Turn[Any], ...]:
         """Return the turns so far that are kept, from the one of this number on."""
         return tuple(turn.view() for turn in self.turns[max(start - self._n_gone, 0) :])

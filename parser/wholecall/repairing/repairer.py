@@ -487,8 +487,7 @@ class Repairer(Beginning, Uncopyable):
             return self._ledger.ended
         if self._mender is not None and self._mender.is_done:
             return True
-        turn = self._parser.turn
-        return all(choice.provider_reason is not None for choice in (turn, *turn.others.values()))
+        return self._parser.has_reasons
 
     def _break_off(self, events: Sequence[Event[Any]], *, is_over: bool) -> None:
         """Take note of the last events of a stream that came to no end."""

@@ -210,6 +210,12 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         return self._opening.enveloped
 
     @property
+    def has_reasons(self) -> bool:
+        """Return whether the provider has said why each choice of the current turn ended, as `turn` does for more."""
+        lane = self._lane or self._ended
+        return self._assembler.has_reasons if lane is None else lane.provider_reason is not None
+
+    @property
     def is_holding(self) -> bool:
         """Return whether text that came waits because it may be a call; only with `text`."""
         return self._assembler.is_holding
@@ -523,9 +529,12 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         if type(data) is not bytes or self._life not in ("new", "bytes"):
             return False
         framing = None if self._framing is None else name_of(self._framing)
-        self._lane, may_begin = lane_for(dialect, framing, data, self._asked())
+        lane, may_begin = lane_for(dialect, framing, data, self._asked())
         self._may_begin_in = dialect if may_begin else ""
-        return self._lane is not None
+        if lane is not None and self._framing is not None:
+            lane.room = self._framing.room  # comments came
+        self._lane = lane
+        return lane is not None
 
     def _lane_of(self, frame: Frame) -> Lane | None:
         """Return the lane of a stream that begins with a frame, if there is one."""
@@ -550,11 +559,13 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         """Let the machine take what a lane has kept; what comes of that was told."""
         self._lane = self._ended = None
         self._translate = self._translate_first
-        kept = lane.kept()
+        kept, begun = lane.kept(), lane.held or lane.body
+        room = None if lane.room is None else lane.room + len(begun)
         if kept:
             self._life = "frames"
-        if kept and lane.held is not None:
+        if lane.held is not None and (kept or room != self._limits.max_stream_bytes):
             self._framing = FRAMINGS[lane.framing](self._limits)
+            self._framing.room = room
         for entry in kept:
             if entry is None:
                 self._assembler.forget()
@@ -563,7 +574,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             else:
                 self._assembler.advance(lane.run(entry, self._translator))
         self._collect()
-        if begun := lane.held or lane.body:
+        if begun:
             self.feed(begun)
         if lane.is_over:
             self._end()

@@ -23,8 +23,9 @@ from wholecall.dialects.openai.chat_views import CALL_PIECE, TEXT_PIECE, THOUGHT
 from wholecall.framing.frame import Frame
 from wholecall.machine.kept import Kept
 from wholecall.output.events import Event
-from wholecall.stream.lanes.lane import Lane, SdkPiece, data_of, is_unread
+from wholecall.stream.lanes.lane import Lane, SdkPiece, is_unread
 from wholecall.stream.lanes.rows import Row
+from wholecall.stream.lanes.texts import data_of
 from wholecall.stream.lanes.words import Counts, Id, Name, NoList, Nothing, Word
 
 if TYPE_CHECKING:

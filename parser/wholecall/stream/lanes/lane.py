@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Union
 
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
     from wholecall.output.events import Event
     from wholecall.stream.lanes.words import Asked
 
-__all__ = ["Act", "Lane", "More", "SdkPiece", "data_of", "is_unread", "named_events", "no_more"]
+__all__ = ["Act", "Lane", "More", "SdkPiece", "is_unread", "no_more"]
 
 _ODD: Final = (AttributeError, KeyError, TypeError, ValueError)  # of objects that are not as their class says
 # Bytes of an event that has begun, which are copied at each read: some at any rate, and so many times those of the read.
@@ -122,6 +123,7 @@ class Lane:
         held: bytes of an event that has begun; None where events come without their bytes.
         is_body: whether a whole response comes, in bytes; `body` holds what has come of it.
         is_over: it was closed.
+        room: how many bytes may still come, None if the stream has no limit of them.
     """
 
     dialect: ClassVar[str]
@@ -149,6 +151,7 @@ class Lane:
         self.is_body, self.body = False, b""
         self.usage: dict[str, Any] = {}
         self.is_over = False
+        self.room = self._limits.max_stream_bytes
         self._anomalies: tuple[Any, ...] = ()
         self._ids: set[str] = set()
         self._events: list[Any] = []  # of calls that ended
@@ -165,6 +168,13 @@ class Lane:
         self._read_object: Callable[[Any], SdkPiece | None] = _no_piece
         self._is_counted = False  # counts came with these pieces
         self._mark: tuple[int, list[Entry]] = (0, [])
+
+    @classmethod
+    def of(cls, asked: Asked) -> Lane:
+        """Return a lane for a stream; only one with a limit of bytes pays for counting them."""
+        kind: Any = cls
+        made: type[Lane] = cls if asked.limits.max_stream_bytes is None else _bounded(kind)
+        return made(asked)
 
     # Bytes.
 
@@ -634,6 +644,28 @@ class Lane:
             yield text[done:]
 
 
+class _Bounded(Lane):
+    """A lane of a stream that has a limit of bytes, before the class of its dialect among the bases of one."""
+
+    room: int
+
+    def feed(self, data: bytes) -> list[Event[Any]] | None:
+        """Take the next bytes, as every lane does; None, and take nothing, if they are too many."""
+        room = self.room - len(data)
+        if room < 0:
+            self.mark()
+            return None
+        events = super().feed(data)
+        if events is not None:
+            self.room = room
+        return events
+
+
+@cache
+def _bounded(lane: Any) -> type[Lane]:
+    return type(f"Bounded{lane.__name__}", (_Bounded, lane), {})
+
+
 # What takes several pieces, by what takes one.
 _ALL: Final[Mapping[Act, Callable[[Any, list[str], list[Any]], bool]]] = {
     Lane.say: Lane.say_all,
@@ -644,35 +676,6 @@ _ALL: Final[Mapping[Act, Callable[[Any, list[str], list[Any]], bool]]] = {
 
 def _block(thought: Thought) -> ReasoningBlock:
     return ReasoningBlock(thought.text, thought.id, thought.signature, thought.data)
-
-
-def data_of(block: str) -> list[str] | None:
-    """Return the data of server-sent events of one line each, None if one of them is of another form."""
-    if block.startswith("data: "):
-        texts = block[6:].split("\n\ndata: ")
-        if "\n" not in "".join(texts):
-            return texts
-    events = _without_comments(block)
-    if any("\n" in event or not event.startswith("data: ") for event in events):
-        return None
-    return [event[6:] for event in events]
-
-
-def named_events(block: str) -> Sequence[str] | None:
-    """Return server-sent events of a name and one line of data each, None if one of them is of another form."""
-    events: Sequence[str] = block.split("\n\n") if "\n\n" in block else (block,)
-    if all(map(_is_named, events)):
-        return events
-    events = _without_comments(block)
-    return events if all(map(_is_named, events)) else None
-
-
-def _is_named(event: str) -> bool:
-    return event.count("\n") == 1 and event.startswith("event: ")
-
-
-def _without_comments(block: str) -> list[str]:
-    return [event for event in block.split("\n\n") if event[:1] != ":" or "\n" in event]
 
 
 def is_unread(frame: Frame) -> bool:

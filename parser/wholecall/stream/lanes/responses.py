@@ -27,8 +27,9 @@ from wholecall.dialects.openai.responses import ResponsesTranslator
 from wholecall.dialects.openai.responses_events import COMMON, CallPiece, TextPiece, ThoughtPiece
 from wholecall.framing.frame import Frame
 from wholecall.output.events import Event
-from wholecall.stream.lanes.lane import Act, Lane, SdkPiece, is_unread, named_events
+from wholecall.stream.lanes.lane import Act, Lane, SdkPiece, is_unread
 from wholecall.stream.lanes.rows import Row, Source
+from wholecall.stream.lanes.texts import named_events
 from wholecall.stream.lanes.words import Counts, Id, Name, NoList, Word
 
 if TYPE_CHECKING:

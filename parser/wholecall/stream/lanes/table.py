@@ -86,8 +86,7 @@ def are_far(policy: Policy, limits: Limits) -> bool:
         return False
     if limits is LIMITS:
         return True
-    far = all((most := getattr(limits, name)) is None or most >= least for name, least in _LEAST.items())
-    return far and limits.max_stream_bytes is None
+    return all((most := getattr(limits, name)) is None or most >= least for name, least in _LEAST.items())
 
 
 def lane_for(dialect: str, framing: str | None, data: bytes, asked: Asked) -> tuple[Lane | None, bool]:
@@ -108,7 +107,7 @@ def lane_for(dialect: str, framing: str | None, data: bytes, asked: Asked) -> tu
             made = lane_of(name)
             if made is None or framing not in (None, made.framing):
                 return None, False
-            lane = made(asked)
+            lane = made.of(asked)
             lane.held = b""
             if CRLF in data and lane.framing == "sse":
                 lane.between = CRLF
@@ -123,7 +122,7 @@ def _lane_of_body(dialect: str, data: bytes, asked: Asked) -> Lane | None:
         return None
     known = (name for name, word in _BODIES.items() if dialect in ("auto", name) and word.search(data))
     made = lane_of(next(known, ""))
-    return None if made is None else made(asked)
+    return None if made is None else made.of(asked)
 
 
 def lane_of_frame(dialect: str, frame: Frame, asked: Asked) -> Lane | None:
@@ -134,5 +133,5 @@ def lane_of_frame(dialect: str, frame: Frame, asked: Asked) -> Lane | None:
     for name, place in _PLACES.items():
         if dialect in ("auto", name) and place.holds.search(data):
             made = lane_of(name)
-            return None if made is None else made(asked)
+            return None if made is None else made.of(asked)
     return None

@@ -1,0 +1,36 @@
+"""The texts of server-sent events in a row, cut where each is of the form that its dialect writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["data_of", "named_events"]
+
+
+def data_of(block: str) -> list[str] | None:
+    """Return the data of server-sent events of one line each, None if one of them is of another form."""
+    if block.startswith("data: "):
+        texts = block[6:].split("\n\ndata: ")
+        if "\n" not in "".join(texts):
+            return texts
+    events = _without_comments(block)
+    if any("\n" in event or not event.startswith("data: ") for event in events):
+        return None
+    return [event[6:] for event in events]
+
+
+def named_events(block: str) -> Sequence[str] | None:
+    """Return server-sent events of a name and one line of data each, None if one of them is of another form."""
+    events: Sequence[str] = block.split("\n\n") if "\n\n" in block else (block,)
+    if all(map(_is_named, events)):
+        return events
+    events = _without_comments(block)
+    return events if all(map(_is_named, events)) else None
+
+
+def _is_named(event: str) -> bool:
+    return event.count("\n") == 1 and event.startswith("event: ")
+
+
+def _without_comments(block: str) -> list[str]:
+    return [event for event in block.split("\n\n") if event[:1] != ":" or "\n" in event]
