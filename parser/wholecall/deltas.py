@@ -53,6 +53,7 @@ __all__ = [
     "SaidAgain",
     "Slot",
     "StepBegan",
+    "StepTakenBack",
     "TextBegan",
     "TextFragment",
     "TextRefused",
@@ -351,9 +352,20 @@ class SaidAgain(msgspec.Struct, frozen=True, gc=False):
 
 
 class StepBegan(msgspec.Struct, frozen=True, gc=False):
-    """Another step of a message began: servers that number their calls use the ids of the last one again (Vercel)."""
+    """Another step of a message began: servers that number their calls use the ids of the last one again (Vercel).
+
+    `number` is the step's own, as in a message that is told again; None counts on.
+    """
 
     choice: int
+    number: Union[int, None] = None
+
+
+class StepTakenBack(msgspec.Struct, frozen=True, gc=False):
+    """All calls of the step at hand are taken back, and another step begins: the server runs it again (Vercel)."""
+
+    choice: int
+    number: Union[int, None] = None
 
 
 class MessageBegan(msgspec.Struct, frozen=True, gc=False):
@@ -484,7 +496,7 @@ class WireFault(msgspec.Struct, frozen=True, gc=False):
 
 Delta = Union[
     Fragment, Labelled, Slot, Run, CallSeen, CallWhole, CallClosed, Restated, Reread, CallRefused, CallCancelled,
-    CallUnread, CallAnswered, CallWritten, MessageBegan, SaidAgain, StepBegan, TurnOpened, Finish, TurnEnded, TextBegan, TextFragment, TextRefused, ReasoningFragment,
+    CallUnread, CallAnswered, CallWritten, MessageBegan, SaidAgain, StepBegan, StepTakenBack, TurnOpened, Finish, TurnEnded, TextBegan, TextFragment, TextRefused, ReasoningFragment,
     BlockKept, CallPlaced, CarriesOn, UsageSeen,
     Noted, WireFault,
 ]  # fmt: skip

@@ -89,7 +89,7 @@ def test_a_step_goes_on_with_the_message_and_frees_its_ids() -> None:
 
     opened = TurnOpened(None, "m", restart=True)
     one, other = (call(f"{step}/c", "c", "f", '{"a":1}') for step in range(2))
-    assert [opened, *one, StepBegan(0), *other] == deltas
+    assert [opened, *one, StepBegan(0, 1), *other] == deltas
 
 
 def test_the_end_of_a_message_is_the_end() -> None:

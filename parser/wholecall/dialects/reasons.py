@@ -53,6 +53,7 @@ _SPELLINGS: dict[TurnReason, tuple[str, ...]] = {
         "function_call_error",  # GigaChat
     ),
     "error": ("error", "error_limit", "timeout", "failed", "cancelled", "budget_exceeded"),
+    "aborted": ("interrupted",),  # the AI SDK, by a message of the user
     "pause": ("pause_turn", "requires_continuation", "continuation", "interrupt", "max_turn_requests"),
 }
 

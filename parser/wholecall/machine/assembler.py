@@ -40,6 +40,7 @@ from wholecall.deltas import (
     SaidAgain,
     Slot,
     StepBegan,
+    StepTakenBack,
     TextBegan,
     TextFragment,
     UsageSeen,
@@ -73,7 +74,17 @@ _OVERRUN = WireFault(
     "stream_too_large", "a call goes on for more than max_total_arguments_bytes beyond its limit", fatal=True
 )
 # Deltas that mean nothing once a turn is over.
-_AFTERTHOUGHTS = (Finish, CallClosed, CallPlaced, Noted, SaidAgain, StepBegan, TextBegan, BlockKept)
+_AFTERTHOUGHTS = (
+    Finish,
+    CallClosed,
+    CallPlaced,
+    Noted,
+    SaidAgain,
+    StepBegan,
+    StepTakenBack,
+    TextBegan,
+    BlockKept,
+)
 
 
 class Assembler(Turns):

@@ -15,16 +15,17 @@ from typing import TYPE_CHECKING
 
 from wholecall.machine.phases import advance
 from wholecall.machine.verdicts import drop
-from wholecall.output.events import ToolCallCancelled
+from wholecall.output.events import EXECUTABLE, ToolCallCancelled
 
 if TYPE_CHECKING:
     from wholecall.deltas import CallCancelled
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
 
-__all__ = ["take_back", "take_over"]
+__all__ = ["take_back", "take_over", "take_step_back"]
 
 _TAKEN_BACK = "the provider took the call back"
+_RUN_AGAIN = "the server runs the step again"
 
 
 def take_back(choice: Choice | None, delta: CallCancelled) -> bool:
@@ -39,8 +40,20 @@ def take_back(choice: Choice | None, delta: CallCancelled) -> bool:
         calls = [call for call in calls if _is_out(choice, call)]
         if not calls:
             return False
-    _withdraw(choice, calls, delta.id)
+    _withdraw(choice, calls, dict.fromkeys((call.number for call in calls), delta.id))
     return True
+
+
+def take_step_back(choice: Choice) -> None:
+    """Drop the calls of the step at hand that were not emitted yet, and report that all others of it are taken back."""
+    calls = [call for call in choice.calls if call.step == choice.step and call.kind != "server"]
+    numbers = {call.number for call in calls} - choice.cancelled.keys()
+    out = {
+        one.index: one.id for one in choice.emitted if isinstance(one, EXECUTABLE) and one.index in numbers
+    }
+    _withdraw(choice, calls, out, _RUN_AGAIN)
+    choice.free_ids(calls)
+    choice.out.events.extend(ToolCallCancelled(choice.turn, choice.number, id) for id in out.values())
 
 
 def take_over(choice: Choice, calls: list[Call]) -> None:
@@ -53,18 +66,21 @@ def take_over(choice: Choice, calls: list[Call]) -> None:
         if not call.is_over:
             call.kind = "server"
     if out and (id := out[0].id) is not None:
-        _withdraw(choice, out, id)
+        _withdraw(choice, out, dict.fromkeys((call.number for call in out), id))
         choice.out.events.append(ToolCallCancelled(choice.turn, choice.number, id))
 
 
-def _withdraw(choice: Choice, calls: list[Call], id: str) -> None:
-    choice.cancelled.update({call.number: id for call in calls})
-    detail, choice.abort_detail = choice.abort_detail, _TAKEN_BACK
+def _withdraw(
+    choice: Choice, calls: list[Call], cancelled: dict[int, str], detail: str = _TAKEN_BACK
+) -> None:
+    """Drop those of the calls that are not out; `cancelled` are the ids by the numbers of those that are."""
+    choice.cancelled.update(cancelled)
+    before, choice.abort_detail = choice.abort_detail, detail
     for call in calls:
         advance(choice, call, "end", "aborted")
-    choice.abort_detail = detail
+    choice.abort_detail = before
     choice.waiting = [
-        (call, [drop(choice, call, "aborted", _TAKEN_BACK)])
+        (call, [drop(choice, call, "aborted", detail)])
         if call in calls and call.dropped is None and call.kind != "server"
         else (call, events)
         for call, events in choice.waiting

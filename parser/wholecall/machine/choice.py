@@ -12,7 +12,7 @@ the turn (see `content`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from sys import maxsize
 from typing import Any, ClassVar, Literal, Union
 
@@ -364,6 +364,15 @@ class Choice:
             if alias in self.by_id:
                 self.hot_slots.clear()
             self._learn(call, alias)
+
+    def free_ids(self, calls: Iterable[Call]) -> None:
+        """Let other calls have the ids of calls that are taken back."""
+        for call in calls:
+            for label in call.aliases:
+                others = [other for other in self.by_id.pop(label, ()) if other is not call]
+                if others:
+                    self.by_id[label] = others
+            self.taken_ids.discard(call.id or "")
 
     def lose_text(self) -> None:
         """Note on each open call that text was lost which may have been its own."""

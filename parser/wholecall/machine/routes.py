@@ -38,6 +38,7 @@ from wholecall.deltas import (
     SaidAgain,
     Slot,
     StepBegan,
+    StepTakenBack,
     TextBegan,
     TextFragment,
     TextRefused,
@@ -45,7 +46,7 @@ from wholecall.deltas import (
 )
 from wholecall.machine import slots
 from wholecall.machine.answers import begin_message
-from wholecall.machine.cancelling import take_over
+from wholecall.machine.cancelling import take_over, take_step_back
 from wholecall.machine.claims import adopt, learn_labels
 from wholecall.machine.content import begin_text, keep, place_call
 from wholecall.machine.echoes import may_be_echo
@@ -414,10 +415,16 @@ def _said_again(choice: Choice, _delta: SaidAgain) -> None:
         call.left = True
 
 
-def _step_began(choice: Choice, _delta: StepBegan) -> None:
+def _step_began(choice: Choice, delta: Union[StepBegan, StepTakenBack]) -> None:
     """Free the ids of the calls so far: a call under one of them is another call, and text is another message."""
-    choice.step += 1
+    choice.step = choice.step + 1 if delta.number is None else delta.number
     begin_message(choice)
+
+
+def _step_taken_back(choice: Choice, delta: StepTakenBack) -> None:
+    """Take back the calls of a step, and begin another."""
+    take_step_back(choice)
+    _step_began(choice, delta)
 
 
 def _message_began(choice: Choice, _delta: MessageBegan) -> None:
@@ -495,6 +502,7 @@ _ACTIONS: dict[type, Callable[[Choice, Any], None]] = {
     Noted: _noted,
     SaidAgain: _said_again,
     StepBegan: _step_began,
+    StepTakenBack: _step_taken_back,
     MessageBegan: _message_began,
     TextRefused: _text_refused,
     Restated: _restated,

@@ -77,15 +77,31 @@ class Calls:
         self._again = Repeats()  # in a row
         self._last = []  # the last whole input: id, name and text
 
+    @property
+    def step(self) -> int:
+        """The number of the step at hand."""
+        return self._step
+
+    @property
+    def has_calls(self) -> bool:
+        """Whether any call came."""
+        return self._has_whole or bool(self._open)
+
     def next_step(self) -> list[Delta]:
         """Free the ids; open calls keep their slots."""
         new = self.no_repeats()
         if self._times or self._open:
-            new.append(StepBegan(0))
+            new.append(StepBegan(0, self._step + 1))
         self._step += 1
         for kept in (self._whole, self._times, self._guarded):
             kept.clear()
         return new
+
+    def taken_back(self) -> Calls:
+        """Return the calls of the step that follows one whose calls are all taken back."""
+        calls = Calls()
+        calls._step, calls._has_whole = self._step + 1, self._has_whole
+        return calls
 
     def asked(self, id_: str | None) -> list[Delta]:
         """Report that a call waits for an approval; each other one under its id may wait, too."""

@@ -1,7 +1,7 @@
-"""The UI message stream of the Vercel AI SDK, versions 5 and 6 (`toUIMessageStreamResponse`).
+"""The UI message stream of the Vercel AI SDK, versions 5 to 7 (`toUIMessageStreamResponse`).
 
     start                    messageId?
-    start-step, finish-step  -
+    start-step, finish-step, reset-step  -
     tool-input-start         toolCallId, toolName, providerExecuted?, inputEncoding?: json | text
     tool-input-delta         toolCallId, inputTextDelta
     tool-input-available     toolCallId, toolName, input: ANY, providerExecuted?, providerMetadata?
@@ -12,7 +12,8 @@
 
 The call's id is its slot. `tool-input-available` ends a call, with or without deltas before it. A request for
 approval follows the input that it is about, so the end of a call waits for the next event of another kind.
-What a server that runs the tool says of its output is skipped. `finish` ends the message, and older versions
+What a server that runs the tool says of its output is skipped. `reset-step` removes all parts since the last
+`start-step`, calls included: the step is run again (quirk 141). `finish` ends the message, and older versions
 give it no reason. A whole message is `{id, role, parts}`.
 
 Source: AI SDK documentation, "Stream Protocols", and the SDK's `UIMessageChunk` type.
@@ -27,6 +28,8 @@ from wholecall.deltas import (
     Finish,
     Piecewise,
     ReasoningFragment,
+    StepBegan,
+    StepTakenBack,
     TextFragment,
     WireFault,
     by_transport,
@@ -53,7 +56,7 @@ from wholecall.types import DropReason
 __all__ = ["VercelUITranslator"]
 
 _RESULTS = frozenset({"tool-output-available", "tool-output-error", "tool-output-denied"})
-_WAITING = frozenset({"tool-input-available", "tool-approval-request"})
+_WAITING = frozenset({"tool-input-available", "tool-approval-request", "reset-step"})  # end no call
 
 
 _piece = PIECES.decode
@@ -70,7 +73,7 @@ class VercelUITranslator(PieceTranslator):
     decoder = DECODER
     QUIET = _RESULTS | {
         *("text-start", "text-end", "finish-step", "message-metadata", "file", "reasoning-file"),
-        *("source-url", "source-document", "tool-approval-response"),
+        *("source-url", "source-document", "tool-approval-response", "custom", "steering-message"),
     }
 
     _calls: Calls
@@ -130,8 +133,16 @@ class VercelUITranslator(PieceTranslator):
     def _start(self, chunk: Chunk) -> list[Delta]:
         id_ = id_label(chunk.message_id)
         is_torn = id_ != self._key and bool(self._calls.unsure())
+        has_calls = self._calls.has_calls
         self._clear()  # a merged stream starts more than once, but not within a call
-        return self._begin(id_) if is_torn else self._opened(id_)
+        opened = self._begin(id_) if is_torn else self._opened(id_)
+        return opened if opened or not has_calls else [StepBegan(0, 0)]
+
+    def _step_again(self, _chunk: Chunk) -> list[Delta]:
+        """Take back all that came since the step began: the server runs it again."""
+        self._waiting.clear()
+        self._calls = self._calls.taken_back()
+        return [StepTakenBack(0, self._calls.step)]
 
     def _finish(self, chunk: Chunk) -> list[Delta]:
         return self._calls.ended(report.finish(chunk.finish_reason, drops_at="error")) + self._end()
@@ -173,6 +184,7 @@ class VercelUITranslator(PieceTranslator):
         "tool-approval-request": lambda self, chunk: self._calls.asked(id_label(chunk.tool_call_id)),
         "start": _start,
         "start-step": lambda self, _chunk: self._calls.next_step(),
+        "reset-step": _step_again,
         "finish": _finish,
         "abort": _abort,
         "error": lambda _self, chunk: report.error(chunk.error_text or chunk.error),

@@ -1,0 +1,100 @@
+"""The law of steps that a server takes back and runs again (the AI SDK's `reset-step`)."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from typing import Any
+
+import pytest
+
+from wholecall import ToolCall, ToolCallCancelled, ToolCallParser
+
+JSON = dict[str, Any]
+START: JSON = {"type": "start", "messageId": "m"}
+STEP, OVER, RESET = ({"type": kind} for kind in ("start-step", "finish-step", "reset-step"))
+END: list[JSON] = [{"type": "finish", "finishReason": "tool-calls"}]
+TEXT: JSON = {"type": "text-delta", "id": "t", "delta": "so"}
+
+
+def begun(id: str | None, name: str = "f") -> JSON:
+    """Return the beginning of a call."""
+    return {"type": "tool-input-start", "toolCallId": id, "toolName": name}
+
+
+def piece(id: str | None, text: str) -> JSON:
+    """Return a piece of its input."""
+    return {"type": "tool-input-delta", "toolCallId": id, "inputTextDelta": text}
+
+
+def whole(id: str | None, x: int) -> JSON:
+    """Return all of it."""
+    return {"type": "tool-input-available", "toolCallId": id, "toolName": "f", "input": {"x": x}}
+
+
+ASKED: JSON = {"type": "tool-approval-request", "approvalId": "a", "toolCallId": "c"}
+# What a step may hold when it is taken back, and how many calls of it have come out by then.
+GIVEN_UP: dict[str, tuple[list[JSON], int]] = {
+    "nothing": ([], 0),
+    "text": ([TEXT], 0),
+    "a call that begins": ([begun("c")], 0),
+    "a call that is open": ([begun("c"), piece("c", '{"x"')], 0),
+    "a text that is whole": ([begun("c"), piece("c", '{"x":1}')], 0),
+    "a call that is whole": ([whole("c", 1)], 0),
+    "a call that came out": ([whole("c", 1), TEXT], 1),
+    "a call in pieces that came out": ([begun("c"), piece("c", '{"x":1}'), whole("c", 1), TEXT], 1),
+    "a call that waits for an approval": ([whole("c", 1), ASKED], 0),
+    "a call without an id": ([whole(None, 1), TEXT], 1),
+    "two calls, and an open one": ([whole("c", 1), whole("d", 2), TEXT, begun("e"), piece("e", '{"x"')], 2),
+    "a step that is over": ([whole("c", 1), OVER], 1),
+}
+AGAIN: dict[str, list[JSON]] = {
+    "nothing": [],
+    "the same call": [whole("c", 1)],
+    "another value under its id": [whole("c", 7)],
+    "another call": [begun("n"), piece("n", '{"x":8}'), whole("n", 8)],
+}
+BEFORE: dict[str, list[JSON]] = {
+    "no step": [],
+    "a step": [STEP],
+    "a step behind another": [STEP, whole("b", 0), TEXT, OVER, STEP],
+}
+
+
+def events_of(payloads: list[JSON]) -> tuple[ToolCallParser, list[Any]]:
+    """Return a parser that has read a stream, and its events."""
+    parser = ToolCallParser("vercel-ui")
+    data = b"".join(b"data: " + json.dumps(payload).encode() + b"\n\n" for payload in payloads)
+    return parser, [*parser.feed(data), *parser.close()]
+
+
+@pytest.mark.parametrize("before", BEFORE)
+@pytest.mark.parametrize("given_up", GIVEN_UP)
+def test_no_call_of_a_step_that_is_taken_back_stays(before: str, given_up: str) -> None:
+    """Law 130: what stays are the calls of the steps before it and of the one that is run again, told once or twice."""
+    kept = [("b", 0)] if whole("b", 0) in BEFORE[before] else []
+    for again, steps, twice in product(AGAIN, ([], [STEP]), (1, 2)):
+        stream = [START, *BEFORE[before], *GIVEN_UP[given_up][0], RESET, *steps, *AGAIN[again]]
+        parser, events = events_of([*stream * twice, *END])
+        new = [(one["toolCallId"], one["input"]["x"]) for one in AGAIN[again] if "input" in one]
+
+        turn = parser.turn
+        assert [*kept, *new] == [(call.id, call.arguments["x"]) for call in turn.calls], (again, steps)
+        out = [event for event in events if isinstance(event, ToolCallCancelled)]
+        assert turn.cancelled == tuple(dict.fromkeys(event.id for event in out))
+
+
+@pytest.mark.parametrize("given_up", GIVEN_UP)
+def test_what_came_out_is_reported_as_taken_back(given_up: str) -> None:
+    """Law 130: and what had not come out is a drop."""
+    payloads, n_out = GIVEN_UP[given_up]
+    n_begun = len(
+        {payload.get("toolCallId") for payload in payloads if payload["type"].startswith("tool-input")}
+    )
+    parser, events = events_of([START, STEP, *payloads, RESET, *END])
+
+    assert [n_out] * 2 == [
+        sum(type(event) is kind for event in events) for kind in (ToolCall, ToolCallCancelled)
+    ]
+    assert ["aborted"] * (n_begun - n_out) == [drop.reason for drop in parser.turn.dropped]
+    assert () == parser.turn.calls
