@@ -1,4 +1,4 @@
-"""How wholecall reads a stream where it is measured, and what came of it."""
+"""Ways in which wholecall reads a stream for a measurement, and their results."""
 
 from __future__ import annotations
 

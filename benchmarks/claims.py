@@ -1,4 +1,4 @@
-"""What a claim about speed is: work that several contenders do, and how much of another's time one may take.
+"""Claims about speed: work of several contenders, and the allowed share of another's time.
 
 A claim stands once, as data: pytest shows its contenders as a group (`conftest.py`), `python -m benchmarks` prints
 its ratios with their budgets, and `python -m benchmarks --check` fails when a ratio is far beyond its budget. All

@@ -1,4 +1,4 @@
-"""What nothing robust can be below: two floors, of which neither knows what a call is.
+"""Two lower bounds of time for any robust reader; neither knows what a call is.
 
 The *bare floor* splits at blank lines and decodes each event, straight from its bytes, into the fewest typed fields that
 tell pieces apart. It makes no frames, knows no limits and reads none of the odd forms that the standard allows, and a

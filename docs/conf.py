@@ -1,4 +1,4 @@
-"""How Sphinx makes the site: each Markdown page of the project is a page, and docstrings are the reference.
+"""Sphinx configuration: each Markdown page of the project is a page, and docstrings are the reference.
 
     sphinx-build -W --keep-going -c docs . site        from the project's root; `site/index.html` is the beginning
 

@@ -1,4 +1,4 @@
-"""What an envelope is, and the two ways in which most of them put JSON on the wire."""
+"""Base class of envelopes, and the two usual ways to put JSON on the wire."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What those who serve chat completions put around a piece, as their recorded streams show it: members of chunk, choice and delta.
+"""Members that servers of chat completions put around a piece, as recorded: of chunk, choice and delta.
 
 The words in them are ours. A member that is null or empty costs nothing to whoever loads every event, and a typed
 reader has to know it.

@@ -1,4 +1,4 @@
-"""What wholecall is compared with first: the loops that people paste, one for each dialect.
+"""The naive loops that people paste, one per dialect, for the first comparison.
 
 They split the stream, load every event and gather pieces in dicts of lists. They know of no quirk, no limit, no
 checksum and no cut stream, and they give no events on the way. Each takes what loads JSON: `json.loads`, or the one

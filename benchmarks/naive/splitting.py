@@ -1,4 +1,4 @@
-"""How naive loops take a stream apart, and put together what they found."""
+"""Shared parts of the naive loops: splitting a stream, and joining what they find."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the proxy may cost: each claim once, with its budget, and how its figure is made of measurements.
+"""Budgets of the proxy: each claim once, and its figure from the measurements.
 
 Theory of operation. A run is a number of rounds; a round has one measurement of each contender for each kind of work.
 The figure of a claim is the median over the rounds, of a ratio of two measurements of the same round.

@@ -1,4 +1,4 @@
-"""What is measured: processor time for a chunk, a request and a stream, delays, rates, and memory for a connection.
+"""Measurements: processor time per chunk, request and stream, delays, rates, and memory per connection.
 
 Theory of operation. A measurement is taken of one contender at a time, and all contenders take turns, so that a ratio
 is of figures that stand side by side. Before anything is measured each contender has to bring every answer as it is.

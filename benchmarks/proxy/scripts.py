@@ -1,4 +1,4 @@
-"""What the upstream of the benchmark answers, by the model that a request asks for.
+"""Answers of the benchmark's upstream, by the model of a request.
 
 All answers are Chat Completions. An event is a chunk of HTTP by itself, and a write by itself, as servers send them.
 """

@@ -1,4 +1,4 @@
-"""What the SDK of OpenAI spends on a chunk, and what we add: `python -m benchmarks.rivals.cost [--json] [--quick]`.
+"""The cost of a chunk in OpenAI's SDK, and our share: `python -m benchmarks.rivals.cost [--json] [--quick]`.
 
 The stream comes from memory, through an HTTP client without a network, so that all time is the SDK's or ours. The
 microseconds are those of the machine; the shares are ratios of times that were taken side by side in one run. What

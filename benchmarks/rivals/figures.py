@@ -1,4 +1,4 @@
-"""What a measurement of speed comes to, and which promises it is held to."""
+"""Figures of a measurement of speed, and the promises that they must keep."""
 
 from __future__ import annotations
 

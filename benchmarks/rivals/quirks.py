@@ -1,4 +1,4 @@
-"""Which libraries read quirky streams right: `python -m benchmarks.rivals.quirks [--json] [--only NAME]`.
+"""Libraries over quirky streams: `python -m benchmarks.rivals.quirks [--json] [--only NAME]`.
 
 Every stream comes from a real HTTP server on the loopback interface, once to the library as it is and once through
 the repairing transport of `wholecall.transport`. The verdict is about what reaches the program:

@@ -1,4 +1,4 @@
-"""What people read streams with today, each used as its own documentation says, over a stream in memory.
+"""Readers of streams in use today, each as its documentation says, over a stream in memory.
 
 Every reader comes to the same `Result` as wholecall: the text, and the calls with parsed arguments. Readers of
 live arguments are fed one call's pieces and come to its arguments. A reader is opened once over the reads of a

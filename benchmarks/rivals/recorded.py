@@ -1,4 +1,4 @@
-"""What libraries make of every recorded stream of `corpora/`: `python -m benchmarks.rivals.recorded [--only NAME]`.
+"""Libraries over every recorded stream of `corpora/`: `python -m benchmarks.rivals.recorded [--only NAME]`.
 
 Three figures each, as the streams are and through the transport: right, a call that nobody sent, lost in silence; the
 rest are errors and text that is no JSON. What may run is what the parser emits of a recording's first choice. Where a

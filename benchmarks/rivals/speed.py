@@ -1,4 +1,4 @@
-"""How fast libraries read streams, against wholecall: `python -m benchmarks.rivals.speed [--quick] [--json]`.
+"""The speed of libraries beside wholecall: `python -m benchmarks.rivals.speed [--quick] [--json]`.
 
 The bytes come from memory: through an HTTP client without a network for those that need one, and straight for
 wholecall and the loops (`wholecall over httpx` says what the client costs). All times are processor time of one

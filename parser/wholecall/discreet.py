@@ -1,4 +1,4 @@
-r"""How values are written and shown: compact JSON, an event in a line, and a repr that holds no argument text.
+r"""Show values without argument text: compact JSON, an event in a line, and a discreet repr.
 
 A line of JSON may hold nearly every character as it is. Some of them end a line to readers that know more line ends
 than `\n` (U+0085, U+2028, U+2029), others are obeyed by terminals (C1) or turn text round (the bidirectional controls): in

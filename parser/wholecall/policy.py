@@ -1,4 +1,4 @@
-"""What the caller may decide about calls that are not plainly right; the defaults are safe."""
+"""The caller's choices about calls that are not plainly right; the defaults are safe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `wholecall.bulk.report` counts (law 92)."""
+"""Counts of `wholecall.bulk.report` (law 92)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `wholecall report` shows on a terminal, as JSON and as a page, and what it says when it cannot."""
+"""Output of `wholecall report` on a terminal, as JSON and as a page, and its errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much a compressed input of a scan may hold."""
+"""Bounds on a compressed input of a scan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done about a unit whose worker dies, without processes: the search for what kills."""
+"""Retries of a unit whose worker dies, without processes: the search for the input that kills."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a scan does when processes die, signals come and disks are full: with real ones.
+"""Scans under dying processes, signals and full disks: with real ones.
 
 A file in the form of a pipe holds a worker up where a test wants it: it goes on when the other end is opened and closed,
 which changes neither its size nor its time.

@@ -1,4 +1,4 @@
-"""What a scan reads, what it is called, and in which units: the plan."""
+"""The plan of a scan: its inputs, their names and its units."""
 
 from __future__ import annotations
 

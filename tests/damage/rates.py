@@ -1,4 +1,4 @@
-"""What one frame that is gone does to calls: `python -m tests.damage.rates [--recordings DIR]`.
+"""The effect of one missing frame on calls: `python -m tests.damage.rates [--recordings DIR]`.
 
 Prints the table of `docs/promises.md`, which is made from the project's own recordings, or one of another folder. A
 frame is removed whole, so nothing is there to be seen as damaged: a loss shows in the number that is missing where

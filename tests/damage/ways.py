@@ -1,4 +1,4 @@
-"""What happens to recordings: how one goes on where it was cut, and what becomes of a frame on its way.
+"""Ways to damage a recording: its continuation after a cut, and the fate of a frame on its way.
 
 Damage leaves a trace: text that cannot be decoded, a name with a byte that is none, a gap in the numbers of a
 sequence. What vanishes without any cannot be known, and no law speaks of it.

@@ -1,4 +1,4 @@
-"""Where another answer begins on a connection, the one before has not ended: its calls do not come out."""
+"""Another answer on a connection: the one before has not ended, and its calls do not come out."""
 
 from __future__ import annotations
 

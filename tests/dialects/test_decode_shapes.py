@@ -1,4 +1,4 @@
-"""What a value of another shape than its field wants comes to: itself, nothing, or a frame that cannot be read."""
+"""Values of another shape than their field wants: read, ignored, or a frame that cannot be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which dialect a stream belongs to, by its first decisive frame."""
+"""Detection of a stream's dialect by its first decisive frame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept of calls that seem to be told again."""
+"""The memory of calls that seem to be repeated."""
 
 from __future__ import annotations
 

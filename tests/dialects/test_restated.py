@@ -1,4 +1,4 @@
-"""What the calls of one finished message tell of each other."""
+"""Relations between the calls of one finished message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds of the translators of all dialects."""
+"""Properties of the translators of all dialects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What OSS-Fuzz builds from: `python -m tests.fuzz.build SCRIPTS OUT`, which `fuzz/build.sh` calls.
+"""The build for OSS-Fuzz: `python -m tests.fuzz.build SCRIPTS OUT`, which `fuzz/build.sh` calls.
 
 Writes for each target `fuzz_NAME.py` into SCRIPTS, a program of libFuzzer's, and beside the built program in OUT its seeds
 (`fuzz_NAME_seed_corpus.zip`), its dictionary and its options. All of it follows from `tests.fuzz.targets`.

@@ -1,4 +1,4 @@
-"""What a fuzz target is, and how it reads its input: eight bytes of options, then the payload.
+"""Fuzz targets and the form of their input: eight bytes of options, then the payload.
 
 The options stand in front and have a fixed size, so that damage to the payload does not change them.
 """

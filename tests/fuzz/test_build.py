@@ -1,4 +1,4 @@
-"""What fuzzers are built from is written from the targets: a program each, seeds, and the words of the dialects."""
+"""The files from which fuzzers are built: a program per target, seeds, and the words of the dialects."""
 
 from __future__ import annotations
 

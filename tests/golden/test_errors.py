@@ -1,4 +1,4 @@
-"""What providers say when a request fails, and what it means: each message has its class."""
+"""Providers' messages for failed requests, each with its class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the strict policy lets through, and what it costs on the corpora."""
+"""The strict policy on the corpora: the calls that it emits, and its cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pages show of the program is what it writes."""
+"""Output of the program in the pages, held against what it writes."""
 
 from __future__ import annotations
 

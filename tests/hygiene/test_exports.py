@@ -1,4 +1,4 @@
-"""What the package exports: literal, sorted, importable, documented."""
+"""Exports of the package: literal, sorted, importable, documented."""
 
 from __future__ import annotations
 

@@ -1,13 +1,14 @@
-"""The house limits: short functions, short files, shallow nesting, no exception swallowed unnamed."""
+"""The house limits: short functions, short files, shallow nesting, plain first lines, no exception swallowed unnamed."""
 
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.hygiene.source_tree import PACKAGE, module_path, modules
+from tests.hygiene.source_tree import PACKAGE, PROJECT, module_path, modules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +17,8 @@ MAX_FUNCTION_LINES = 50
 MAX_TYPICAL_LINES = 25  # nine functions of ten
 MAX_FILE_LINES = 700
 MAX_NESTING = 3
+
+_CLAUSE = re.compile(r"(What|Which|Who|Whose|Whom|How|Where|Whether|When|Why)(ever)?\b")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _NESTING = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.Match)
@@ -123,3 +126,12 @@ def test_no_exception_is_caught_unnamed() -> None:
                 broad.append(f"{name}:{node.lineno}")
 
     assert [] == broad
+
+
+@pytest.mark.parametrize("folder", ["parser", "tests", "benchmarks", "examples", "fuzz"])
+def test_a_module_opens_with_a_title(folder: str) -> None:
+    """The first line of a module is a noun phrase or an imperative, no clause: it says the subject, and no riddle."""
+    paths = [path for path in (PROJECT / folder).rglob("*.py") if "node_modules" not in path.parts]
+    titles = {path.name: ast.get_docstring(ast.parse(path.read_text("utf-8"))) or "" for path in paths}
+
+    assert {} == {name: title.partition("\n")[0] for name, title in titles.items() if _CLAUSE.match(title)}

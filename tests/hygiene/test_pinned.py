@@ -1,4 +1,4 @@
-"""What CI and commits run with is pinned, once: files by their hashes, actions by their commits."""
+"""Pins of the tools for CI and commits: files by their hashes, actions by their commits."""
 
 from __future__ import annotations
 

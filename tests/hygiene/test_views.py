@@ -1,4 +1,4 @@
-"""What msgspec lets pass, and the views of dialects must not lean on."""
+"""Values that msgspec lets pass, on which the views of dialects must not rely."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many examples the laws try: the profile decides, a law that is dear asks for a part of it.
+"""The number of examples for the laws: the profile's, or a part of it for an expensive law.
 
 Default runs stay under a minute on one core; `HYPOTHESIS_PROFILE=long` tries thousands.
 """

@@ -1,4 +1,4 @@
-"""What holds of arguments that are built from pieces: what is built looks whole, so only the wire can end it."""
+"""Laws of arguments built from pieces: the result looks whole, so only the wire can end it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds of every call: one end, no early execution, no holes, no invention, the text kept as it came."""
+"""Laws of every call: one end, no early execution, no holes, no invention, the text kept as it came."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever wants no text as it comes gets the other events unchanged, and none of these is made for them."""
+"""Laws of `events="calls"`: other events are unchanged, and the events left out are not even made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What encode writes, repair knows: a turn with its results is sound, and nothing can be cut out of it unnoticed."""
+"""Laws of encoded turns: with their results they are sound, and no cut goes unnoticed."""
 
 from __future__ import annotations
 

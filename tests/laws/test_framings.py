@@ -1,4 +1,4 @@
-"""What holds of dialects and framings together: they are independent, and one frame ends calls in order."""
+"""Laws of dialects and framings together: they are independent, and one frame ends calls in order."""
 
 from __future__ import annotations
 

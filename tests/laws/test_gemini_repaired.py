@@ -1,4 +1,4 @@
-"""What leaves the repairer as Gemini: calls that every client reads, one end of each candidate, text that does not wait."""
+"""Laws of repaired Gemini streams: calls that every client reads, one end per candidate, text without delay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes back into history: the same text, the same arguments, the same calls; and what is shrunk stays JSON."""
+"""Laws of history: the same text, arguments and calls; and shrunk text stays JSON."""
 
 from __future__ import annotations
 

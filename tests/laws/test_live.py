@@ -1,4 +1,4 @@
-"""What a parser tells of arguments on their way is what the call holds in the end."""
+"""Laws of arguments on their way: what is shown is in the call at the end."""
 
 from __future__ import annotations
 

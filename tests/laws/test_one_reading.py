@@ -1,4 +1,4 @@
-"""What one reading of a stream holds is not lost: small worlds in which something odd, or an error, follows a whole call."""
+"""Laws of streams with one reading: small worlds in which something odd, or an error, follows a whole call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one frame that is gone does: the table in docs/promises.md, and what it says of the policies.
+"""The table of docs/promises.md: the effect of one missing frame, by policy.
 
 The ordinary suite makes the rows of the dialects with few frames, the slow one the whole table.
 """

@@ -1,4 +1,4 @@
-"""What readings of oddly labelled pieces may never do, over small worlds of pieces."""
+"""Laws of readings of oddly labelled pieces, over small worlds of pieces."""
 
 from __future__ import annotations
 

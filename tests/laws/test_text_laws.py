@@ -1,4 +1,4 @@
-"""What holds of every text, whatever a model wrote: pieces do not matter, nothing is lost, nothing raises."""
+"""Laws of every text of a model: pieces do not matter, nothing is lost, nothing raises."""
 
 from __future__ import annotations
 

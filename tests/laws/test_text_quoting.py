@@ -1,4 +1,4 @@
-"""What is only quoted is never a call: in closed reasoning, in fences, in code spans, in documents about formats."""
+"""Laws of quotations, which are never calls: closed reasoning, fences, code spans, documents about formats."""
 
 from __future__ import annotations
 

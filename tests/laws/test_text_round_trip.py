@@ -1,4 +1,4 @@
-"""What is written in a format's own form comes back as it was meant: in that format, and in `auto`."""
+"""Round trips of calls in a format's own form: read in that format, and in `auto`."""
 
 from __future__ import annotations
 

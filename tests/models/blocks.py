@@ -1,4 +1,4 @@
-"""What dialects share whose calls live in blocks: start, deltas, stop, with the block's index on each.
+"""The model of dialects with blocks: start, deltas, stop, with the block's index on each.
 
 The events: `message` (id), `text` (index), `start` (index, id, name, input), `delta` (index, text), `stop` (index), and
 `reason` (which).

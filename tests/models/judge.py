@@ -1,4 +1,4 @@
-"""What is wrong with the calls that came out of a stream, by all that the stream can mean.
+"""Judge the calls of a stream by all of its readings.
 
 A stream means what its readings of cost 0 say, if there are any: a conforming server is always believed. Else it means
 what all of its readings of the lowest cost, and those within 0.5 of it, have in common.

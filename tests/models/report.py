@@ -1,4 +1,4 @@
-"""What a trial found, for people: by the habits of the cheapest reading, each group with its smallest stream.
+"""Report of a trial for people: by the habits of the cheapest reading, each group with its smallest stream.
 
 A case whose habits hold those of a smaller group counts there: most likely it is the same fault.
 """

@@ -1,4 +1,4 @@
-"""How models write what is on the wire."""
+"""Spellings of models for what is on the wire."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who gets in, and what nobody gets: heads, targets, framing, names, idle and slow connections."""
+"""Access to the proxy and its limits: heads, targets, framing, names, idle and slow connections."""
 
 from __future__ import annotations
 

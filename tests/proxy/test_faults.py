@@ -1,4 +1,4 @@
-"""What goes wrong between a client and an upstream, with real sockets, under either of uvicorn's parsers.
+"""Faults between a client and an upstream, with real sockets, under either of uvicorn's parsers.
 
 Whatever nobody may log has the word canary in it: the client's keys, its query, its prompt, the model's text. When all
 tests were run no log has it.

@@ -1,4 +1,4 @@
-"""What is healthy comes through the proxy byte for byte, however it was cut; all else comes out as of a repairer."""
+"""Healthy streams through the proxy, byte for byte at any cut; all others come out as from a repairer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What SDKs make of what was on the wire: whole responses, members that are null, signatures, events of a socket."""
+"""Objects that SDKs make of the wire: whole responses, null members, signatures, events of a socket."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is timed is the same work: every library reads the workloads to our result. Nothing is timed here."""
+"""The timed work of libraries: each reads the workloads to our result. Nothing is timed here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a stream comes and how it stops: in any pieces, cut, reset, left early; through every SDK."""
+"""Arrival and end of a stream: in any pieces, cut, reset, left early; through every SDK."""
 
 from __future__ import annotations
 

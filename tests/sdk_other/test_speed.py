@@ -1,4 +1,4 @@
-"""What is timed of `litellm` is the same work as ours. Nothing is timed here."""
+"""The timed work of `litellm`: the same as ours. Nothing is timed here."""
 
 from __future__ import annotations
 

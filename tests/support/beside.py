@@ -1,4 +1,4 @@
-"""How often others have their turn in an event loop beside something that takes long."""
+"""Count turns of other tasks in an event loop beside something that takes long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the program writes, as the pages of the project show it.
+"""Output of the program, as the pages of the project show it.
 
 A page marks such a block with the command that wrote it::
 

@@ -1,4 +1,4 @@
-"""Which dialects each frame of a stream is decisive for, when every one of the table is asked about it."""
+"""The dialects for which each frame of a stream is decisive, when all of the table are asked."""
 
 from __future__ import annotations
 

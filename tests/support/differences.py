@@ -1,4 +1,4 @@
-"""What other readers make of texts and streams, beside what we make of them: the tables of docs/differences.md, run.
+"""Results of other readers for texts and streams, beside ours: the tables of docs/differences.md, run.
 
 The document is the list of differences; the tests hold each of its cells to what really happens. What is not in the
 list must not differ, over random texts.

@@ -1,4 +1,4 @@
-"""Where argument text could spill: whatever can be reached from an object or an exception, and what shows of it."""
+"""Search for argument text that could leak from an object or an exception."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many examples a law tries: those of the profile, or a share of them; a long run tries no less than all."""
+"""The number of examples of a law: the profile's, or a share; a long run tries no less than all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a case of the corpora says must come out, held against the events that do.
+"""Expectations of a case of the corpora, held against its events.
 
 `corpora/README.md` lists the members of an expectation.
 """

@@ -1,4 +1,4 @@
-"""What OpenTelemetry allows as `gen_ai.output.messages`, as far as a model's answer needs it.
+"""OpenTelemetry's schema of `gen_ai.output.messages`, as far as a model's answer needs it.
 
 Written from the conventions' schema, and stricter: no part is of an arbitrary type, no member is unknown, and
 `finish_reason` is there, which newer versions of the schema leave open and older ones require.

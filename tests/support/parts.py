@@ -1,4 +1,4 @@
-"""What the deltas of a stream say beside the parts of an answer that go back as they came."""
+"""Deltas of a stream beside the parts of an answer that go back as they came."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an abstract turn goes over the wire in each dialect: the table of the law that all dialects agree."""
+"""Renderings of an abstract turn in each dialect: the table of the law that all dialects agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tables of recordings have to hold, told from their events and turns; and tables of bodies."""
+"""Expected tables of recordings, derived from events and turns; and tables of bodies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What translators tell, in a form that can be compared, and the smallest of them."""
+"""Deltas of translators in a form that can be compared, and the smallest of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a transcript says, and what it must be that a provider takes it: written without the library.
+"""Rules of providers for transcripts, written without the library.
 
 Each shape's messages are read by the plainest means, into steps; the rules are walks over the steps.
 """

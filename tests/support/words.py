@@ -1,4 +1,4 @@
-"""What the assembler says of each delta, in a word or two: how the tests of phases see the life of a call."""
+"""The assembler's actions for each delta in a word or two, for the tests of phases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How tests read a text: an engine of a format, what it says in a form that no split changes, and soups of markers."""
+"""Helpers to read a text: an engine of a format, its output in a form that no split changes, and soups of markers."""
 
 from __future__ import annotations
 

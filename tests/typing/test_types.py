@@ -1,4 +1,4 @@
-"""What type checkers know of typed calls; mypy and pyright read this file, and pytest runs it."""
+"""Types of calls as type checkers infer them; mypy and pyright read this file, and pytest runs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which requests and answers are looked at for tool calls."""
+"""Requests and answers that are searched for tool calls."""
 
 from __future__ import annotations
 

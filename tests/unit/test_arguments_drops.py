@@ -1,4 +1,4 @@
-"""What a verdict says: each reason with its sentence, each edit at its place, and the check after recovery."""
+"""Verdicts: each reason with its sentence, each edit at its place, and the check after recovery."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which calls come out at the end of a turn: what a mark, a reason, a loss and another turn say of them."""
+"""Calls at the end of a turn: effects of a mark, a reason, a loss and another turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How calls end: faults and holes, what the policies hold, and calls that are taken back."""
+"""Ends of calls: faults and holes, policies that hold them, and calls that are taken back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What marked pieces mean whose labels lie: starts, texts and ends of calls, or chunks that hold both."""
+"""Readings of marked pieces with wrong labels: starts, texts and ends of calls, or chunks that hold both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `print` says of a call that is over: useful, and discreet."""
+"""Reprs of calls that are over: useful, and discreet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `wholecall replay` shows of many recordings, of one, and of files that are none."""
+"""Output of `wholecall replay` for many recordings, for one, and for files that are none."""
 
 from __future__ import annotations
 

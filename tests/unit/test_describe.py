@@ -1,4 +1,4 @@
-"""What a model is told about its calls, and the tool results that carry it."""
+"""Descriptions of calls for a model, and the tool results that carry them."""
 
 from __future__ import annotations
 

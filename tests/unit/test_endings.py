@@ -1,4 +1,4 @@
-"""Why a turn ended: the provider's claim, the calls that came out, and what is odd about both."""
+"""Reasons of a turn's end: the provider's claim, the calls that came out, and oddities of both."""
 
 from __future__ import annotations
 

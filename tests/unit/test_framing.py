@@ -1,4 +1,4 @@
-"""What all framings share: the table, sniffing, the way in, positions of faults, and counting brackets."""
+"""Shared parts of all framings: the table, sniffing, input, positions of faults, and counting brackets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which error it is: the table of rules, what is read of a body, ids, statuses, faults of a stream."""
+"""Classification of errors: the table of rules, bodies, ids, statuses, faults of a stream."""
 
 from __future__ import annotations
 

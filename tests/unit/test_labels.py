@@ -1,4 +1,4 @@
-"""Which call a chat fragment belongs to: one test for each decision of the table.
+"""The call of a chat fragment: one test for each decision of the table.
 
 Each docstring names the row: what the id says (known, unseen, absent), what the index says (here, elsewhere,
 taken, free, absent), and what name and text say.

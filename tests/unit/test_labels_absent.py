@@ -1,4 +1,4 @@
-"""Which call a chat fragment without an id belongs to: one test for each decision, as in `test_labels`."""
+"""The call of a chat fragment without an id: one test for each decision, as in `test_labels`."""
 
 from __future__ import annotations
 

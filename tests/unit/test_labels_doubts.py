@@ -1,4 +1,4 @@
-"""Which call a chat fragment belongs to where labels and text are at odds, beyond the rows of the table."""
+"""The call of a chat fragment where labels and text are at odds, beyond the rows of the table."""
 
 from __future__ import annotations
 

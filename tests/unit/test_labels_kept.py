@@ -1,4 +1,4 @@
-"""What is kept of a choice whose labels are odd, its bounds, and calls that have an index of our own."""
+"""The record of a choice with odd labels, its bounds, and calls with an index of our own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of two calls a chat fragment belongs to: streams in which more than one could claim it, and what decides."""
+"""The call of a chat fragment that two calls could claim, and the evidence that decides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which call a chat fragment belongs to where calls share an id or an index, or where nothing but a name came."""
+"""The call of a chat fragment where calls share an id or an index, or where only a name came."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long objects live, and what a copy of them is: values can be copied and pickled, what stands for a stream cannot."""
+"""Lifetime and copies of objects: values can be copied and pickled, objects of a stream cannot."""
 
 from __future__ import annotations
 

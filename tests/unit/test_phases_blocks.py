@@ -1,4 +1,4 @@
-"""What the actions of the phases do to the calls of blocks and items: names, echoes, ends."""
+"""Actions of the phases on calls of blocks and items: names, echoes, ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the actions of the phases do to a call: its name, its text, its end, and what comes after that."""
+"""Actions of the phases on a call: its name, its text, its end, and later deltas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of a call whose labels were odd, once it is known what its fragments mean (`read_as`)."""
+"""A call with odd labels once the meaning of its fragments is known (`read_as`)."""
 
 from __future__ import annotations
 

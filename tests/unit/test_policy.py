@@ -1,4 +1,4 @@
-"""What `Policy.strict()` asks of a call, choice by choice."""
+"""Choices of `Policy.strict()`, one by one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What text leaves open does not depend on where it was cut."""
+"""Open quotations of a text at every cut."""
 
 from __future__ import annotations
 

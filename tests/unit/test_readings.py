@@ -1,4 +1,4 @@
-"""What pieces of calls mean whose labels lie: the calls of the cheapest reading, and which of them are sure."""
+"""Readings of pieces with wrong labels: the calls of the cheapest one, and those of them that are sure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much a file of recordings may hold, and what it may cost to read one that somebody made for that."""
+"""Bounds on a file of recordings, and the cost of hostile ones."""
 
 from __future__ import annotations
 

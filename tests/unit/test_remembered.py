@@ -1,4 +1,4 @@
-"""What translators remember is weighed, and a stream that makes one remember too much ends."""
+"""The weight of a translator's memory; a stream that exceeds its bound ends."""
 
 from __future__ import annotations
 

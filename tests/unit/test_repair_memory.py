@@ -1,4 +1,4 @@
-"""What a repairer holds of a text does not grow with it."""
+"""Memory of a repairer, which does not grow with a text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the bytes of blocks become frames for the menders, and what is reported of them."""
+"""Frames for the menders from the bytes of blocks, and their attributes."""
 
 from __future__ import annotations
 

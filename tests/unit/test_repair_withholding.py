@@ -1,4 +1,4 @@
-"""What is said of calls that were withheld, and which reason their turn gets."""
+"""Messages about calls that were withheld, and the reasons of their turns."""
 
 from __future__ import annotations
 

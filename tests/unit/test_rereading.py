@@ -1,4 +1,4 @@
-"""What becomes of shown calls when all of their pieces are read anew."""
+"""Shown calls after all of their pieces are read anew."""
 
 from __future__ import annotations
 

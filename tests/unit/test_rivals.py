@@ -1,4 +1,4 @@
-"""What the comparison with other libraries rests on: its streams, and how it judges. No library is needed."""
+"""Basis of the comparison with other libraries: its streams, and its judgement. No library is needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What deltas of blocks and items do to their calls: what closes, heals, taints or repeats one, and what a final list says."""
+"""Effects of deltas of blocks and items on their calls: closes, heals, taints, repetitions, final lists."""
 
 from __future__ import annotations
 

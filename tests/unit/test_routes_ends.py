@@ -1,4 +1,4 @@
-"""What a finish reason and the end of a turn do to calls: which come out, when, in which order, and which are not sure."""
+"""Effects of a finish reason and of a turn's end on calls: emission, order, and doubt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What labels and pieces of text do: fragments without labels, extras, replaced bytes, and which pieces take the short way."""
+"""Effects of labels and pieces of text: fragments without labels, extras, replaced bytes, and the short way."""
 
 from __future__ import annotations
 

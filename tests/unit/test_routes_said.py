@@ -1,4 +1,4 @@
-"""What deltas do that are about no call: texts, reasoning, other parts of an answer, notes, and where messages begin."""
+"""Effects of deltas about no call: texts, reasoning, other parts, notes, and beginnings of messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of oddly labelled calls at the end of their turn, and that well labelled ones are never asked about."""
+"""Oddly labelled calls at the end of their turn; well labelled ones are never examined."""
 
 from __future__ import annotations
 

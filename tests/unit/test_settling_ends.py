@@ -1,4 +1,4 @@
-"""When labels are in doubt, and what an error, an abort and a finish reason do to calls whose labels are odd."""
+"""Doubt about labels, and the effects of errors, aborts and finish reasons on calls with odd labels."""
 
 from __future__ import annotations
 

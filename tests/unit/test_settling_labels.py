@@ -1,4 +1,4 @@
-"""What a call of the reading gets: kind, fields of the provider, objections, and the flags for how it came."""
+"""Attributes of a call from its reading: kind, provider's fields, objections, and flags."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a final message says over odd labels, and what a book whose calls it lists becomes."""
+"""Final messages over odd labels, and books whose calls they list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which shown call a call of the reading goes to, what becomes of the others, and how all of them are numbered."""
+"""Shown calls for the calls of a reading, the rest of them, and the numbers of all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which call a slotted fact belongs to: its index, else its alias, else its id, else the order."""
+"""The call of a slotted fact: by its index, else its alias, else its id, else the order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which call the end of a block is about, and which calls lack text where text or an end is nobody's."""
+"""The call of a block's end, and calls that lack text where text or an end has no owner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which call a finished item is about: found by its labels, else by its place, else by its text."""
+"""The call of a finished item: by its labels, else by its place, else by its text."""
 
 from __future__ import annotations
 

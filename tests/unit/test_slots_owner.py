@@ -1,4 +1,4 @@
-"""Which call a piece of text, or a done event without a name, belongs to; and which text has no owner."""
+"""The call of a piece of text, or of a done event without a name; and text without an owner."""
 
 from __future__ import annotations
 

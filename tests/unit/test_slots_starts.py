@@ -1,4 +1,4 @@
-"""Which call the start of a block or an item is about: one that it only repeats, or a new one."""
+"""The call of a start of a block or an item: a repeated one, or a new one."""
 
 from __future__ import annotations
 

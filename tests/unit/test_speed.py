@@ -1,4 +1,4 @@
-"""How figures of speed are taken, judged, printed and drawn. No library is needed, and nothing rests on a time."""
+"""Figures of speed: measured, judged, printed and drawn. No library is needed, and nothing rests on a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How ratios of several interpreters become tables, and how figures get into the pages. Nothing rests on a time."""
+"""Tables of ratios of several interpreters, and figures in the pages. Nothing rests on a time."""
 
 from __future__ import annotations
 

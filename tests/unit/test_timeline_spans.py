@@ -1,4 +1,4 @@
-"""What a timeline says of texts in which calls are read."""
+"""Timelines of texts in which calls are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How strict a tool is: one rule for all that can describe it; what is not strict is listed."""
+"""Strictness of tools: one rule for all that can describe it; other tools are listed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which result answers which call, where more than one could."""
+"""Results and the calls that they answer, where more than one could be meant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where results have to stand, and what stands in between without being in the way."""
+"""Positions of results, and messages that may stand in between."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only one shape has: how it is told apart, where it keeps results, what its entries name."""
+"""Particulars of each shape: its signs, the place of its results, the names of its entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What callers of the transports hear: drops, faults and reports with their exchange, and totals."""
+"""Notices to callers of the transports: drops, faults and reports with their exchange, and totals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many connections the transports open, and how these are kept: as the SDKs' own clients do."""
+"""Connections of the transports: their number, and how they are kept, as the SDKs' own clients do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of a call at its end: what speaks against it, which text counts, and the terminal event."""
+"""A call at its end: objections, the text that counts, and the terminal event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What speaks against a call before its text is read, in which order, and in which words; and its second reading."""
+"""Objections to a call before its text is read: order and words; and its second reading."""
 
 from __future__ import annotations
 

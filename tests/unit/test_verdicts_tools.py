@@ -1,4 +1,4 @@
-"""What the tools and the policy of the caller make of a call that came whole."""
+"""Effects of the caller's tools and policy on a call that came whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When two decoded JSON values are equal: two definitions, for two purposes.
+"""Equality of decoded JSON values: two definitions, for two purposes.
 
 `same_value`: do they mean the same to the tool that is executed? Numbers are compared by value: 1 and 1.0 are equal.
 `spelled_alike`: can one writer have meant one value by both? Numbers are compared by type as well: 1 and 1.0 differ,

@@ -1,4 +1,4 @@
-"""How the text of a call can begin, and its placeholders: an empty object or a null before the real text (quirk 25)."""
+"""The beginnings of an argument text, and its placeholders: an empty object or null before the real text (quirk 25)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the environment chooses, for servers that give a middleware no options."""
+"""Options from the environment, for servers that pass none to a middleware."""
 
 from __future__ import annotations
 

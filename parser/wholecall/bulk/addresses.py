@@ -1,4 +1,4 @@
-"""How inputs and outputs are called: paths on disks, and URLs of object stores.
+"""Parse addresses of inputs and outputs: paths on disks, and URLs of object stores.
 
 Theory of operation. What a caller names becomes an *address* before anything else is done with it. A path stays as it is,
 `file://` becomes a path, and any other URL becomes `scheme://host?options/path`: first the *root*, which says what there

@@ -1,4 +1,4 @@
-"""What is done about a unit whose worker dies: it is tried again, then halved until it is known what kills.
+"""Retry a unit whose worker died, then halve it until the input that kills workers is isolated.
 
 Theory of operation. One death says little: the machine may be short of memory, somebody may have killed the process. So
 the unit is tried once more. If its worker dies again, something in it is to blame. Both halves of its pieces are probed,

@@ -1,4 +1,4 @@
-"""Whose fault an exception is.
+"""Classify exceptions: a fault of the caller, of an input, or of the storage.
 
 Theory of operation. What is in an input never ends a scan: it is a row with `trouble`, and so is a fault of ours over it.
 But what says nothing of the input (the machine has no memory left, a store does not answer) must not become a row, or a

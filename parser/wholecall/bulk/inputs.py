@@ -1,4 +1,4 @@
-"""What a table brings for its recordings: columns by name, and their values as Python has them.
+"""Columns of a table that describe its recordings: by name, with values as Python has them.
 
 Theory of operation. A column that is missing, or of a type that cannot be meant, is the caller's mistake and raises
 before anything is read. What is in a row never raises: null is None, text that is no UTF-8 keeps its bytes as half

@@ -1,4 +1,4 @@
-"""What there is to read in a store: an object, what is in a folder, or what a pattern matches.
+"""List the inputs in a store: an object, the content of a folder, or the matches of a pattern.
 
 Theory of operation. All of it follows what `wholecall.recordings` does on disks, so that a folder that was copied to a
 store has the same inputs under the same names. A store lists everything below a folder at once; patterns are tried on the

@@ -1,4 +1,4 @@
-"""What the tables of a scan depend on beside its inputs.
+"""Options on which the tables of a scan depend besides its inputs.
 
 Theory of operation. Two scans with equal options and equal inputs write equal bytes; whatever has no part in that (how
 many workers there are, when to give up) is no option here. The options are kept beside the tables, so that a scan goes

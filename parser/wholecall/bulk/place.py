@@ -1,4 +1,4 @@
-"""What the two kinds of places have in common where inputs lie and tables are written: disks, and object stores.
+"""Base class of the two kinds of places for inputs and tables: disks and object stores.
 
 Theory of operation. A place knows how to list, read and write; a scan knows nothing else of it. What is asked for is
 named by its whole address. What is written is a *draft* first, of which nobody sees anything; it gets its name in one step

@@ -1,4 +1,4 @@
-"""Which place an address is in, and many questions at once to places whose answers take their time.
+"""Find the place of an address, and ask places that answer slowly many questions at once.
 
 Theory of operation. Where a store is asked, most of the time passes with waiting. So what is known to be asked is asked in
 several threads, and small objects are opened before their turn: each is one range, so that memory holds no more of them

@@ -1,4 +1,4 @@
-"""What is read, and in which portions: the units of a scan.
+"""Divide the inputs of a scan into units.
 
 Theory of operation. The inputs are sorted by the names that they have in the tables (`source`), whichever way they were
 found, and packed in that order into *units*. A unit is what a worker does at once, what a part of each table is made

@@ -1,4 +1,4 @@
-"""What a scan is asked to do, checked before anything is read."""
+"""Check a scan's options before anything is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the readers of tables have in common: what is found in a row, and how a table is cut and read."""
+"""Shared parts of the readers of tables: the content of a row, and how a table is cut and read."""
 
 from __future__ import annotations
 

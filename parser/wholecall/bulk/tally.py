@@ -1,4 +1,4 @@
-"""What a scan counts: recordings, calls, what could not be read."""
+"""Counters of a scan: recordings, calls, and unreadable inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker does with a unit: its rows, its parts, its marker.
+"""Process one unit in a worker: its rows, its parts, its marker.
 
 Theory of operation. An input may change while it is read. So sizes and times are taken before a unit is read, and again
 when its parts are about to be published; if they differ the unit is read again, and an input that changed twice is

@@ -1,4 +1,4 @@
-"""What is odd in recordings: counted by word, for one recording, for those of a provider and for all."""
+"""Count oddities of recordings by word: for one recording, for a provider's and for all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the program writes: data to standard output, everything else to standard error; and its exit codes."""
+"""Output of the program: data on standard output, all else on standard error; and its exit codes."""
 
 from __future__ import annotations
 

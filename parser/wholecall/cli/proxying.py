@@ -1,4 +1,4 @@
-"""What `wholecall proxy` does: run the proxy, check its file, tell clients.
+"""The command `wholecall proxy`: run the proxy, check its file, print settings for clients.
 
 The server needs the extra `proxy`; `check` and `env` do not.
 """

@@ -1,4 +1,4 @@
-"""Where `record` goes when a server redirects it.
+"""Follow redirects of a server for `record`.
 
 Theory of operation. Headers hold keys, and a key is for one server. A redirect to the same origin (scheme, host, port) is
 followed as ever. Another origin is refused unless `--follow` was given, and then gets no header that was given, but what

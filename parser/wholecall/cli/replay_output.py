@@ -1,4 +1,4 @@
-"""Where `wholecall replay` shows what it read: lines of JSON, a list, or a summary.
+"""Output of `wholecall replay`: lines of JSON, a list, or a summary.
 
 Theory of operation. An output is told of the beginning of each recording, of its events, and whether it was kept or was
 nonsense; at the end it gets the sum. Lines are written when nothing can take them back any more.

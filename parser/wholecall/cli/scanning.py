@@ -1,4 +1,4 @@
-"""What `wholecall scan` does: run a scan, show how far it is, and sum up; needs the extra `bulk`."""
+"""The command `wholecall scan`: run a scan, show its progress, and sum up; needs the extra `bulk`."""
 
 from __future__ import annotations
 

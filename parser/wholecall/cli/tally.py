@@ -1,4 +1,4 @@
-"""What the events of recordings say, counted."""
+"""Count the events of recordings."""
 
 from __future__ import annotations
 

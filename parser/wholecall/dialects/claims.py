@@ -1,4 +1,4 @@
-"""What each dialect's claim to a frame rests on, and which of several claims counts.
+"""Claims of dialects to a frame, their evidence, and the choice between several.
 
 Theory of operation. A dialect claims a frame by members that only it has, or by some that others may carry as well:
 `{"metadata": {"usage": {}}}` is an event of Bedrock's, and Google's `interaction.created` has that member, too. So

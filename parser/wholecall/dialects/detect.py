@@ -1,4 +1,4 @@
-"""Which dialect a frame is decisive for: a function per dialect, by what stands in its frames alone.
+"""Find the dialect for which a frame is decisive: a function per dialect, by the frame alone.
 
 Theory of operation. A stream's dialect is found before its translator is imported, so nothing of the translators is
 imported here; what both must know (types, members, how a chunk is opened) stands here, and they import it. Each

@@ -1,4 +1,4 @@
-"""Which dialect of an agent or a framework a frame is decisive for; see `wholecall.dialects.detect`."""
+"""Find the agent's or framework's dialect for which a frame is decisive; see `wholecall.dialects.detect`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which blocks of a message hold no call, in dialects whose stops name only a block's index."""
+"""Blocks of a message without a call, in dialects whose stops name only a block's index."""
 
 from __future__ import annotations
 

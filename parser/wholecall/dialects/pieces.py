@@ -1,4 +1,4 @@
-"""What dialects have most of whose frames are a piece of one text: such frames take a short way.
+"""The short way for dialects most of whose frames are a piece of one text.
 
 Theory of operation. A dialect reads its usual frame by a view as narrow as it can be, which refuses whatever is odd,
 and says of it two things: a *key*, which tells the texts of the dialect apart, and the text. While the key stays the

@@ -1,4 +1,4 @@
-"""How much a translator remembers of its stream, about: labels of calls, texts that may come again, turns, sessions.
+"""Estimate a translator's memory of its stream: labels of calls, repeatable texts, turns, sessions.
 
 Theory of operation. Each dialect keeps books of its own, and a server can fill any of them: by calls beyond their limit,
 by labels that are new in each frame. No book has to know how much the others hold: what a class annotates is what it

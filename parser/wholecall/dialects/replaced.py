@@ -1,4 +1,4 @@
-"""Whether a frame in which bytes that are not UTF-8 were replaced can still be read.
+"""Check whether a frame is still readable after bytes that are not UTF-8 were replaced.
 
 Theory of operation. Text with a replaced byte is still text: it is shown, and arguments that hold it are refused by
 their call. A byte that was replaced anywhere else may have stood in a label, in the name of a member, or in what says

@@ -1,4 +1,4 @@
-"""What most translators report, in one word each: lists of deltas, empty where the wire says nothing.
+"""Deltas that most translators report, one function each: a list, empty where the wire says nothing.
 
 Values are the wire's own: what is no text where a text was due, no name and no counts is as good as absent.
 """

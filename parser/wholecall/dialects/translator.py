@@ -1,4 +1,4 @@
-"""What every dialect has: a translator, which says in deltas what the frames of one stream say.
+"""Base classes of translators, which turn the frames of one stream into deltas.
 
 Theory of operation. Three classes, each of which knows more of what frames are. A `Translator` is given frames of any
 kind. A `ViewTranslator` is given views: frames that are JSON objects of one shape. A `TurnTranslator` is given events

@@ -1,4 +1,4 @@
-"""What every encoder has: events in, the bytes of a strict stream out.
+"""Base class of encoders: events in, the bytes of a strict stream out.
 
 Theory of operation. An encoder writes one turn. It writes calls only when they are whole, each with its whole name,
 its id, an index of its own that counts from 0, and its arguments as JSON text, so that even a naive accumulator

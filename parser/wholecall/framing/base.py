@@ -1,4 +1,4 @@
-"""What all framings share: how bytes come in, the limits of a stream, and lines that span reads.
+"""Base class of framings: how bytes come in, the limits of a stream, and lines that span reads.
 
 Theory of operation
 -------------------

@@ -1,4 +1,4 @@
-"""How deep a JSON text is nested, read in pieces: the only thing a framing knows about JSON.
+"""The depth of a JSON text that comes in pieces: all that a framing knows about JSON.
 
 One regular expression finds quotes, brackets and escapes, and a loop over them keeps count. It matches two
 bytes at most, so there is nothing to backtrack into and nothing to remember: work is linear and memory

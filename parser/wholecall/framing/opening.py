@@ -1,4 +1,4 @@
-"""Which framing a stream has, by its first bytes."""
+"""Find the framing of a stream by its first bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the blocks of Zstandard end (RFC 8878), so that each can be decoded by itself.
+"""Find the ends of Zstandard blocks (RFC 8878), so that each can be decoded by itself.
 
 Theory of operation. A block decodes to 128 KiB at most, whatever its size, and so a body of four bytes a block to
 gigabytes. The bytes are cut behind each block: what lies between two cuts holds the end of one block at most. Only

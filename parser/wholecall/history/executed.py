@@ -1,4 +1,4 @@
-"""What a provider ran itself in a turn: which of its calls and of their results go back, and in which form.
+"""Calls that a provider ran itself: those that go back with their results, and their form.
 
 Theory of operation. A provider takes its own blocks back as it wrote them, and refuses a result without its call or, in
 an answer that was not interrupted, a call without its result. So a result goes back with its call only, once; a

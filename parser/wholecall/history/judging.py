@@ -1,4 +1,4 @@
-"""Which parts of a transcript stay, and what the calls that stay must look like.
+"""Decide which parts of a transcript stay, and the form of the calls that do.
 
 Theory of operation. Lines of the model are grouped into *answers*, because one reason ends all of them. An answer that
 was aborted loses its calls and its thoughts; one that was cut loses the calls that may be incomplete. A stored

@@ -1,4 +1,4 @@
-"""Which result answers which call.
+"""Pair results with the calls that they answer.
 
 Theory of operation. Lines are read in order, each conversation (thread) of a file by itself. Calls wait under
 their id, under their name (where results may come without an id) and under their aliases. Results that follow

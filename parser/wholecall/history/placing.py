@@ -1,4 +1,4 @@
-"""Where results are, and where they must be: right after their turn.
+"""Positions of results: where they are, and where they must be, right after their turn.
 
 Theory of operation. A *turn* is what is answered together: one message of the model, or a run of them where the
 shape takes those for one. After it comes its zone, which holds only results, up to the next text. A result of the

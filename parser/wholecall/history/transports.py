@@ -1,4 +1,4 @@
-"""How each transport takes calls back: what carries the arguments, how strict it is, which ids it accepts.
+"""Rules of each transport for calls that go back: the carrier of arguments, strictness, allowed ids.
 
 Theory of operation. A transport is a way back into a provider's request, or into the messages of a framework, and has
 the name of the dialect of its answers; `otel` is the way into telemetry. It carries the arguments of a call as a

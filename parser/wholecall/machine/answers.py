@@ -1,4 +1,4 @@
-"""What becomes of an answer that was asked for as a value, when its turn has ended.
+"""Judge the answer that was asked for as a value, at the end of its turn.
 
 Theory of operation. An answer is complete when the wire says that its turn is, never because its text happens to parse; so a turn that was cut,
 failed or just stopped has none, and no policy changes that. A turn that ended in calls for the client, or that goes on in

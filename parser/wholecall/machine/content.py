@@ -1,4 +1,4 @@
-"""What a choice said, in order: texts, reasoning, calls, and the parts that go back as they came.
+"""The content of a choice in order: texts, reasoning, calls, and parts that go back as they came.
 
 Theory of operation. `Choice.places` notes where each part began, in characters of text before it. A part that only its
 provider understands (a result of its search, a text with citations, an item of an unknown type) is a `Kept`; a text

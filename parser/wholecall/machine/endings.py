@@ -1,4 +1,4 @@
-"""Why a choice ended, in our words, and the last event of each choice.
+"""The reason of a choice's end in our words, and the last event of each choice.
 
 Theory of operation. The provider's finish reason is only a hint, because the calls are what counts. A choice with calls
 to execute ended for `tool_calls` whatever reason came (quirk 43); one whose reason promises calls and which has none

@@ -1,4 +1,4 @@
-"""When the end of a call is emitted: at once, or at the end of the turn if the policy then judges all calls together.
+"""Decide when a call's end is emitted: at once, or at the turn's end if the policy judges all calls together.
 
 Theory of operation. Some policies depend on what comes later: whether another call of the turn is dropped, whether the
 turn is cut, whether a finish reason comes at all. Under such a policy every verdict waits in its choice

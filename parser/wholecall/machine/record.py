@@ -1,4 +1,4 @@
-"""What a choice keeps of its fragments after the first odd label: the pieces as they came, and where each was shown.
+"""The fragments of a choice after the first odd label: the pieces as they came, and where each was shown.
 
 Theory of operation. As long as labels are as documented, no single fragment is kept. At the first odd label a `Record`
 is made, and each call so far is put into it as two pieces, a head and a rest. Two pieces are enough: had a boundary

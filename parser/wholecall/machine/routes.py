@@ -1,4 +1,4 @@
-"""What each delta does to its choice: finds the call that it is about, and passes the news on to that call.
+"""Route each delta of a choice to the call that it is about.
 
 Theory of operation. There is one function per kind of delta that belongs to a choice; the table `_ACTIONS` at the end
 holds them. Each first finds the call: `labels` finds it for deltas with labels (chat), `slots` for deltas with slots,

@@ -1,4 +1,4 @@
-"""What becomes of a call at its end: one terminal event, decided in one place.
+"""Decide the one terminal event of a call at its end.
 
 Theory of operation. `judge` is called once per call, when it ends. It checks the objections to the call in a fixed
 order: a missing name, a limit, lost text, a cut, and last the text itself, which is parsed once. It returns the events

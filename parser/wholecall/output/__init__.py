@@ -1,3 +1,3 @@
-"""What comes out: events, turns, and descriptions of calls that were dropped."""
+"""The output: events, turns, and descriptions of calls that were dropped."""
 
 _private = True

@@ -1,4 +1,4 @@
-"""What a model is told about its calls: a sentence, and the tool result that carries it.
+"""Descriptions of calls for a model: a sentence, and the tool result that carries it.
 
 Theory of operation. A call that was dropped is answered with an error, or the next request is refused. The
 sentence names the reason and what to do about it; the argument text is quoted only on request: as it is where it is

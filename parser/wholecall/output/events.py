@@ -1,4 +1,4 @@
-"""What users see: one frozen Struct per kind of event, none inheriting from another.
+"""The public events: one frozen Struct per kind, none inheriting from another.
 
 Every event carries `turn` (0 for the first message of a stream) and `choice`; events of a call carry
 `index`, our own dense number of that call within its choice, never the wire's. `to_json` gives the log

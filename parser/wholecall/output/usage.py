@@ -1,4 +1,4 @@
-"""How many tokens a provider counted, under whichever name."""
+"""Token counts of a provider, under all names in use."""
 
 from __future__ import annotations
 

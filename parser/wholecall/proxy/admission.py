@@ -1,4 +1,4 @@
-"""Who may ask: what a request has to be before anything of it is passed on.
+"""Admit a request: the checks before anything of it is forwarded.
 
 Theory of operation. Web pages can make a browser ask a local proxy, under a name of theirs that points to this machine:
 so the name has to be a known one, and a page an allowed one. Tokens are compared in a time that tells nothing of them.

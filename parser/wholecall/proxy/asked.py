@@ -1,4 +1,4 @@
-"""What a request asks for, as far as the proxy has to know: the model, whether it streams, and the tools.
+"""The parts of a request that the proxy needs: the model, streaming, and the tools.
 
 Theory of operation. A body is read once, by its types, and only these members of it; whatever else it has is skipped. A
 body that cannot be read is the upstream's to refuse: it passes, and nothing is known of it. Tools that cannot be read

@@ -1,4 +1,4 @@
-"""What is wrong with a configuration as a whole, whose values are each well formed."""
+"""Check a configuration as a whole, whose values are each well formed."""
 
 from __future__ import annotations
 

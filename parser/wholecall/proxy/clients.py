@@ -1,4 +1,4 @@
-"""What a client has to be told, so that it asks the proxy, with the traps of each.
+"""Settings that make clients use the proxy, with the pitfalls of each.
 
 Theory of operation. A table has a text for each client, with a place for the URL. What is set in the environment is
 written for a shell, and everything that is no setting is a comment there; the others are pieces of the file that the

@@ -1,4 +1,4 @@
-"""What the proxy is told: where it listens, what it passes on to, how it repairs; and which upstream a path belongs to.
+"""The proxy's configuration: where it listens and forwards to, how it repairs, and the upstream of a path.
 
 Theory of operation. A `Config` is frozen, and holds values that have been checked: durations are seconds, None where
 they are switched off; sizes are bytes; addresses are split; secrets have been read. `wholecall.proxy.loading` makes one

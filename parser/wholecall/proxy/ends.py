@@ -1,4 +1,4 @@
-"""How exchanges end that did not end well: codes, what is said to people, and which outcome that is."""
+"""Bad ends of exchanges: their codes, their messages for people, and their outcomes."""
 
 from __future__ import annotations
 

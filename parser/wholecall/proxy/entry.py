@@ -1,4 +1,4 @@
-"""What became of one exchange: the line of the access log, and what metrics and recordings need beside it.
+"""The record of one exchange: the line of the access log, and the data for metrics and recordings.
 
 Theory of operation. An entry is made when a request arrives, filled while the exchange goes on, and given to a
 `Watcher` at its beginning, for each piece of the upstream's body and, once, when it is over. It holds numbers, names

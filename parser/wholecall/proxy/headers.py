@@ -1,4 +1,4 @@
-"""Which headers pass, from client to upstream and back: pure functions on lists of pairs, because headers may repeat.
+"""Filter headers between client and upstream: pure functions on lists of pairs, because headers may repeat.
 
 Theory of operation. Headers that are about one connection (hop-by-hop, with all that `Connection` names) and those
 about framing never pass: whoever sends makes its own. What would tell an upstream about the client's network, and

@@ -1,4 +1,4 @@
-"""How the proxy's configuration is read: of a file, then of the environment, then of the command line.
+"""Load the proxy's configuration: from a file, then the environment, then the command line.
 
 Theory of operation. Each place gives *settings*: the value of a key, and where it stands, for messages. A later place
 overrides an earlier one, key by key; upstreams of a later place replace all of an earlier one. What remains is read by

@@ -1,4 +1,4 @@
-"""What is late in an exchange: a ping, the upstream's next byte, the client's reading.
+"""Deadlines of an exchange: a ping, the upstream's next byte, the client's reading.
 
 Theory of operation. The relay notes when bytes came and when they went, which costs a look at the clock. One timer for
 each exchange fires now and then, looks at these notes, and is set again for when something may be due: it is not moved

@@ -1,4 +1,4 @@
-"""What the proxy says of itself on standard error, beside its access log; and what its libraries may say there.
+"""Messages of the proxy on standard error, besides its access log, and those of its libraries.
 
 Theory of operation. Libraries log an exception that leaves an application with its traceback. The one that ends an answer is
 no fault, and is dropped. Of any other the type and the place are kept: its message may quote what a client sent.

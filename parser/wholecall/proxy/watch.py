@@ -1,4 +1,4 @@
-"""What is done with an exchange: a line in the log, numbers in the tally, its recording, a place among the recent ones.
+"""Process a finished exchange: log line, counters, recording, and the list of recent ones.
 
 Theory of operation. The relay tells of each exchange when it begins, of the pieces of its answer, and once when it is
 over. What is open is kept, so that what is going on now (how many streams, how many bytes held) is counted when somebody

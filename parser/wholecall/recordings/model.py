@@ -1,4 +1,4 @@
-"""What a reader yields: one recorded response, its bytes in chunks, and what is known about it.
+"""The data model of recordings: one recorded response, its bytes in chunks, and its metadata.
 
 Theory of operation. While recordings are enumerated, nothing raises because a file is damaged: the recording keeps
 the error, and raises it when its chunks are taken. So one damaged recording does not stop the others. Chunks are

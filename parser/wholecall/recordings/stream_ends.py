@@ -1,4 +1,4 @@
-"""Where one stream of a raw file ends and another one begins.
+"""Find the boundaries between the streams of a raw file.
 
 Theory of operation. A stream is over where it says so (`[DONE]`, `message_stop`, `response.completed`, Ollama's
 `"done": true`), and the next one begins with what begins such a stream; Gemini's have no end, but an id in each chunk.

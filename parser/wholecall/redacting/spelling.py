@@ -1,4 +1,4 @@
-"""How a string of JSON spells its characters, and other characters spelled the same way.
+"""The spelling of characters in a JSON string, and other characters spelled the same way.
 
 Theory of operation. The text between the quotes is cut into units, each a character and its spelling: the
 character itself, or an escape. A substitute of equal class is written in the spelling of the original, so

@@ -1,4 +1,4 @@
-"""Which answers are looked at for tool calls, and what changes of an answer besides its body.
+"""Select the answers that are searched for tool calls, and adjust their status and headers.
 
 Theory of operation. All answers to a POST to an endpoint for tool calls are concerned whose status says success: what
 was asked says more than a label, and servers send event streams as `application/x-ndjson`, as 201, or under no type.

@@ -1,4 +1,4 @@
-"""What a chunk of chat completions holds besides text: calls in any place, the reasons of its choices.
+"""Read a chunk of chat completions besides its text: calls in any place, reasons of its choices.
 
 The keys that hold calls are those that the dialect's views read (quirks 39, 40, 83).
 """

@@ -1,4 +1,4 @@
-"""What clients take for granted in a chunk, added where it is missing: choices, in each a delta and its number, text.
+"""Complete a chunk with the members that clients expect: choices, in each a delta, its number and text.
 
 Client code iterates over `choices` and reads `delta` without a check; accumulators join `content`, and skip what does
 not call itself a chunk. A frame without these makes them raise, or lose its content. So it gets an empty list, an

@@ -1,4 +1,4 @@
-"""What a response of Gemini holds: calls, text, the reasons of its candidates; in the spelling that clients read.
+"""Read a response of Gemini: calls, text, reasons of its candidates; in the spelling that clients read.
 
 REST writes camelCase, and some servers the snake_case of the Python SDK, which no client reads off the wire. Code Assist
 puts each response into a member `response`. Source: Gemini API reference, "GenerateContentResponse".

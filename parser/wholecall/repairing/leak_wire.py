@@ -1,4 +1,4 @@
-"""How leaked calls, and what is left of their text, stand on the wire of a dialect: what `leaks` asks of it.
+"""The interface of a dialect's wire for `leaks`: leaked calls, and the rest of their text.
 
 Theory of operation. `leaks` knows which blocks hold text that was read, what of it is shown, and which calls came out. A
 wire knows where a dialect's frames hold text, how such a frame is without it, and how to write text and calls. It only

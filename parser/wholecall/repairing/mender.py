@@ -1,4 +1,4 @@
-"""What menders of all dialects share: what waits for a verdict, and what was reported.
+"""Base class of menders: the queue of held frames, and what was reported.
 
 Theory of operation. A mender reads the frames of one dialect in parallel with the parser. It lets pass what is not a
 call, holds what is, and writes the held part once the parser has a verdict: as it came if every naive accumulator

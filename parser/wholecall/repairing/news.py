@@ -1,4 +1,4 @@
-"""What the caller hears of an exchange: drops, faults, the report at its end, and totals over all of them.
+"""Notices to the caller about exchanges: drops, faults, a report at the end, and totals.
 
 Theory of operation. A repairer reports while it is fed, in the middle of its work. What it reports is kept, and goes
 to the caller's functions when that is done: called, or awaited where they return something to await. So an exception

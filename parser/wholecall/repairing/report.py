@@ -1,4 +1,4 @@
-"""What became of a stream so far: numbers and words for logs and metrics, never text of a model.
+"""The report of a stream so far: numbers and words for logs and metrics, never text of a model.
 
 A stream is *mended* if what went out is not what came in, order aside. That is found by adding up checksums of the
 events on both sides: whatever was edited, left out or added makes a difference, and what only waited makes none.

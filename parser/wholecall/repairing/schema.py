@@ -1,4 +1,4 @@
-"""What a published schema asks of an object: the language of the tables, and how an object comes to be as it asks.
+"""The language of published schemas as tables, and the completion of objects that lack members.
 
 Theory of operation. Strict clients check each frame against the published schema of its wire, and fail on `"created": ""`
 or `"usage": {"total_tokens": null}` as if the answer were lost. A schema lists the members of an object that it says

@@ -1,4 +1,4 @@
-"""What naive accumulators read of one call, as long as all of them read the same.
+"""The reading of one call by naive accumulators, as long as all of them agree.
 
 Accumulators differ in two ways: they set labels once or append them, and they take the first or the last of what is
 repeated. A call is strict if its id and its name come whole in its first fragment and never again, and its text is

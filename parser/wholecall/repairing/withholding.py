@@ -1,4 +1,4 @@
-"""How a turn ends whose calls were withheld: the choice between an error and a reason.
+"""The end of a turn whose calls were withheld: an error, or a reason.
 
 An agent that gets a plain `stop` in the place of its calls takes the turn for finished work, and stops in silence. So
 a turn that claims success and of which no call comes out ends with an error by default, for which clients raise. Where

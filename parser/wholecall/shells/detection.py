@@ -1,4 +1,4 @@
-"""Which dialect a stream has, by its first bytes."""
+"""Detect the dialect of a stream by its first bytes."""
 
 from __future__ import annotations
 

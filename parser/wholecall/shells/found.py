@@ -1,4 +1,4 @@
-"""What was found in a stream that somebody reads: its turns, its calls, and the arguments in progress.
+"""Results of a stream while it is read: its turns, its calls, and the arguments in progress.
 
 Theory of operation. Who reads a stream through a shell asks the shell what was found. Calls and turns so far can be
 asked for from the first chunk on, `turn` once the stream is over: the turn of a stream that nobody read is empty, and

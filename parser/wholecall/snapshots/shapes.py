@@ -1,4 +1,4 @@
-"""What a snapshot holds of each class: the fields that the class annotates, and what may stand in them.
+"""Fields of each class in a snapshot: those that the class annotates, and the values that they allow.
 
 Theory of operation. An object that has state is a row of the fields that its class and its bases annotate in their
 bodies, the farthest base first; a `msgspec.Struct` is one of its fields. What a class names in `DERIVED` is made again:

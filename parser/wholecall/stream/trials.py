@@ -1,4 +1,4 @@
-"""What a dialect that claims a frame makes of the frames that wait: the proof that the stream is its own.
+"""Trial of a dialect that claims a frame: its reading of the waiting frames as proof.
 
 Theory of operation. A claim says what a frame looks like; what the dialect's translator reads in it says more. Where
 only one dialect claims a frame, it has to understand one. Where several do, those of better right (`dialects.claims`)

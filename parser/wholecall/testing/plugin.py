@@ -1,4 +1,4 @@
-"""What the fixtures of the pytest plugin do; pytest itself loads `wholecall_pytest`, beside this package.
+"""The fixtures of the pytest plugin; pytest itself loads `wholecall_pytest`, beside this package.
 
 Theory of operation. A fixture makes a server, or a transport without a socket, gives it the recordings of the test's
 nearest marker, and checks at the end whether there was a request without an answer, or an answer without a request.

@@ -1,4 +1,4 @@
-"""What a block holds, told apart by what follows its opener.
+"""Classify a block by the text after its opener.
 
 Theory of operation. `<tool_call>` is shared by five formats: what stands behind it decides, never the format's name. The
 ways are tried in one order, and the first whose beginning stands there reads on. A marker that holds another opener is a

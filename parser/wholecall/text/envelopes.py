@@ -1,4 +1,4 @@
-"""Which call a JSON object means: its name, its id, and where its arguments stand.
+"""Read a JSON object as a call: its name, its id, and the place of its arguments.
 
 Theory of operation. Envelopes differ in their keys, and some wrap the call in another object. Only the outermost members
 are looked at, by the lexer of recovery, so that a lax object is understood as well as a strict one. The arguments are

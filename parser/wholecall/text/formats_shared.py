@@ -1,4 +1,4 @@
-"""What several formats have in common: stop tokens, reasoning, and the records that they share.
+"""Shared parts of several formats: stop tokens, reasoning, and records.
 
 Theory of operation. A marker that two formats use is one object here, so that both read it alike and the union of all
 formats holds it once. `made` puts what every format has beside what is its own.

@@ -1,4 +1,4 @@
-"""Which format does a model write? A guess by its name, as publishers, servers and gateways spell it.
+"""Guess a model's format from its name, as publishers, servers and gateways spell it.
 
 Theory of operation. An ordered table of expressions; the first one that is found in the case-folded name counts. A
 fine-tune that writes a format of its own often has its base in its name ("Hermes-3-Llama-3.1-8B"), so such names stand

@@ -1,4 +1,4 @@
-"""What a caller chooses about calls that a model writes as text."""
+"""Options for calls that a model writes as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the engine says of a text: in order, and leaving nothing out.
+"""Outputs of the engine for a text: in order, and complete.
 
 All that is said is a span of the text: shown to the user, markup, a call, or something that was to be a call and is
 none. Laid side by side the spans are the text.

@@ -1,4 +1,4 @@
-"""Which lines of a text quote: code fences, indented code and block quotes, as CommonMark has them.
+"""Find quoting lines of a text: code fences, indented code and block quotes, by CommonMark.
 
 Theory of operation. A model that shows a call, or repeats a page that holds one, quotes it; a quoted call is text. What
 is quoted is a question of blocks, so each line that is shown is read once, at its end, and changes the state for those

@@ -1,4 +1,4 @@
-"""What a format consists of: records that say which markers hold what. They are data; `readers` reads by them.
+"""Records of a format: the markers, and the content of each. They are data; `readers` reads by them.
 
 A *block* is a marker that holds something, told apart by what follows. A *tag* carries the name of the call, then
 tagged parameters or one JSON object. *Nested* elements are MiniMax M3's, where a token stands before every tag.

@@ -1,4 +1,4 @@
-"""Where the engine stands between two commits: all that it has to remember besides the text that it still holds."""
+"""The state of the engine between two commits: all that it remembers besides the text that it still holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the engine and the readers of messages and weak shapes share: the source, the state, and how things are told."""
+"""Shared parts of the engine and the readers of messages and weak shapes: source, state and reporting."""
 
 from __future__ import annotations
 

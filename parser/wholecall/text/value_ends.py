@@ -1,4 +1,4 @@
-"""Where a raw value ends: at the first closer that has a legal continuation.
+"""Find the end of a raw value: the first closer that has a legal continuation.
 
 Theory of operation. Candidates are the value's closers, the call's closers, and what opens a parameter. A value's closer
 counts where another parameter, the end of the call, or a closer that is owed follows; the others end a value that lacks

@@ -1,4 +1,4 @@
-"""Which type has a value that stands between tags as raw text? What the format says, else what the tool's schema allows.
+"""The type of a raw value between tags: the format's, else one that the tool's schema allows.
 
 Theory of operation. A `Schema` answers which kinds of JSON value a tool allows for a key. It reads what states a type
 and leaves the rest of JSON Schema to the tool's check. References and alternatives are followed within bounds, so that a

@@ -1,4 +1,4 @@
-"""What each byte of a stream did: which frame it was in, and what that did to every call."""
+"""Explain each byte of a stream: its frame, and the effect of that frame on every call."""
 
 from wholecall.timeline.steps import Step, Timeline, timeline
 

@@ -1,4 +1,4 @@
-"""What the parts of a text are, where calls are read from text: shown, markup, a call, a drop.
+"""Spans of a text from which calls are read: shown text, markup, a call, a drop.
 
 Theory of operation. The engines that read the texts of a stream say what each span of them is; what shows no text and
 opens no call leaves no trace in the events. Here the layer that asks the engines is listened to, and nothing else: what

@@ -1,4 +1,4 @@
-"""What each step of a stream did to its calls, from the events and a look at the records of open calls.
+"""The effect of each step of a stream on its calls, from its events and the records of open calls.
 
 Theory of operation
 -------------------

@@ -1,4 +1,4 @@
-"""What an answer has to be: a type, or a JSON Schema alone or as a request asks for it.
+"""The expected form of an answer: a type, or a JSON Schema, alone or as in a request.
 
 Theory of operation. The forms are those of tools (see `tool`), but a value need not be an object: a list, a number and a
 union will do. A mapping is a JSON Schema, or a part of a request that holds one; a table says under which keys. JSON's own

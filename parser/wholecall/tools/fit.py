@@ -1,4 +1,4 @@
-"""Whether arguments fit their tool, as a verdict; and the coercions that a policy may allow.
+"""Check arguments against their tool; coerce them where a policy allows it.
 
 Theory of operation. A check returns what does not fit, and where there is a string in place of another type. With
 `Policy(coerce="schema")` those strings are read once more: as nested JSON where an object or array was wanted,

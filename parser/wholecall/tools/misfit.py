@@ -1,5 +1,4 @@
-"""What a check reports of arguments: where they do not fit, which rule, and which type would fit, or what was coerced for
-a fit; and none of their text.
+"""The result of a check of arguments: misfits by place, rule and fitting type, or coercions; never their text.
 
 A check may run foreign code: exceptions of the kinds in `REFUSALS` mean that the arguments do not fit, and only the name
 of the exception is reported. Any other exception is a fault of that code, and is passed on.

@@ -1,4 +1,4 @@
-"""What is refused of a configuration whose values are each well formed."""
+"""Refused configurations whose values are each well formed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which upstream a request belongs to, and what its URL is there."""
+"""Routes: the upstream of a request, and its URL there."""
 
 from __future__ import annotations
 

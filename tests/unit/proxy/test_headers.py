@@ -1,4 +1,4 @@
-"""Which headers pass through the proxy, in either direction."""
+"""Headers that pass through the proxy, in either direction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tables of recordings and calls hold, counted: drop rates, quirks, tools, times, by group."""
+"""Count the tables of recordings and calls: drop rates, quirks, tools and times, by group."""
 
 from wholecall.bulk.reporting.counting import report
 from wholecall.bulk.reporting.counts import Counts, Histogram, Rate

@@ -1,4 +1,4 @@
-"""What is counted of recordings and calls: for one group of them, or for all.
+"""Counts of recordings and calls, for one group of them or for all.
 
 Theory of operation. Counts hold no row: counters by word, and histograms whose buckets grow with the value, so that
 what they take does not depend on how much was counted. Findings are those of `wholecall lint`, under the same words, and

@@ -1,4 +1,4 @@
-"""Which tables there are: the Parquet files of a folder that `wholecall scan` or an engine wrote.
+"""Find the tables in a folder: the Parquet files that `wholecall scan` or an engine wrote.
 
 Theory of operation. What a file holds is told by its columns, as engines do not keep metadata. Columns that a file lacks
 are null (they were appended to the schema after it was written), what comes as a relative of a type (large strings, views,

@@ -1,4 +1,4 @@
-"""What a report counts beside groups: what could not be read, how turns ended, what came twice, and the worst.
+"""Counts of a report besides its groups: unreadable recordings, ends of turns, duplicates, and the worst.
 
 Theory of operation. Duplicates would need all hashes that there are. Kept are those below a limit, at first all; when
 they are a million the limit is halved. Hashes are spread evenly, so what is below the limit is a fair sample of all.

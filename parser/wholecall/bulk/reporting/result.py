@@ -1,4 +1,4 @@
-"""What a report says, as values: for programs, and for what shows it.
+"""The result of a report as values, for programs and for the pages that show it.
 
 Nothing here knows of tables, and nothing holds a text of arguments.
 """

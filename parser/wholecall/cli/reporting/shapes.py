@@ -1,4 +1,4 @@
-"""What a section of a report consists of, whether it is shown on a terminal or on a page."""
+"""The parts of a report's section, on a terminal or on a page."""
 
 from __future__ import annotations
 

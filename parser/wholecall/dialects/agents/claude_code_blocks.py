@@ -1,4 +1,4 @@
-"""What the blocks of one message of Claude Code say, as events and as whole lines; every call is the agent's."""
+"""The blocks of one message of Claude Code, as events and as whole lines; every call is the agent's."""
 
 from __future__ import annotations
 

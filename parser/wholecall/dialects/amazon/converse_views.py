@@ -1,4 +1,4 @@
-"""What Bedrock's Converse sends: the views of its events and of its whole body."""
+"""Views of Bedrock's Converse: its events and its whole body."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How Bedrock sends errors inside of a stream."""
+"""Errors that Bedrock sends inside a stream."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What both versions of Cohere's chat share: calls, the end of a message, and errors that are no events."""
+"""Shared parts of both versions of Cohere's chat: calls, the end of a message, and errors that are no events."""
 
 from __future__ import annotations
 

@@ -1,3 +1,3 @@
-"""What frameworks send on: LangChain, the Vercel AI SDK."""
+"""Dialects of frameworks: LangChain, the Vercel AI SDK."""
 
 _private = True

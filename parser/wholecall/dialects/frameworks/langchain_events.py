@@ -1,4 +1,4 @@
-"""What LangChain's `astream_events` (version 2) says of chat models, one JSON object an event.
+"""Chat model events of LangChain's `astream_events` (version 2), one JSON object an event.
 
     {"event": "on_chat_model_start",  "run_id", "name", "data": {"input"}}
     {"event": "on_chat_model_stream", "run_id", "name", "data": {"chunk": CHUNK}}

@@ -1,4 +1,4 @@
-"""What both protocols of the Vercel AI SDK share: calls that are known by their ids, and seals of reasoning.
+"""Shared parts of both protocols of the Vercel AI SDK: calls known by their ids, and seals of reasoning.
 
 The id of a call is its key in one step of a message. A message may run through several steps, as servers call
 the model again with what their tools gave, and an id may come again in a later one (quirk 64).

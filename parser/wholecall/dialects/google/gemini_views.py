@@ -1,4 +1,4 @@
-"""What a frame of Gemini may look like: flat views, every field optional.
+"""Views of Gemini's frames: flat, every field optional.
 
 REST writes camelCase, the Python SDK snake_case. A frame may use either, so a field whose spellings differ
 is there twice; `either` takes the one that came.

@@ -1,4 +1,4 @@
-"""Which answer a chat chunk belongs to: the current one, or another one on the same connection.
+"""Assign chat chunks to answers: the current one, or another one on the same connection.
 
 Theory of operation. The chunks of an answer bear its id and its model. But some servers give each chunk an id of its
 own (quirk 14), some each choice (quirk 138), and relays put one of their own on the first chunk. So each choice has an

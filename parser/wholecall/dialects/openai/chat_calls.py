@@ -1,4 +1,4 @@
-"""What a delta or a message of chat completions says: its calls, and everything else it says.
+"""Read a delta or a message of chat completions: its calls, and all else in it.
 
 A whole message has the same fields as a delta, so both are read here; which of the two it is, and whether it
 only repeats what was reported, is the translator's business.

@@ -1,4 +1,4 @@
-"""What a chunk of chat completions may look like: narrow views for the common ones, a wide one for all.
+"""Views of a chunk of chat completions: narrow ones for common chunks, a wide one for all.
 
 The narrow views refuse what the wide one would read and they do not, and what they do not know inside of a call, so that
 nothing is overlooked; such a chunk is read with the wide view, whose labels may be anything and whose argument values

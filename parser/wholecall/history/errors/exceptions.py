@@ -1,4 +1,4 @@
-"""What the exception of an SDK or of an HTTP client holds of a provider's answer: its status, body and headers.
+"""Read a provider's answer from an exception of an SDK or an HTTP client: status, body and headers.
 
 Theory of operation. No SDK is imported: each keeps these under one of a few names, on the exception itself or on the
 response that it carries, and botocore in a dict. Where none holds a body, the exception's own words stand for it.

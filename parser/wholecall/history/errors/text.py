@@ -1,4 +1,4 @@
-"""What a provider said in the body and the headers of an error: its text, and the status it names.
+"""The text and the status of a provider's error, from its body and headers.
 
 Theory of operation
 -------------------

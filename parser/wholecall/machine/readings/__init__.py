@@ -1,4 +1,4 @@
-"""What the fragments of a choice can mean where labels are wrong: `solve` for chat, `solve_book` for marked pieces."""
+"""Readings of a choice's fragments where labels are wrong: `solve` for chat, `solve_book` for marked pieces."""
 
 from wholecall.machine.readings.books import solve_book
 from wholecall.machine.readings.marked import Book

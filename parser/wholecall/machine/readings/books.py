@@ -1,4 +1,4 @@
-"""What a book of marked pieces means: the calls that its readings agree on, or those that the wire lists at the end.
+"""Solve a book of marked pieces: the calls on which its readings agree, or those that the wire lists at the end.
 
 Theory of operation. A *book* is everything that came of the calls of one run, each piece marked as a start, a text or an
 end, or as a chunk that holds both. `marked_readings` reads it in each way in which a server can mean it. Two things are

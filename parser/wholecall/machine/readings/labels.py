@@ -1,4 +1,4 @@
-"""How servers fill the labels of calls: the habits of index, id and name, and what each habit costs.
+"""Habits of servers with the labels of calls: index, id and name, and the cost of each habit.
 
 Theory of operation. A reading first assigns each piece to a call; then each column of labels is judged by itself. The
 tables list the *habits* that servers have in a column, with a cost: the rarer the habit, the higher. For each column a

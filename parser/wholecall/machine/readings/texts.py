@@ -1,4 +1,4 @@
-"""How servers send the text of a call, what each way costs, and what the texts mean.
+"""Ways in which servers send the text of a call, the cost of each, and the meaning of the texts.
 
 Theory of operation. A text is *whole* if it is a JSON object, a null, a string that holds an object, or nothing. A text
 can come by several *habits*: in pieces, repeated, as snapshots, after a placeholder. A habit fits a call if the text
