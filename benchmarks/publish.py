@@ -39,7 +39,7 @@ _ROWS: dict[str, dict[str, str]] = {
         RESPONSES: "openai .stream()",
     },
 }
-_LEGEND = "`x` is as many times as wholecall takes: what is less than 1 is faster."
+_LEGEND = "`x` is a multiple of wholecall's time: below 1x is faster than wholecall."
 _WORST = 4  # streams on which a loop is faster that the README names
 _READS = ("one event a read", "1,460-byte reads")
 
@@ -97,11 +97,11 @@ def _lost(run: summary.Run) -> str:
             found.setdefault(what, []).extend(line.values)
     worst = sorted((what for what in found if max(found[what]) > 1), key=lambda what: -max(found[what]))
     if not worst:
-        return "[All ratios](docs/speed.md), with what they may be."
+        return "[All ratios](docs/speed.md) and their budgets."
     named = "; ".join(f"{what} ({min(found[what]):.1f} to {max(found[what]):.1f})" for what in worst[:_WORST])
     return (
-        "A loop is written for one dialect and knows no quirks, no limits and no cut streams. Where wholecall takes "
-        f"longer, and as many times the loop's time: {named}. [All ratios](docs/speed.md), with what they may be."
+        "A loop is written for one dialect and knows no quirks, no limits and no cut streams. Where wholecall is "
+        f"slower than the loop, and by what factor: {named}. [All ratios](docs/speed.md) and their budgets."
     )
 
 

@@ -55,7 +55,7 @@ def ring(arguments: str, **labels: Any) -> dict[str, Any]:
 FIRST = ring('{"bell"', id="call_1", function={"name": "ring"})
 GOOD = chat({"content": "Hello"}, FIRST, ring(": 3}"))
 CUT = chat(FIRST, ring(': "la'))
-TITLE = "   offset  frame                                 what came of it"
+TITLE = "   offset  frame                                 effect"
 
 
 @pytest.fixture(autouse=True)

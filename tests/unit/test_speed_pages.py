@@ -51,11 +51,11 @@ OVERVIEW = """\
 | the SDK's `create()` | - · - | - · - | - · - |
 | the SDK's `.stream()` | - · - | - · - | - · - |
 
-`x` is as many times as wholecall takes: what is less than 1 is faster.
+`x` is a multiple of wholecall's time: below 1x is faster than wholecall.
 
-A loop is written for one dialect and knows no quirks, no limits and no cut streams. Where wholecall takes longer, \
-and as many times the loop's time: ollama, 100 whole calls (4.5 to 5.0); a tiny stream (3.0 to 4.0); \
-20 parallel calls (0.4 to 1.2). [All ratios](docs/speed.md), with what they may be.
+A loop is written for one dialect and knows no quirks, no limits and no cut streams. Where wholecall is slower than the \
+loop, and by what factor: ollama, 100 whole calls (4.5 to 5.0); a tiny stream (3.0 to 4.0); \
+20 parallel calls (0.4 to 1.2). [All ratios](docs/speed.md) and their budgets.
 
 | `json.loads` loop, on CPython | 3.10 | 3.11 |
 | --- | ---: | ---: |

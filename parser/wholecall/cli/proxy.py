@@ -54,7 +54,7 @@ exit status:
 def add_command(commands: Any) -> None:
     """Add the command to the program's parser."""
     command = add_command_parser(
-        commands, "proxy", "pass requests on, and let no broken tool call back", _ABOUT, _EXAMPLES
+        commands, "proxy", "forward requests, and block broken tool calls", _ABOUT, _EXAMPLES
     )
     command.set_defaults(run=_later("serve_proxy"), config=None)
     _add_options(command)
@@ -93,7 +93,7 @@ _OPTIONS: Final[tuple[tuple[str, str, dict[str, Any]], ...]] = (
         {
             "metavar": "[NAME=]URL",
             "action": "append",
-            "help": "what to ask; given again, each is at /NAME; takes the place of\nthe file's upstreams",
+            "help": "URL of an upstream; repeat it for several, each at /NAME; replaces\nthe file's upstreams",
         },
     ),
     ("--live", "repair.live", {"const": True, "help": "show calls while their arguments arrive"}),

@@ -150,7 +150,7 @@ class TimelineText:
         self._gap()
         self._page.line([(clipped(self._name, self._width), "title")])
         times = f"{'seconds':>{_TIME}}{_GAP}" if self._timed else ""
-        head = f"{'offset':>{_OFFSET}}{_GAP}{times}{padded('frame', self._left_room())}{_GAP}what came of it"
+        head = f"{'offset':>{_OFFSET}}{_GAP}{times}{padded('frame', self._left_room())}{_GAP}effect"
         self._page.line([(head, "dim")])
 
     def _gap(self) -> None:

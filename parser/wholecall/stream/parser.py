@@ -600,5 +600,5 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         elif self._take_singly(framing, framing.close()):
             came = "frames"
         if came == "bytes" and not self._assembler.failed:
-            detail = "bytes came but no event; were line ends lost, as with iter_lines()?"
+            detail = "bytes arrived but no event; were line ends removed, as by iter_lines()?"
             self._assembler.advance([WireFault("not_sse", detail)])

@@ -45,7 +45,7 @@ def html_of(report: Report) -> str:
     total = report.total
     about = f"{total.bytes / 1e6:,.1f} MB of responses, grouped by {' and '.join(report.by)}."
     if unshown:
-        about += f" There is nothing to show of: {', '.join(unshown)}."
+        about += f" No data for: {', '.join(unshown)}."
     return page_of(
         "report.html",
         _STYLES,

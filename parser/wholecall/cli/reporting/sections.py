@@ -193,7 +193,7 @@ def _drops(report: Report, rows: Sequence[Row]) -> Section:
 
 
 def _quirks(report: Report, rows: Sequence[Row]) -> Section:
-    about = "What was odd and survived (flags, edits, anomalies), in which share of each group's recordings it was seen."
+    about = "Oddities without a drop (flags, edits, anomalies), by their share of each group's recordings."
     seen = _quirks_seen(report.total, report.total)
     matrix = Matrix(
         key_columns(report.by),
