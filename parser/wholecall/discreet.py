@@ -98,7 +98,7 @@ def call_repr(self: msgspec.Struct) -> str:
     Of arguments it says of which kinds their members are, and how large; neither a key nor a value. Where they stand in
     the stream is left out, and what is usual.
     """
-    label = getattr(self, "name", getattr(self, "kind", None))
+    label = getattr(self, "name", None)
     return f"<{type(self).__name__} {' '.join([repr(label), *_ended(self, always='id')])}>"
 
 

@@ -15,7 +15,6 @@ from tests.support import corpora, make_transcripts, tables
 from tests.support.conversations import assembled, called, calls, label
 from tests.support.histories import SHAPES, Note, happenings, render
 from wholecall import (
-    BuiltinToolCall,
     CustomToolCall,
     Limits,
     ServerToolCall,
@@ -179,7 +178,7 @@ def _sent_id(index: int, encoded: Encoded) -> str | None:
 
 
 def _name(event: Any) -> str:
-    return event.kind if isinstance(event, BuiltinToolCall) else event.name
+    return event.name
 
 
 def _sent(event: Any, transport: str) -> Any:

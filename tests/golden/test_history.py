@@ -76,8 +76,7 @@ def _agrees(sent: Any, found: Any, transport: str) -> bool:
             )
         return bool(found.arguments in ({"INVALID_JSON": sent.raw_arguments}, *_objects(sent)))
     if isinstance(sent, BuiltinToolCall):
-        name = getattr(found, "kind", None) if transport == "responses" else getattr(found, "name", None)
-        return bool((sent.kind, sent.arguments) == (name, found.arguments))
+        return bool((sent.name, sent.arguments) == (found.name, found.arguments))
     text = sent.input if isinstance(sent, CustomToolCall) else sent.raw_arguments
     if isinstance(found, CustomToolCall):
         return bool(text == found.input)

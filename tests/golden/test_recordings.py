@@ -79,8 +79,8 @@ def _complaint(event: Any, wanted: dict[str, Any]) -> str | None:
     if wanted["id"] not in (None, event.id):
         return f"id {event.id!r}, not {wanted['id']!r}"
     if isinstance(event, BuiltinToolCall):
-        if event.kind != BUILTIN.get(wanted.get("item_type", "")):
-            return f"kind {event.kind}"
+        if event.name != BUILTIN.get(wanted.get("item_type", "")):
+            return f"name {event.name}"
     elif event.name != wanted["name"]:
         return f"name {event.name!r}, not {wanted['name']!r}"
     if isinstance(event, ToolCallDropped):
@@ -163,5 +163,5 @@ def _label(event: Any, minted: list[int]) -> Any:
     """Return what must survive of an executable call; a made id is made anew, for it is to be unique beyond the turn."""
     id_ = None if event.index in minted else event.id
     if isinstance(event, BuiltinToolCall):
-        return id_, event.kind, event.arguments
+        return id_, event.name, event.arguments
     return id_, event.name, event.input if isinstance(event, CustomToolCall) else event.arguments

@@ -53,7 +53,7 @@ def _others(events: list[Event]) -> list[list[str]]:
         elif isinstance(event, ServerToolCall):
             others.append(["ServerToolCall", event.name])
         elif isinstance(event, BuiltinToolCall):
-            others.append(["BuiltinToolCall", event.kind])
+            others.append(["BuiltinToolCall", event.name])
     return others
 
 

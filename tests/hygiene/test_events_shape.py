@@ -169,3 +169,15 @@ def test_vocabularies_are_documented(vocabulary: str) -> None:
     rows = [table_cells(line)[0].strip("`") for line in section.splitlines() if line.startswith("| `")]
 
     assert list(typing.get_args(getattr(words, vocabulary))) == rows
+
+
+def test_events_that_end_a_call_share_their_labels() -> None:
+    """Each has an id, a name and a kind, and the kind is the word of `ToolCallStarted`: one loop reads all of them."""
+    started = typing.get_type_hints(events.ToolCallStarted)
+    labels = {"id", "name", "kind"}
+    hints = {event.__name__: typing.get_type_hints(event).keys() & labels for event in events.TERMINAL}
+    kinds = {event.__name__: getattr(event, "kind", None) for event in events.EXECUTABLE}
+
+    assert labels == started.keys() & labels
+    assert dict.fromkeys(hints, labels) == hints
+    assert set(kinds.values()) < set(typing.get_args(words.Kind))

@@ -69,7 +69,7 @@ def repaired(chunks: Iterable[bytes], **options: Any) -> bytes:
 def label(call: Any) -> tuple[int, str, str, Any]:
     """Return what must survive of a call; of a minted id nothing."""
     if isinstance(call, BuiltinToolCall):
-        return call.choice, call.id, call.kind, call.arguments
+        return call.choice, call.id, call.name, call.arguments
     return (
         call.choice,
         wire_id(call.id),

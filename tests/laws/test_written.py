@@ -50,7 +50,7 @@ def calls(events: list[Any], dialect: str, choice: int = 0) -> list[tuple[str, .
 def label(call: Any) -> tuple[str, ...]:
     """Return what a call is for those who execute it."""
     if isinstance(call, BuiltinToolCall):
-        return call.id, call.kind, canonical(call.arguments)
+        return call.id, call.name, canonical(call.arguments)
     return call.id, call.name, call.input if isinstance(call, CustomToolCall) else canonical(call.arguments)
 
 

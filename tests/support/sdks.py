@@ -99,7 +99,7 @@ def told(turn: Turn[Any]) -> Told:
     return Told(
         tuple((call.id, call.name, call.arguments) for call in turn.calls),
         tuple((call.id, call.name, call.input) for call in turn.custom_calls),
-        tuple((call.id, call.kind, call.arguments) for call in turn.builtin_calls),
+        tuple((call.id, call.name, call.arguments) for call in turn.builtin_calls),
         tuple((call.id, call.name, call.arguments) for call in turn.server_calls),
         tuple((drop.id, drop.name, drop.reason, drop.raw_arguments) for drop in turn.dropped),
         turn.reason,

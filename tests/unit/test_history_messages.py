@@ -628,7 +628,7 @@ def test_provider_defined_tools(event: Any, item: Any) -> None:
     sent = turn(event, dialect="responses")
 
     assert [{"call_id": "c1", "status": "completed", **item}] == encode_calls(sent, "responses").messages
-    assert (event.kind, event.arguments) == tuple(
+    assert (event.name, event.arguments) == tuple(
         one(sent, "anthropic")["content"][0][key] for key in ("name", "input")
     )
     assert event.arguments == json.loads(one(sent, "kimi")["tool_calls"][0]["function"]["arguments"])

@@ -139,7 +139,7 @@ def test_calls_by_kind() -> None:
     view = turn(*deltas)
 
     assert ["c0"] == [call.id for call in view.custom_calls]
-    assert ["shell"] == [call.kind for call in view.builtin_calls]
+    assert ["shell"] == [call.name for call in view.builtin_calls]
     assert ["c2"] == [call.id for call in view.server_calls]
     assert ["c3", "c4"] == [call.id for call in view.calls]
     assert [("{", 5), ("}", 6)] == [(drop.raw_arguments, drop.index) for drop in view.dropped]

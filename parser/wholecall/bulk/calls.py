@@ -121,7 +121,7 @@ def _custom(event: CustomToolCall, judging: Judging) -> dict[str, Any]:
 
 
 def _builtin(event: BuiltinToolCall, judging: Judging) -> dict[str, Any]:
-    return _whole(_row(event, "builtin", event.kind, as_json(event.arguments), None, judging), event)
+    return _whole(_row(event, "builtin", event.name, as_json(event.arguments), None, judging), event)
 
 
 def _server(event: ServerToolCall, judging: Judging) -> dict[str, Any]:

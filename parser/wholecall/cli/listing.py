@@ -221,7 +221,7 @@ class _Texts(NamedTuple):
             return "call", (_name(event), event.id, event.status), self._arguments(event)
         if isinstance(event, ServerToolCall):
             return "server", (event.name, event.id), self._arguments(event)
-        return "builtin", (event.kind, event.id), self._arguments(event)
+        return "builtin", (event.name, event.id), self._arguments(event)
 
     def custom(self, event: CustomToolCall) -> Texts:
         yield from self._raw(event.input)

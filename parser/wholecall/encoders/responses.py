@@ -137,8 +137,8 @@ class ResponsesEncoder(Encoder):
         if any(item.get("id") == item_id for item in self.output):
             item_id = None  # clients go by it
         if isinstance(call, BuiltinToolCall):
-            labels = {"type": f"{call.kind}_call", "id": item_id or call.id, "call_id": call.id}
-            return {**labels, **_MEMBERS.get(call.kind, {}), "status": "completed", **extra, **call.arguments}
+            labels = {"type": f"{call.name}_call", "id": item_id or call.id, "call_id": call.id}
+            return {**labels, **_MEMBERS.get(call.name, {}), "status": "completed", **extra, **call.arguments}
         type_, prefix, field, _ = _SHAPES["custom" if isinstance(call, CustomToolCall) else "function"]
         labels = {"type": type_, "id": item_id or prefix + call.id, "call_id": call.id, "name": call.name}
         if call.namespace is not None:

@@ -226,7 +226,7 @@ def _draft(
         arguments = copied(event.arguments) if taken else None
     if arguments is None:
         return None
-    name = event.kind if isinstance(event, BuiltinToolCall) else event.name
+    name = event.name
     id = event.id if event.id is not None else f"call_{event.turn}_{event.choice}_{event.index}"
     assert name is not None  # nameless calls have no arguments to send
     namespace: str | None = getattr(event, "namespace", None) if native else None

@@ -22,10 +22,9 @@ from wholecall.history.framework_shapes import with_outputs
 from wholecall.history.ids import CallIds
 from wholecall.history.messages import Encoded, encode_calls
 from wholecall.history.transports import Transport, transport_named
-from wholecall.output.events import BuiltinToolCall, CustomToolCall, ToolCallDropped
+from wholecall.output.events import ToolCallDropped
 from wholecall.output.results import Answer, tool_result
 from wholecall.output.turns import Turn
-from wholecall.types import Kind
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -179,18 +178,13 @@ _NONE: Final = object()  # no result of the caller's
 
 
 def _answer(call: CallEvent, id: str | None, output: object, *, kinds: bool) -> Answer:
-    name = call.kind if isinstance(call, BuiltinToolCall) else call.name
-    kind: Kind = _KINDS.get(type(call), "function") if kinds else "function"
+    name, kind = call.name, call.kind if kinds and call.kind != "server" else "function"
     if isinstance(call, ToolCallDropped):
-        kind = call.kind if kinds else "function"
         output = call.describe() if output is _NONE else output
         return Answer(id, name, output, kind, failed=True)
     if isinstance(output, BaseException):
         return Answer(id, name, f"{type(output).__name__}: {output}", kind, failed=True)
     return Answer(id, name, output, kind)
-
-
-_KINDS: Final[dict[type, Kind]] = {CustomToolCall: "custom", BuiltinToolCall: "builtin"}
 
 
 class Conversation(msgspec.Struct):

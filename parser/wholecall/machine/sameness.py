@@ -27,7 +27,7 @@ from math import gcd
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from wholecall.arguments.equal import same_value
-from wholecall.output.events import EXECUTABLE, BuiltinToolCall, CustomToolCall, ServerToolCall
+from wholecall.output.events import EXECUTABLE, CustomToolCall, ServerToolCall
 from wholecall.parse import parse_arguments
 
 if TYPE_CHECKING:
@@ -197,8 +197,6 @@ class Told:
 
 def _said(event: Any) -> tuple[str, Any]:
     """Return name and value of a call."""
-    if isinstance(event, BuiltinToolCall):
-        return event.kind, event.arguments
     return event.name, event.input if isinstance(event, CustomToolCall) else event.arguments
 
 

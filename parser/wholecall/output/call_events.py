@@ -129,6 +129,7 @@ class ToolCall(msgspec.Struct, Generic[ArgsT], frozen=True, tag_field="type", ta
     extra: dict[str, Any] | None = None
     typed: Any = msgspec.UNSET
 
+    kind: ClassVar[Literal["function"]] = "function"
     DERIVED: ClassVar[frozenset[str]] = frozenset({"typed"})  # snapshots hold no objects of the caller's
 
     @property
@@ -162,23 +163,25 @@ class CustomToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="custom_
     flags: tuple[Flag, ...] = ()
     extra: dict[str, Any] | None = None
 
+    kind: ClassVar[Literal["custom"]] = "custom"
     to_json = to_line
     __repr__ = call_repr
 
 
 class BuiltinToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="builtin_tool_call"):
-    """A whole call of a tool that the provider defines and the client executes."""
+    """A whole call of a tool that the provider defines and the client executes; `name` is one of the provider's tools."""
 
     type: ClassVar[Literal["builtin_tool_call"]] = "builtin_tool_call"
     turn: int
     choice: int
     index: int
     id: str
-    kind: BuiltinKind
+    name: BuiltinKind
     arguments: dict[str, Any]
     flags: tuple[Flag, ...] = ()
     extra: dict[str, Any] | None = None
 
+    kind: ClassVar[Literal["builtin"]] = "builtin"
     to_json = to_line
     __repr__ = call_repr
 
@@ -200,6 +203,7 @@ class ServerToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="server_
     flags: tuple[Flag, ...] = ()
     extra: dict[str, Any] | None = None
 
+    kind: ClassVar[Literal["server"]] = "server"
     to_json = to_line
     __repr__ = call_repr
 
