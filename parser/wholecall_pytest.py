@@ -1,8 +1,8 @@
 """The pytest plugin, as pytest loads it: recordings served to the code under test (docs/testing.md).
 
-Theory of operation. pytest imports this module in every run in an environment that has wholecall, so it imports
-nothing but pytest, and stands beside the package whose own import it would pay for. The fixtures import
-`wholecall.testing.plugin`, which does the work, when a test asks for them. PYTEST_DONT_REWRITE: nothing is asserted.
+Theory of operation. pytest imports this module in every run in an environment that has wholecall. Therefore it imports
+only pytest, and is outside the package, to avoid the cost of the package's import. The fixtures import
+`wholecall.testing.plugin`, which does the work, when a test requests them. PYTEST_DONT_REWRITE: nothing is asserted.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known."""
+    """Register the marker."""
     config.addinivalue_line("markers", _MARKER)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Multiply what is served recordings by the splits that were asked for."""
+    """Multiply the tests that are served recordings by the requested splits."""
     n_splits: int = metafunc.config.option.wholecall_splits
     if n_splits > 0 and _SPLIT in metafunc.fixturenames:
         names = [f"split-{number}" for number in range(1, n_splits + 1)]
@@ -77,7 +77,7 @@ def _wholecall_split(request: pytest.FixtureRequest) -> str | None:
 
 @pytest.fixture
 def wholecall_server(request: pytest.FixtureRequest, _wholecall_split: str | None) -> Iterator[Loopback]:
-    """A server on 127.0.0.1 that answers with the recordings of the test's marker, and with what it is told to."""
+    """A server on 127.0.0.1 that answers with the recordings of the test's marker, and others given to it."""
     from wholecall.serving.loopback import Loopback  # noqa: PLC0415
     from wholecall.testing.plugin import serving  # noqa: PLC0415 - only where it is used
 
@@ -99,7 +99,7 @@ def wholecall_transport(
 
 @pytest.fixture
 def wholecall_golden(request: pytest.FixtureRequest) -> Golden:
-    """Compares a value with the golden file beside the recording."""
+    """A comparison of a value with the golden file next to the recording."""
     from wholecall.testing.plugin import Golden  # noqa: PLC0415 - only where it is used
 
     return Golden(request.node)
