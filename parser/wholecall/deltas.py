@@ -1,12 +1,12 @@
-"""Deltas: what a dialect's translator reports of one frame, in terms that all dialects share.
+"""Deltas: the report of a dialect's translator on one frame, in terms that all dialects share.
 
-A translator reports what the wire says and judges nothing: the binders of the machine decide which call a delta
-belongs to, and its phases what becomes of the call. There are two ways to identify a call. *Labels* (index, id and
+A translator reports the content of the wire and judges nothing: the binders of the machine decide which call a delta
+belongs to, and its phases decide the result of the call. There are two ways to identify a call. *Labels* (index, id and
 name of chat completions) may be wrong; the binder for them (`machine.labels`) takes that into account. *Slots* (the
 index of a block or an item of the output, with aliases: Responses, Anthropic) are mostly right.
 
-`choice` is the wire's choice number. Labels are normalised by the dialect (`dialects.labels`): None means
-absent, and the index `INVALID_INDEX` means that the wire sent one that cannot be an index.
+`choice` is the wire's choice number. Labels are normalised by the dialect (`dialects.labels`): None means absent, and
+the index `INVALID_INDEX` means that the wire sent a value that cannot be an index.
 """
 
 from __future__ import annotations
@@ -68,8 +68,9 @@ __all__ = [
 
 Index = Union[int, str]
 INVALID_INDEX = -1
-# Integers up to here have hashes of their own; beyond, any number of them may share one, which makes dicts quadratic.
-HIGHEST_INDEX: Final = 2**61 - 2  # a choice of a higher number had none on the wire that could be one
+# Integers up to this one have distinct hashes; beyond, any number of them may share a hash, which makes dicts
+# quadratic.
+HIGHEST_INDEX: Final = 2**61 - 2  # a choice of a higher number had no valid number on the wire
 
 # Ranks of whole texts, lowest first: a text of a higher rank replaces one of a lower rank.
 OBJECT = 1  # an object where fragments are usual, or the input at the start of a block
@@ -107,7 +108,7 @@ class Labelled(msgspec.Struct, frozen=True, gc=False):
 
 
 class Slot(msgspec.Struct, frozen=True, gc=False):
-    """Argument text at a slot: `index` is the slot's number, `alias` the item's id, `id` the call's; each may be None."""
+    """Argument text at a slot: `index` is the slot's number, `alias` the item's id, `id` the call's; all optional."""
 
     choice: int
     index: Index | None
@@ -119,10 +120,10 @@ class Slot(msgspec.Struct, frozen=True, gc=False):
 
 
 class CallSeen(msgspec.Struct, frozen=True, gc=False):
-    """A call in a slot, without text: it opens there, or its id or name is learnt.
+    """A call in a slot, without text: it opens there, or its id or name becomes known.
 
-    `name` of a builtin call is its `BuiltinKind`. `flags` go to the call as they are. `begins` means that a block of
-    the wire begins here, with labels of the wire, which may lie; else `index` is a key of the dialect's own.
+    `name` of a builtin call is its `BuiltinKind`. `flags` go to the call unchanged. `begins` means that a block of the
+    wire begins here, with labels of the wire, which may be wrong; otherwise `index` is a key made by the dialect.
     """
 
     choice: int
@@ -140,13 +141,13 @@ class CallSeen(msgspec.Struct, frozen=True, gc=False):
 
 
 class CallWhole(msgspec.Struct, frozen=True, gc=False):
-    """The whole text of a call, and what else the restatement knows of it.
+    """The whole text of a call, and further facts of the restatement.
 
-    Ranks `DONE` and `ITEM_DONE` are bound by slot; `HYDRATION` by id, then alias, then position.
-    `id_wins` makes the id of this delta the public one (the finished item of a Responses stream). `restated_ids`
-    holds the ids of all calls that the same message restates. `closes` means the same as a `CallClosed` after it,
-    `begins` the same as in a `CallSeen`. `truncated` means that the wire itself calls it cut, `goes_on` that it does
-    not call it done, so that it does not show that a call without text ended.
+    Ranks `DONE` and `ITEM_DONE` are bound by slot; `HYDRATION` by id, then alias, then position. `id_wins` makes the id
+    of this delta the public id (the finished item of a Responses stream). `restated_ids` holds the ids of all calls
+    that the same message restates. `closes` means the same as a `CallClosed` after it, `begins` the same as in a
+    `CallSeen`. `truncated` means that the wire itself calls it cut. `goes_on` means that the wire does not call it
+    done, so that it does not show that a call without text ended.
     """
 
     choice: int
@@ -186,7 +187,7 @@ class Restated(msgspec.Struct, frozen=True, gc=False):
 class Marked(msgspec.Struct, gc=False):
     """One piece of a book: a call's start (`S`), a piece of its text (`T`), or its end (`E`), as the wire labels it.
 
-    `slot` is where it was shown, None where that is nowhere. `n` is the number of pieces of text that were joined.
+    `slot` is where it was shown, None if it was not shown. `n` is the number of pieces of text that were joined.
     """
 
     mark: Literal["S", "T", "E"]
@@ -200,7 +201,7 @@ class Marked(msgspec.Struct, gc=False):
 
 
 class Reread(msgspec.Struct, frozen=True, gc=False):
-    """All that came of a choice's calls, whose labels were odd: what it means outranks what was reported before.
+    """All pieces of a choice's calls, whose labels were odd: their meaning outranks the earlier reports.
 
     `listed` holds the calls of a final message after it. `chunked` means that starts came with their texts, and that
     nothing ends a call.
@@ -215,10 +216,10 @@ class Reread(msgspec.Struct, frozen=True, gc=False):
 class CallClosed(msgspec.Struct, frozen=True, gc=False):
     """The wire ended the call in a slot.
 
-    `final=False` holds the verdict until the next call opens or the turn's reason is known: a length stop
-    can close a block whose text still parses. `truncated=True` means that the wire itself called it cut.
-    `waits=True` means that only its text is over, and the end of the turn ends it; `of_text=True`, that an event ended
-    its text, which is empty so far: the item goes on.
+    `final=False` holds the verdict until the next call opens or the turn's reason is known: a length stop can close a
+    block whose text still parses. `truncated=True` means that the wire itself called it cut. `waits=True` means that
+    only its text is over, and the end of the turn ends it; `of_text=True`, that an event ended its text, which is empty
+    so far: the item continues.
     """
 
     choice: int
@@ -233,8 +234,8 @@ class CallClosed(msgspec.Struct, frozen=True, gc=False):
 class CallRefused(msgspec.Struct, frozen=True, gc=False):
     """The wire itself states that the call in a slot is not whole, and the call ends here.
 
-    For calls whose text cannot show that: the provider could not read it, or it is built from other things.
-    `text` is what is known of its text, for the raw text of the drop.
+    For calls whose text cannot show that: the provider could not read it, or it is built from other parts. `text` is
+    the known part of the call's text, for the raw text of the drop.
     """
 
     choice: int
@@ -250,8 +251,8 @@ class CallRefused(msgspec.Struct, frozen=True, gc=False):
 class CallCancelled(msgspec.Struct, frozen=True, gc=False):
     """The provider takes back a call that it sent, perhaps in an earlier turn: only the call's id is known.
 
-    `answered=True` means that the stream holds the call's result: it was executed elsewhere. A call that goes on then
-    becomes the server's own, and so does one that is announced only after its result (see `CallAnswered`).
+    `answered=True` means that the stream holds the call's result: it was executed elsewhere. A call that is still open
+    then becomes the server's own, and so does a call that is announced only after its result (see `CallAnswered`).
     """
 
     id: str
@@ -259,9 +260,9 @@ class CallCancelled(msgspec.Struct, frozen=True, gc=False):
 
 
 class CallUnread(msgspec.Struct, frozen=True, gc=False):
-    """A frame seems to hold a call of which its dialect says nothing; another frame may tell it all the same.
+    """A frame seems to hold a call that its dialect does not report; another frame may still report it.
 
-    `ids` are those in it and around it, `names` those in it, and `has_id` means that some id stands in it.
+    `ids` are those in it and around it, `names` those in it, and `has_id` means that it contains some id.
     """
 
     ids: frozenset[str] = frozenset()
@@ -272,10 +273,10 @@ class CallUnread(msgspec.Struct, frozen=True, gc=False):
 
 
 class CallAnswered(msgspec.Struct, frozen=True, gc=False):
-    """A call that is told as history, or whose result came before it: announced after this, it is the server's own.
+    """A call that is sent as history, or whose result came before it: if announced after this, it is the server's own.
 
-    `name` and `text` are those of the call, where the wire tells them: a call of its id that says something else is
-    another one. Of a call that came in this stream it says nothing.
+    `name` and `text` are those of the call, where the wire sends them: a call with its id but another name or text is
+    another call. It does not affect a call that came in this stream.
     """
 
     id: str
@@ -286,10 +287,10 @@ class CallAnswered(msgspec.Struct, frozen=True, gc=False):
 
 
 class CallWritten(msgspec.Struct, frozen=True, gc=False):
-    """A call that the model wrote as text, whole; or with a `reason`, what was to be one and cannot be read.
+    """A call that the model wrote as text, whole; or with a `reason`, an unreadable text that was meant as a call.
 
-    It has no slot: nothing that follows is about it. `text` is its arguments as JSON, `source` all that the model
-    wrote of it, and `edits` say what was done to read it.
+    It has no slot: no later delta is about it. `text` is its arguments as JSON, `source` all text that the model wrote
+    for it, and `edits` list the changes that made it readable.
     """
 
     choice: int
@@ -319,12 +320,12 @@ class TurnOpened(msgspec.Struct, frozen=True, gc=False):
 
 
 class Finish(msgspec.Struct, frozen=True, gc=False):
-    """Why a choice ended: `reason` in our words, `provider_reason` verbatim; more may come.
+    """The reason why a choice ended: `reason` in our words, `provider_reason` verbatim; more may come.
 
-    `drops=True` drops every open call (a refusal takes back what was begun). `ends=True` means that the end of
-    the turn follows in the same frame: no call ends before it, so that all of them end in order. `foreign=True` means
-    that it is not surely the reason of the calls that came: it has other labels than the rest of the message, which a
-    gateway may have made up, or stands in a final message that lacks them.
+    `drops=True` drops every open call (a refusal takes back begun calls). `ends=True` means that the end of the turn
+    follows in the same frame: no call ends before it, so that all of them end in order. `foreign=True` means that it
+    may not be the reason of the calls that came: it has other labels than the rest of the message, which a gateway may
+    have made up, or it is in a final message that lacks them.
     """
 
     choice: int
@@ -338,7 +339,7 @@ class Finish(msgspec.Struct, frozen=True, gc=False):
 class TurnEnded(msgspec.Struct, frozen=True, gc=False):
     """The wire ended the message: `[DONE]`, `message_stop`, `response.completed`.
 
-    `of_transport=True` means that it is not a mark of the message itself: it ends no call that has no text.
+    `of_transport=True` means that it is not a mark of the message itself: it does not end a call without text.
     """
 
     key: str | None = None
@@ -346,15 +347,15 @@ class TurnEnded(msgspec.Struct, frozen=True, gc=False):
 
 
 class SaidAgain(msgspec.Struct, frozen=True, gc=False):
-    """Who speaks was said again in the middle of a choice: to keep the connection open, or because another answer began."""
+    """The role was repeated in the middle of a choice: to keep the connection open, or because another answer began."""
 
     choice: int
 
 
 class StepBegan(msgspec.Struct, frozen=True, gc=False):
-    """Another step of a message began: servers that number their calls use the ids of the last one again (Vercel).
+    """Another step of a message began: servers that number their calls repeat the ids of the last step (Vercel).
 
-    `number` is the step's own, as in a message that is told again; None counts on.
+    `number` is the step's own, as in a message that is sent again; None counts on.
     """
 
     choice: int
@@ -362,7 +363,7 @@ class StepBegan(msgspec.Struct, frozen=True, gc=False):
 
 
 class StepTakenBack(msgspec.Struct, frozen=True, gc=False):
-    """All calls of the step at hand are taken back, and another step begins: the server runs it again (Vercel)."""
+    """All calls of the current step are taken back, and another step begins: the server runs it again (Vercel)."""
 
     choice: int
     number: Union[int, None] = None
@@ -384,7 +385,7 @@ class TextFragment(msgspec.Struct, frozen=True, gc=False):
 
 
 class TextBegan(msgspec.Struct, frozen=True, gc=False):
-    """A block or an item of text begins: what it says stands apart from the text before it."""
+    """A block or an item of text begins: its text is separate from the text before it."""
 
     choice: int
 
@@ -396,11 +397,11 @@ class TextRefused(msgspec.Struct, frozen=True, gc=False):
 
 
 class BlockKept(msgspec.Struct, frozen=True, gc=False):
-    """A part of the answer that text, reasoning and calls do not tell, as the wire has it: it goes back as it came.
+    """A part of the answer other than text, reasoning and calls, in the wire's form: it is sent back unchanged.
 
-    `of_text` means that it is the text since the last `TextBegan`, with what else the wire says of it. `said` is that
-    text where the wire tells it again; of a text that was told otherwise nothing is kept. `grows` names the member
-    that comes in pieces, each in a block with the same labels.
+    `of_text` means that it is the text since the last `TextBegan`, with the wire's further members. `said` is that text
+    where the wire repeats it; if the text was reported otherwise, nothing is kept. `grows` names the member that comes
+    in pieces, each in a block with the same labels.
     """
 
     choice: int
@@ -413,14 +414,14 @@ class BlockKept(msgspec.Struct, frozen=True, gc=False):
 
 
 class CallPlaced(msgspec.Struct, frozen=True, gc=False):
-    """The call of an id stands here among the parts of the answer, though its frame comes later."""
+    """The call of this id is here among the parts of the answer, though its frame comes later."""
 
     choice: int
     id: str
 
 
 class CarriesOn(msgspec.Struct, frozen=True, gc=False):
-    """Members that the next request has to have beside the messages, such as Anthropic's `container`."""
+    """Members that the next request must have in addition to the messages, such as Anthropic's `container`."""
 
     members: dict[str, Any]
 
@@ -428,10 +429,10 @@ class CarriesOn(msgspec.Struct, frozen=True, gc=False):
 
 
 class ReasoningFragment(msgspec.Struct, frozen=True, gc=False):
-    """Reasoning text, or what belongs to it.
+    """Reasoning text, or its signature or data.
 
-    `block` identifies the block (None: the open one), `signature` and `data` (encrypted reasoning) are the
-    provider's, to be sent back untouched.
+    `block` identifies the block (None: the open one), `signature` and `data` (encrypted reasoning) are the provider's,
+    to be sent back untouched.
     """
 
     choice: int
@@ -444,14 +445,14 @@ class ReasoningFragment(msgspec.Struct, frozen=True, gc=False):
     __repr__ = discreet_repr
 
 
-Piecewise = Union[Fragment, Slot, TextFragment, ReasoningFragment]  # what comes many in a row
+Piecewise = Union[Fragment, Slot, TextFragment, ReasoningFragment]  # the deltas that come many in a row
 
 
 class Run(msgspec.Struct, frozen=True, gc=False):
     """Pieces of one text that came in a row.
 
-    `of` is what they have in common, without a text; `texts` holds their texts. None of these is empty, and none holds
-    half of a surrogate pair.
+    `of` is their common part, without a text; `texts` holds their texts. None of these is empty, and none holds half of
+    a surrogate pair.
     """
 
     of: Piecewise
@@ -465,23 +466,23 @@ class Run(msgspec.Struct, frozen=True, gc=False):
 
 
 class UsageSeen(msgspec.Struct, frozen=True, gc=False):
-    """Token counts; the last non-empty ones stand."""
+    """Token counts; the last non-empty counts are valid."""
 
     usage: dict[str, Any]
 
 
 class Noted(msgspec.Struct, frozen=True, gc=False):
-    """Something odd that changes nothing: it ends up in `TurnFinished.anomalies`."""
+    """An oddity that changes nothing: it is listed in `TurnFinished.anomalies`."""
 
     choice: int
     anomaly: Anomaly
 
 
 class WireFault(msgspec.Struct, frozen=True, gc=False):
-    """Trouble on the wire.
+    """A fault of the wire.
 
-    `hole=True` means that argument text may have been lost: every open call ends `incomplete_input` unless
-    the wire restates it. A fatal fault drops every open call and ends the stream.
+    `hole=True` means that argument text may have been lost: every open call ends `incomplete_input` unless the wire
+    restates it. A fatal fault drops every open call and ends the stream.
     """
 
     kind: FaultKind
@@ -508,13 +509,13 @@ def in_telling_order(wholes: Iterable[CallWhole]) -> list[CallWhole]:
 
 
 def by_transport(deltas: list[Delta]) -> list[Delta]:
-    """Mark ends as those of the transport, which proxies add to streams of any dialect."""
+    """Mark ends as ends of the transport, which proxies add to streams of any dialect."""
     replace = msgspec.structs.replace
     return [replace(delta, of_transport=True) if type(delta) is TurnEnded else delta for delta in deltas]
 
 
 def without_hole(delta: Delta) -> Delta:
-    """Return a delta whose hole is cleared: at the end of the stream, what is open ends as unterminated anyway."""
+    """Return a delta whose hole is cleared: at the end of the stream, open calls end as unterminated anyway."""
     if isinstance(delta, WireFault) and delta.hole:
         return msgspec.structs.replace(delta, hole=False)
     return delta

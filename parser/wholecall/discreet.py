@@ -1,8 +1,8 @@
 r"""Show values without argument text: compact JSON, an event in a line, and a discreet repr.
 
 A line of JSON may hold nearly every character as it is. Some of them end a line to readers that know more line ends
-than `\n` (U+0085, U+2028, U+2029), others are obeyed by terminals (C1) or turn text round (the bidirectional controls): in
-a line those are written as escapes, which are the same JSON. So a line is one line for everybody.
+than `\n` (U+0085, U+2028, U+2029), others are obeyed by terminals (C1) or reverse text (the bidirectional controls).
+All of these are written as escapes, which are the same JSON. Therefore a line is one line for every reader.
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ def compact(value: object, *, allow_nan: bool = False) -> str:
     """Return a value as JSON without white space, other letters than ASCII's as they are.
 
     Raises:
-        TypeError, ValueError: JSON has no such value; NaN and the infinities, unless they are allowed, are none.
+        TypeError, ValueError: JSON has no such value; unless they are allowed, this includes NaN and the infinities.
     """
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=allow_nan)
 
 
 def to_line(event: msgspec.Struct) -> bytes:
-    r"""Return the event as one compact JSON line, one to every reader.
+    r"""Return the event as one compact JSON line, one line for every reader.
 
-    Non-ASCII is kept; lone surrogates, other line ends, C1 and what turns text round are escapes like `\\u2028`.
+    Non-ASCII is kept; lone surrogates, other line ends, C1 and bidirectional controls become escapes like `\\u2028`.
     """
     try:
         line = msgspec.json.encode(event)
@@ -81,34 +81,34 @@ def _shown(name: str, value: object) -> str:
 
 
 def discreet_repr(self: msgspec.Struct) -> str:
-    """Return a repr that shows of argument text how long it is."""
+    """Return a repr that shows only the length of argument text."""
     fields = (_shown(name, getattr(self, name)) for name in self.__struct_fields__)
     return f"{type(self).__name__}({', '.join(fields)})"
 
 
-# What the repr of a call that is over says besides its name, in this order, where there is any.
+# Fields in the repr of a finished call in addition to its name, in this order, if they are set.
 _SAID = ("id", "namespace", "status", "reason", "edits", "flags")
-_TEXTS = ("arguments", "decoded", "input", "raw_arguments", "raw_text")  # the first that there is
+_TEXTS = ("arguments", "decoded", "input", "raw_arguments", "raw_text")  # the first of these that is set
 _MOST_MEMBERS = 8
 
 
 def call_repr(self: msgspec.Struct) -> str:
-    """Return what a call that is over is, for `print`: its name, its id, how it ended, and the sizes of its arguments.
+    """Return a description of a finished call, for `print`: its name, id, ending and the sizes of its arguments.
 
-    Of arguments it says of which kinds their members are, and how large; neither a key nor a value. Where they stand in
-    the stream is left out, and what is usual.
+    Of arguments it shows the kinds and sizes of their members, but neither a key nor a value. Their place in the stream
+    and usual values are left out.
     """
     label = getattr(self, "name", None)
     return f"<{type(self).__name__} {' '.join([repr(label), *_ended(self, always='id')])}>"
 
 
 def answer_repr(self: msgspec.Struct) -> str:
-    """Return what an answer that is over is, for `print`, as `call_repr` does for calls."""
+    """Return a description of a finished answer, for `print`, as `call_repr` does for calls."""
     return f"<{type(self).__name__} {' '.join(_ended(self))}>"
 
 
 def _ended(self: msgspec.Struct, always: str = "") -> list[str]:
-    """Return what the fields say that a repr shows."""
+    """Return the fields that a repr shows."""
     fields = {name: getattr(self, name) for name in self.__struct_fields__}
     said: list[str] = []
     for name in _SAID:

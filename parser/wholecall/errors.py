@@ -1,10 +1,10 @@
-"""The exceptions for a caller's mistakes, and what refuses to be copied; faults of the wire never raise, they are events.
+"""The exceptions for a caller's mistakes, and the base of uncopyable objects; wire faults are events and never raise.
 
 ::
 
     WholecallError
     ├── StreamClosed     feeding a parser after `close` or `abort`
-    ├── StreamUnread     asking a shell for what was found before it has read the stream
+    ├── StreamUnread     asking a shell for its findings before it has read the stream
     ├── UnknownDialect   a dialect (framing, transport) name that no record in the table has
     ├── StreamFailed     only from `Turn.raise_for_fault`
     ├── BadRecording     a recording that cannot be read
@@ -40,7 +40,7 @@ _QUOTED = re.compile(r"[{\[]")
 
 
 class WholecallError(Exception):
-    """The root of everything that wholecall raises on purpose."""
+    """The root of all exceptions that wholecall raises on purpose."""
 
 
 class StreamClosed(WholecallError):
@@ -48,14 +48,14 @@ class StreamClosed(WholecallError):
 
 
 class StreamUnread(WholecallError):
-    """A stream was asked for its turn before it was over, or for what was found before anything was read."""
+    """A stream was asked for its turn before it was over, or for its findings before anything was read."""
 
 
 class UnknownDialect(WholecallError, ValueError):
-    """The name of a dialect, framing or transport is not in its table; the message says what it may mean."""
+    """The name of a dialect, framing or transport that is not in its table; the message suggests known names."""
 
 
-# What people call the dialects that they mean. Each table has its own names first: `mistral` is a transport, too.
+# Common names for dialects. Each table has its own names first: `mistral` is a transport, too.
 ALIASES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "anthropic-messages": "anthropic",
@@ -84,7 +84,7 @@ ALIASES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def meant(name: str, known: Collection[str]) -> str | None:
-    """Return the name of a table that a word stands for, None if it stands for none.
+    """Return the name in a table that a word means, None if it means none.
 
     It is the name itself, also in capitals or with `_` for `-`, or one of its `ALIASES`.
     """
@@ -95,12 +95,12 @@ def meant(name: str, known: Collection[str]) -> str | None:
 
 
 def choices(name: object, known: Iterable[str], of_model: str | None = None) -> str:
-    """Return the end of a message about a name that is not known: what it may mean, and all that are known.
+    """Return the end of a message about an unknown name: suggestions, and all known names.
 
     Args:
         name: the name that was given.
         known: the names of the table.
-        of_model: what is meant if no name is near, and the word names a model.
+        of_model: the suggestion if no name is similar, and the word names a model.
     """
     from difflib import get_close_matches  # noqa: PLC0415 - for messages only
 
@@ -116,13 +116,13 @@ def _spelt(name: str) -> str:
 
 
 class StreamFailed(WholecallError):
-    """Raised by `Turn.raise_for_fault` when the turn holds a fatal fault, or nothing at all.
+    """Raised by `Turn.raise_for_fault` when the turn holds a fatal fault, or is empty.
 
-    Some servers quote the model's arguments in their errors, so the message shows the provider's words only up to
-    the first brace or bracket; `detail` and `error` hold all of them.
+    Some servers quote the model's arguments in their errors, so the message shows the provider's words only up to the
+    first brace or bracket; `detail` and `error` hold all of them.
 
     Attributes:
-        kind: the fault's kind, one of `wholecall.types.FaultKind`; `nothing_came` where there was no fault either.
+        kind: the fault's kind, one of `wholecall.types.FaultKind`; `nothing_came` if there was no fault either.
         detail: the fault's detail, with the provider's words.
         error: the provider's error object, or None.
     """
@@ -153,15 +153,15 @@ class BadSnapshot(WholecallError, ValueError):
 class Uncopyable:
     """An object that can neither be copied nor pickled.
 
-    Half a copy is worse than none: it would share what it was copied from, or a stream that only one can read.
+    Half a copy is worse than none: it would share state with its original, or a stream that only one of them can read.
     """
 
-    INSTEAD: ClassVar = "it stands for one stream"  # what the caller is told
+    INSTEAD: ClassVar = "it stands for one stream"  # the message for the caller
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         """Refuse `pickle`, `copy.copy` and `copy.deepcopy`.
 
         Raises:
-            TypeError: always; the message says what to do instead.
+            TypeError: always; the message names the alternative.
         """
         raise TypeError(f"a {type(self).__name__} can be neither copied nor pickled: {self.INSTEAD}")

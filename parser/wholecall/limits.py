@@ -16,12 +16,12 @@ MIB = 1024 * KIB
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Bounds on what a stream may hold; None switches a bound off.
+    """Bounds on the content of a stream; None switches a bound off.
 
     Attributes:
         max_line_bytes: one line of the framing; a longer one ends the stream, `line_too_long`.
         max_event_bytes: the data of one event; a larger one is skipped, `event_too_large`.
-        max_stream_bytes: the whole stream; what goes beyond ends it, `stream_too_large`. Off by default.
+        max_stream_bytes: the whole stream; bytes beyond end it, `stream_too_large`. Off by default.
         max_calls: tool calls per choice; later ones share one drop `too_many_calls`.
         max_choices: choices per turn; fragments of later ones are ignored and counted.
         max_turns: turns that a parser keeps; the oldest is removed, and ended if it was still running.
@@ -36,7 +36,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
         max_recovery_bytes: longer texts are parsed strictly but never recovered.
         max_held_text: characters of text that are held until it is known whether they are a call written as text.
         max_edits: recovery gives up beyond this many edits.
-        max_pending_frames_bytes: what is kept of a stream whose dialect is not known yet, 200 more for each frame.
+        max_pending_frames_bytes: the frames kept of a stream whose dialect is not known yet, plus 200 for each frame.
         max_raw_bytes: how much of a faulty frame or an oversized call is kept as raw text.
         max_faults: faults that a turn keeps; the rest are events only.
     """
@@ -68,7 +68,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
 
     @classmethod
     def gateway(cls) -> Limits:
-        """Return bounds for services that read many streams of strangers at once: a stream must not cost its neighbours."""
+        """Return bounds for services that read many untrusted streams at once: a stream must not harm others."""
         return cls(
             max_line_bytes=4 * MIB,
             max_event_bytes=4 * MIB,
@@ -87,7 +87,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
 
     @classmethod
     def desktop(cls) -> Limits:
-        """Return bounds for one user's program that reads a provider of their choice: a long session, whole files as arguments."""
+        """Return bounds for one user's program that reads one provider: long sessions, whole files as arguments."""
         return cls(
             max_line_bytes=64 * MIB,
             max_event_bytes=128 * MIB,

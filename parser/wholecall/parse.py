@@ -1,11 +1,11 @@
-"""From argument text to a verdict, with a check against the tool where that is known.
+"""From argument text to a verdict, with a check against the tool if the tool is known.
 
-Theory of operation. The text is read by the ladder of `wholecall.arguments.ladder`, whatever the tool. What could be
-be read is then checked against the tool, which can only make the verdict worse; integers are made safe last. The text
-of an answer takes the same way; a value that fits as it came stays as it came.
+Theory of operation. The text is read by the ladder of `wholecall.arguments.ladder`, whatever the tool. A value that
+could be read is then checked against the tool, which can only make the verdict worse; integers are made safe last. The
+text of an answer is treated in the same way; a value that already fits is not changed.
 
-A text that was cut has no verdict but a drop. What it shows is a snapshot of another type (`partial_json`), so that
-nothing takes it for arguments.
+A text that was cut has no verdict but a drop. Its visible part is a snapshot of another type (`partial_json`), so that
+it cannot be mistaken for arguments.
 """
 
 from __future__ import annotations
@@ -61,17 +61,17 @@ def parse_arguments(
 
     Args:
         raw: the argument text as it arrived.
-        ended: how the call ended. `"clean"`: the provider ended it; `"length"`: the turn was cut for length
-            or by a content filter; `"open"`: the stream ended without any terminal evidence.
-        tool: what the arguments have to fit: a `Tool` (made once, used often), or what describes one.
-        policy: which rungs count, and what a cut turn may still emit.
+        ended: how the call ended. `"clean"`: the provider ended it; `"length"`: the turn was cut for length or by a
+            content filter; `"open"`: the stream ended without any terminal evidence.
+        tool: the tool that the arguments have to fit: a `Tool` (made once, used often), or its description.
+        policy: which rungs count, and which calls a cut turn may still emit.
         limits: bounds in bytes, characters and levels; a breach drops the call.
 
     Returns:
         A verdict with `arguments` if the call may be executed, else with a `reason`.
 
     Raises:
-        TypeError, ValueError, ImportError: `tool` describes no tool; see `Tool`.
+        TypeError, ValueError, ImportError: `tool` does not describe a tool; see `Tool`.
     """
     check = None
     if tool is not None:
@@ -80,7 +80,7 @@ def parse_arguments(
 
 
 def accept(verdict: Verdict, raw: str, check: Check | None, policy: Policy, limits: Limits) -> Verdict[Any]:
-    """Return the last word on a text that was read, held against its tool if that is known."""
+    """Return the final verdict on a text that was read, checked against its tool if that is known."""
     if check is not None and verdict.arguments is not None:
         verdict = fit(verdict, raw, check, policy, limits)
     if policy.json_safe_ints:
@@ -114,8 +114,9 @@ def parse_output(
 
     Args:
         raw: the text as it arrived.
-        output: what the answer has to be, as for `ToolCallParser`.
-        ended: how the answer ended, as for `parse_arguments`; one that was cut is dropped, even where it is whole JSON.
+        output: the type of the answer, as for `ToolCallParser`.
+        ended: how the answer ended, as for `parse_arguments`; an answer that was cut is dropped, even if it is whole
+            JSON.
         policy: which rungs count.
         limits: bounds in bytes, characters and levels; a breach drops the answer.
 
@@ -123,7 +124,7 @@ def parse_output(
         The value, or why there is none.
 
     Raises:
-        TypeError, ValueError, ImportError: `output` describes no answer.
+        TypeError, ValueError, ImportError: `output` does not describe an answer.
     """
     check = answer_check(output)
     if ended != "clean":
@@ -134,7 +135,7 @@ def parse_output(
 def accept_output(
     raw: str, check: Check | None, policy: Policy, limits: Limits, turn: int = 0, choice: int = 0
 ) -> Output[Any] | OutputDropped:
-    """Return what a whole answer is worth, held against its type if there is one; `turn` and `choice` say whose it is."""
+    """Return the event for a whole answer, checked against its type if it has one; `turn` and `choice` locate it."""
     if not raw.strip():
         return OutputDropped(turn, choice, "empty", "there is no text", raw)
     verdict = read_answer(raw, policy, limits)
@@ -169,7 +170,7 @@ _SAFE = 2**53 - 1
 
 
 def _make_ints_safe(value: object) -> None:
-    """Replace, in place, the integers that JavaScript cannot hold by their digits as strings."""
+    """Replace, in place, the integers that JavaScript cannot represent by strings of their digits."""
     stack: list[Any] = [value]
     while stack:
         item = stack.pop()
@@ -191,11 +192,11 @@ def partial_json(text: str, *, limits: Limits = Limits()) -> PartialJson:  # noq
     `PartialJsonParser`.
 
     Args:
-        text: all that there is of it; a value of any type.
-        limits: bounds in bytes, characters and levels; what goes beyond is `invalid`.
+        text: the whole text so far; a value of any type.
+        limits: bounds in bytes, characters and levels; text beyond them is `invalid`.
 
     Returns:
-        A snapshot: to show, never to execute. `parse_arguments` and `parse_output` say what may be executed.
+        A snapshot: to show, never to execute. `parse_arguments` and `parse_output` decide whether it may be executed.
     """
     scanner = JsonScanner(limits)
     scanner.feed(text)
@@ -209,12 +210,12 @@ _KEPT = Policy(lone_surrogates="keep")  # half of a pair is JSON; only the verdi
 def json_state(text: str, *, limits: Limits = Limits()) -> JsonState:  # noqa: B008 (frozen)
     """Return whether a text is one JSON value: `complete`, `incomplete` (more text can make it one) or `invalid`.
 
-    It is the state of `partial_json(text)`, which also says where and why, at the decoder's speed where the text is
-    complete. A complete text does not say that no more comes, nor that a call may be executed: that is for the wire.
+    It is the state of `partial_json(text)`, which also reports where and why, at the decoder's speed if the text is
+    complete. A complete text does not mean that no more comes, nor that a call may be executed: the wire decides that.
 
     Args:
-        text: all that there is of it; a value of any type.
-        limits: bounds in bytes, characters and levels; what goes beyond is `invalid`.
+        text: the whole text so far; a value of any type.
+        limits: bounds in bytes, characters and levels; text beyond them is `invalid`.
     """
     fits = limits.max_arguments_bytes is None or utf8_size(text) <= limits.max_arguments_bytes
     with suppress(RecursionError):  # of a decoder, for text without a bound on its depth

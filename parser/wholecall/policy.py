@@ -11,7 +11,7 @@ from wholecall.types import Flag
 __all__ = ["Policy"]
 _private = True
 
-# What was odd about the labels or the text of a call, so that only a reading says what was meant.
+# Oddities of a call's labels or text because of which only a reading shows the meaning.
 _PUT_TOGETHER: frozenset[Flag] = frozenset(
     {
         "bound_by_order",
@@ -30,28 +30,27 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     """How calls are judged.
 
     Attributes:
-        recovery: `"lossless"` lets token-level edits with one reading through (each is listed in
-            `ToolCall.edits`), `"none"` drops what is not strictly valid after normalisation.
-        require_terminal: True drops the calls of a stream that ends without any terminal evidence
-            (`unterminated`); False emits those whose text is a complete, non-empty object, flagged.
-        truncated_turn: what to do with complete calls of a turn that ended for length or by a content
-            filter: `"emit"` flags them `turn_truncated`, `"drop"` drops them. `"drop"` holds all calls
-            until the turn ends.
-        on_bad_sibling: `"isolate"` judges each call alone, `"reject_all"` drops every call of a choice
-            in which one was dropped, or whose turn seems to hold one that was not read (`unread_call`).
-            `"reject_all"` holds all calls until the turn ends.
+        recovery: `"lossless"` lets token-level edits with one reading through (each is listed in `ToolCall.edits`),
+            `"none"` drops calls that are not strictly valid after normalisation.
+        require_terminal: True drops the calls of a stream that ends without any terminal evidence (`unterminated`);
+            False emits those whose text is a complete, non-empty object, flagged.
+        truncated_turn: treatment of complete calls of a turn that ended for length or by a content filter: `"emit"`
+            flags them `turn_truncated`, `"drop"` drops them. `"drop"` holds all calls until the turn ends.
+        on_bad_sibling: `"isolate"` judges each call alone, `"reject_all"` drops every call of a choice in which one was
+            dropped, or whose turn seems to hold a call that was not read (`unread_call`). `"reject_all"` holds all
+            calls until the turn ends.
         unknown_tool: `"drop"` calls of a tool that `tools=` does not name, or emit them with a `"flag"`, unchecked.
-        tool_names: `"exact"` takes names as they are; `"normalised"` also finds the one tool whose name differs
-            only in case, by a prefix such as `functions.`, or by a counter such as `:0`.
-        coerce: `"none"`, or `"schema"`: a string becomes the nested object, array or number that it holds where
-            the tool wants one. Each change is listed as an edit. Under `"none"` a value of another type does not fit,
-            whatever describes the tool; but a pydantic model that says `strict=False` itself is taken at its word.
+        tool_names: `"exact"` takes names as they are; `"normalised"` also finds the one tool whose name differs only in
+            case, by a prefix such as `functions.`, or by a counter such as `:0`.
+        coerce: `"none"`, or `"schema"`: a string becomes the nested object, array or number that it holds where the
+            tool wants one. Each change is listed as an edit. Under `"none"` a value of another type does not fit, for
+            any kind of tool description; but a pydantic model that sets `strict=False` itself is respected.
         lone_surrogates: `"drop"` or `"keep"` calls whose arguments hold a lone surrogate.
         json_safe_ints: True turns integers beyond 2**53 into strings, for JavaScript consumers.
-        require_reason: True drops the calls of a turn for whose end the provider gave no reason (`unterminated`).
-            It holds all calls until the turn ends.
-        silence: what a call means for which no argument text came, though its end did: `"empty"` arguments, or a
-            `"drop"` (`empty_arguments`).
+        require_reason: True drops the calls of a turn for whose end the provider gave no reason (`unterminated`). It
+            holds all calls until the turn ends.
+        silence: the meaning of a call that ended without any argument text: `"empty"` arguments, or a `"drop"`
+            (`empty_arguments`).
         refused_flags: calls with one of these flags are dropped (`ambiguous`).
     """
 
@@ -70,11 +69,11 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
 
     @classmethod
     def strict(cls) -> Policy:
-        """Return the policy for those who execute unattended: plainly right calls of plainly right turns, or none.
+        """Return the policy for unattended execution: plainly right calls of plainly right turns, or none.
 
-        Nothing is recovered, nothing is taken for `{}` because it was silent, and no call comes out whose pieces only
-        a reading of odd labels put together. A turn must end with a reason that is not a cut, and one bad call speaks
-        against its siblings. What each choice costs is in `docs/policy.md`.
+        Nothing is recovered, a call without argument text is not taken for `{}`, and no call is emitted whose pieces
+        only a reading of odd labels joined. A turn must end with a reason that is not a cut, and one bad call drops its
+        siblings. The cost of each choice is in `docs/policy.md`.
         """
         return cls(
             recovery="none",

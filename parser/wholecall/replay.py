@@ -1,8 +1,8 @@
-"""Replay recorded streams: yield the events of recordings, with the chunks that were recorded or others.
+"""Replay recorded streams: yield the events of recordings, with the recorded chunks or others.
 
-Theory of operation. Reading is the work of `wholecall.recordings`; here chunks go to a parser. The chunks are
-no part of the result: however a recording is cut, its events are the same. A file is open only while its
-events are taken.
+Theory of operation. `wholecall.recordings` reads the recordings; this module passes chunks to a parser. The chunks do
+not affect the result: however a recording is cut, its events are the same. A file is open only while its events are
+taken.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Chunking(msgspec.Struct, frozen=True):
             yield from repeat(self.size)
         random = Random(self.seed)  # noqa: S311 - reproducible cuts, no secrets
         while True:
-            yield random.randint(1, 1 << random.randrange(13))  # many tiny ones among the large
+            yield random.randint(1, 1 << random.randrange(13))  # many tiny sizes among the large
 
 
 def replay(
@@ -99,23 +99,23 @@ def replay(
                 ...
 
     Args:
-        recording: what `recordings.read` yields, or the path of a file (`"-"` for standard input). The events
+        recording: an item of `recordings.read`, or the path of a file (`"-"` for standard input). The events
             of a file that holds several recordings come one recording after the other.
-        dialect: as for `ToolCallParser`, like the others below. `"auto"` is what the recording says, if it
-            says anything, or else found from its bytes.
+        dialect: as for `ToolCallParser`, like the others below. `"auto"` is the dialect that the recording
+            names, if it names one, or else is found from its bytes.
         events: `"all"`, or `"calls"` for those without pieces of text, as for `ToolCallParser`.
         text: which calls written as text count, as for `ToolCallParser`.
         chunking: how the bytes are cut; the events do not depend on it.
         framing: how the bytes are cut into events.
         policy: how calls are judged.
-        limits: what the stream may hold.
+        limits: bounds on the stream.
 
     Raises:
         BadRecording: while iterating: the recording cannot be read; the message names it.
         UnknownDialect: at once: the dialect, the framing or the format of calls in text is not known.
-        ValueError: at once: `events` is none of its words.
+        ValueError: at once: `events` is not one of its words.
     """
-    ToolCallParser(dialect, events=events, text=text, framing=framing)  # to refuse at once what is not known
+    ToolCallParser(dialect, events=events, text=text, framing=framing)  # to refuse unknown names at once
 
     def events_of(one: Recording) -> Generator[Event]:
         chosen = dialect_of(one) if dialect == "auto" else dialect
@@ -128,7 +128,7 @@ def replay(
 
 
 def dialect_of(recording: Recording) -> str:
-    """Return the dialect that a recording names, `"auto"` where it names none or one that is not known here."""
+    """Return the dialect that a recording names, `"auto"` if it names none or one that is not known here."""
     try:
         return "auto" if recording.dialect is None else named(recording.dialect).name
     except UnknownDialect:

@@ -1,3 +1,3 @@
-"""Argument text: its value, read strictly or after repair, whole or while it arrives. Nothing here knows the wire."""
+"""Argument text: its value, read strictly or after repair, complete or while it arrives. Independent of the wire."""
 
 _private = True

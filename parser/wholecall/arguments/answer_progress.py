@@ -1,7 +1,7 @@
-"""A growing answer: what live arguments do for a call, for a JSON value that may be a list as well as an object.
+"""A growing answer: live arguments for a JSON value that may be a list as well as an object.
 
-Theory of operation. The reader is that of live arguments (`progress`) and keeps its promises: what was reported stays true,
-and nothing is read again. Only the root differs. An answer that is a string, a number or a literal has no progress.
+Theory of operation. The reader is that of live arguments (`progress`) and keeps its promises: reports stay true, and no
+text is read twice. Only the root differs. An answer that is a string, a number or a literal has no progress.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ __all__ = ["AnswerScanner", "PartialOutput"]
 
 
 class PartialOutput(PartialArguments):
-    """What was known of an answer at one moment, as `PartialArguments`; to show, never to act upon.
+    """A snapshot of an answer at one moment, as `PartialArguments`; to show, never to act upon.
 
-    Of an answer that is a list `value` is a tuple of its items, and `closed` is empty; before it begins `value` is an empty
+    For a list, `value` is a tuple of its items, and `closed` is empty; before the answer begins `value` is an empty
     mapping.
     """
 
@@ -26,14 +26,14 @@ class PartialOutput(PartialArguments):
 
     @property
     def value(self) -> Any:
-        """What is known so far, read-only: a mapping, or a tuple of the items of a list."""
+        """The value so far, read-only: a mapping, or a tuple of the items of a list."""
         if self._value is None:
             self._value = shown(self._put_together(), {})
         return self._value
 
 
 class AnswerScanner(ProgressScanner):
-    """Reads the text of an answer as it arrives, as `ProgressScanner` does; it may be an object or a list."""
+    """A reader of the text of an answer as it arrives, as `ProgressScanner`; the answer may be an object or a list."""
 
     __slots__ = ()
 
@@ -41,5 +41,5 @@ class AnswerScanner(ProgressScanner):
     _START: ClassVar = {**Grammar._START, **_OBJECT}  # noqa: SLF001
 
     def snapshot(self) -> PartialOutput:
-        """Return what is known now; costs one step per open object or list, however much they hold."""
+        """Return a snapshot; costs one step per open object or list, however large they are."""
         return PartialOutput(*self._facts())

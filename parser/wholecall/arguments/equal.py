@@ -1,6 +1,6 @@
 """Equality of decoded JSON values: two definitions, for two purposes.
 
-`same_value`: do they mean the same to the tool that is executed? Numbers are compared by value: 1 and 1.0 are equal.
+`same_value`: do they mean the same to the executed tool? Numbers are compared by value: 1 and 1.0 are equal.
 `spelled_alike`: can one writer have meant one value by both? Numbers are compared by type as well: 1 and 1.0 differ,
 and so do 0.0 and -0.0. `canonical` writes values that are spelled alike as one text.
 
@@ -16,7 +16,7 @@ __all__ = ["canonical", "same_value", "spelled_alike"]
 
 
 def same_value(one: object, other: object) -> bool:
-    """Whether two decoded values say the same: members in any order, 1 and 1.0 are one number, true is none."""
+    """Return whether two decoded values mean the same: members in any order, 1 equals 1.0, true is not a number."""
     pairs: list[tuple[Any, Any]] = [(one, other)]
     while pairs:
         one, other = pairs.pop()
@@ -34,7 +34,7 @@ def same_value(one: object, other: object) -> bool:
 
 
 def spelled_alike(one: Any, other: Any) -> bool:
-    """Whether two JSON values are equal, order of members aside; 1, 1.0 and true differ, so do 0.0 and -0.0."""
+    """Return whether two JSON values are equal, order of members aside; 1, 1.0 and true differ, so do 0.0 and -0.0."""
     pairs = [(one, other)]
     while pairs:
         one, other = pairs.pop()

@@ -1,11 +1,11 @@
 """Strict JSON in pieces: reads one value as its text arrives and calls a method of a subclass for each part.
 
-Theory of operation. A table states what may come next, from the next significant character to the step that reads
-it; a character that is not in the table ends the reading for good. Nothing is guessed and nothing is closed:
-text that is not strict JSON (RFC 8259) so far, or exceeds the limits, is not followed any further.
+Theory of operation. A table maps each significant character that may come next to the step that reads it; a character
+that is not in the table ends the reading for good. Nothing is guessed and nothing is closed: the reading stops where
+the text is not strict JSON (RFC 8259) or exceeds the limits.
 
 ====================  =======================================================================
-read as               what happens at the end of a piece
+read as               treatment at the end of a piece
 ====================  =======================================================================
 brackets, ``: ,``     one character each; nothing to remember but the open brackets
 number, literal       kept until the character that ends it: `12` may become `123`; at
@@ -15,13 +15,13 @@ string value          reported at once, decoded; a cut escape, and half of a sur
                       pair, are held back until the rest comes (at most eleven characters)
 ====================  =======================================================================
 
-String content is skipped by one search per piece. Each character is looked at once, except for text that is held
-back; memory is needed only for what is open. What a string means is decided by the decoder that also decides the verdict, so
-the two cannot disagree.
+String content is skipped by one search per piece. Each character is examined once, except for text that is held back;
+memory is needed only for open values. Strings are decoded by the decoder that also decides the verdict, so the two
+cannot disagree.
 
-Text is not followed from the first character on that has no place: in `[1, tru]` that is the second bracket, in
-`[01]` the `1`. It is found as soon as it has come, so text that is still followed is the beginning of some JSON
-text, but for the size of a number and a second value of a key, which are known when they end.
+The reading stops at the first invalid character: in `[1, tru]` that is the second bracket, in `[01]` the `1`. It is
+found as soon as it arrives. Until then the text is the beginning of some JSON text, except for the size of a number and
+a second value of a key, which are known when they end.
 
 White space and one byte order mark before the value are skipped, and white space after it.
 """
@@ -48,11 +48,11 @@ _NOT_JSON = (msgspec.DecodeError, UnicodeEncodeError)
 
 _SPACE = re.compile(f"[{JSON_SPACE}]*")
 _SCALAR = re.compile(r"[-+.0-9A-Za-z]*")
-# String content, and its last escape as group 1. A match remembers each round of a group: the bound keeps
-# that small, and whoever matches goes on where it ended.
+# String content, and its last escape as group 1. A match remembers each round of a group: the bound keeps that small,
+# and callers continue where the match ended.
 _CONTENT = re.compile(r'[^"\\\x00-\x1f]*(?:(\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))[^"\\\x00-\x1f]*){0,1000}')
 _CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
-_WRONG_ESCAPE = re.compile(r"(?:\\(?:u[0-9a-fA-F]{0,3})?)?")  # what comes after it has no place
+_WRONG_ESCAPE = re.compile(r"(?:\\(?:u[0-9a-fA-F]{0,3})?)?")  # any text after it is invalid
 _HIGH = re.compile(r"\\u[dD][89abAB]")
 _NUMERIC = frozenset("-0123456789")
 # The longest beginning of a number or a literal: `-` of `-x`, `1.` of `1.e5`, `tru` of `trux`.
@@ -72,20 +72,20 @@ def _meaning(content: str) -> str:
         return content
     try:
         meaning: str = _decode(f'"{content}"')
-    except _NOT_JSON:  # half of a surrogate pair alone, or a pair whose halves the wire cut apart
+    except _NOT_JSON:  # a lone half of a surrogate pair, or a pair that the wire split
         return plain(f'"{content}"')
     return meaning
 
 
 def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
-    """Return where the pattern, which also matches nothing, ends."""
+    """Return the end of the match of a pattern, which also matches the empty text."""
     match = pattern.match(text, at)
     assert match is not None
     return match.end()
 
 
 def _end_of_text(content: re.Match[str]) -> int:
-    """Return the end of the matched content that can be reported: before a high surrogate, as its other half may come."""
+    """Return the end of the reportable content: before a high surrogate, as its other half may follow."""
     end = content.end()
     if content.lastindex and end - content.start(1) == 6 and _HIGH.match(content.string, content.start(1)):
         return end - 6
@@ -96,9 +96,9 @@ class Grammar:
     """The position in the text of one value; a subclass overrides the methods named `_on_…`.
 
     Attributes:
-        complete: whether the text is one whole value, with nothing but white space after it.
-        stopped: whether the text stopped being strict JSON, or went beyond the limits; final.
-        reason: why it stopped, else None.
+        complete: whether the text is one complete value, with only white space after it.
+        stopped: whether the text stopped being strict JSON, or exceeded the limits; final.
+        reason: the reason for the stop, else None.
     """
 
     __slots__ = (
@@ -116,23 +116,23 @@ class Grammar:
         self.complete = False
         self.stopped = False
         self.reason: DropReason | None = None
-        self._left = 0  # how many characters of the last piece were not followed
-        self._stack: list[Table] = []  # for each open bracket: what may follow a value inside
+        self._left = 0  # number of characters of the last piece that were not read
+        self._stack: list[Table] = []  # for each open bracket: the steps that may follow a value inside
         self._expected = self._START
         self._step: Step = Grammar._between
-        self._held = ""  # what the next piece continues: a cut escape, half of a surrogate pair
-        self._reads = False  # whether a string value is open whose text is wanted
-        self._skips = False  # whether a string is open, key or value, that is not wanted
-        self._in_key = False  # whether the string that was opened last is a key
+        self._held = ""  # text that the next piece continues: a cut escape, half of a surrogate pair
+        self._reads = False  # whether an open string value's text is wanted
+        self._skips = False  # whether an unwanted string, key or value, is open
+        self._in_key = False  # whether the last opened string is a key
         self._key: list[str] = []
         self._scalar: list[str] = []
         self._scalar_size = 0
         self._scalar_begun = (
-            ""  # its pieces so far; of a long one `-1.5e+7` for `-10.55e+77`: the same may follow
+            ""  # its pieces so far; a long one is shortened, `-1.5e+7` for `-10.55e+77`: the same may follow
         )
 
     def end(self) -> None:
-        """Note that no more text comes: a whole number or literal at the top ends with it."""
+        """Note the end of the text: it ends a complete number or literal at the top."""
         at_top = not (self._stack or self.stopped)
         if at_top and self._step is Grammar._read_scalar and _WHOLE.fullmatch(self._scalar_begun):
             self._left = -self._close_scalar("", 0, 0)
@@ -151,7 +151,7 @@ class Grammar:
         self._left = end - at
 
     def _within(self, text: str) -> bool:
-        """Read a piece that lies inside the open string, perhaps up to a backslash; return whether it was so simple.
+        """Read a piece that lies inside the open string, perhaps up to a backslash; return whether that was possible.
 
         This is the short way for a piece that holds an escape. It reads all of the piece or nothing.
         """
@@ -168,14 +168,14 @@ class Grammar:
         return True
 
     def _stop(self, reason: DropReason, at: int = 0) -> int:
-        """Follow the text no further; return `at`, where the character stands that has no place."""
+        """Stop reading; return `at`, the offset of the invalid character."""
         self.stopped = True
         self.complete = False
         self.reason = reason
         self._reads = self._skips = False
         return at
 
-    # What a subclass learns.
+    # Callbacks for subclasses.
 
     def _on_key(self, key: str) -> None:
         """Take the key of a member; its value follows."""
@@ -206,10 +206,10 @@ class Grammar:
     def _on_close(self) -> None:
         """Note that the innermost object or list is closed."""
 
-    # Steps: each reads something at `at`, and returns where it ended.
+    # Steps: each reads a token at `at`, and returns its end.
 
     def _between(self, text: str, at: int) -> int:
-        """Read one character between strings and scalars, and do what the table states for it."""
+        """Read one character between strings and scalars, and take its step from the table."""
         if text[at] in JSON_SPACE:
             at = _after(_SPACE, text, at)
             if at == len(text):
@@ -275,7 +275,7 @@ class Grammar:
 
     def _string(self, text: str, at: int) -> int:
         content = _CONTENT.match(text, at)
-        assert content is not None  # the pattern also matches nothing
+        assert content is not None  # the pattern also matches the empty text
         end = content.end()
         follows = text[end : end + 1]
         if follows == '"':
@@ -289,7 +289,7 @@ class Grammar:
             return len(text)
         if known > at:
             self._take(text[at:known])
-            return known  # there is more content than one match takes, or a fault, which the next step meets
+            return known  # more content than one match takes, or a fault, which the next step finds
         self._take(text[at:end])
         return self._stop("invalid_json", _after(_WRONG_ESCAPE, text, end))
 
@@ -346,7 +346,7 @@ class Grammar:
         return end
 
     def _wrong_in_scalar(self, text: str, at: int, end: int) -> int:
-        """Return where the first character stands that no number or literal has there; `end` if all have a place."""
+        """Return the offset of the first character that no number or literal allows there; `end` if all are allowed."""
         before = self._scalar_begun
         return at + _after(_BEGINNING, before + text[at:end], 0) - len(before)
 
@@ -366,7 +366,7 @@ class Grammar:
         self._on_scalar_end(value)
         return end
 
-    # The tables: what may come next.
+    # The tables: the steps that may come next.
 
     _END: ClassVar[Table] = {}
     _OBJECT: ClassVar[Table] = {"{": _open_object}
@@ -385,6 +385,6 @@ class Grammar:
     _AFTER_ITEM: ClassVar[Table] = {",": _next_item, "]": _close}
 
 
-# Of a Grammar, a text and a place in it; returns where it has read to.
+# Takes a Grammar, a text and an offset in it; returns the offset after the text that was read.
 Step = Callable[..., int]
 Table = Mapping[str, Step]

@@ -1,21 +1,21 @@
-"""From argument text to a verdict: the only module that decodes what may be executed, and it does so once.
+"""From argument text to a verdict: the only module that decodes arguments for execution, and it does so once.
 
 Theory of operation. `read_arguments` climbs a ladder and stops at the first rung that holds:
 
 1. *strict*: the text is RFC 8259 and an object: `exact`. This is the fast path, one decode by msgspec.
-   What msgspec accepts wrongly is checked in addition, each check after a cheap guard: size, depth and long numbers
+   Text that msgspec accepts wrongly is found by further checks, each after a cheap guard: size, depth and long numbers
    before, duplicate keys and NUL after.
 2. *normalise*: the text is strict JSON once its envelope is peeled off (BOM, white space, one code fence,
-   trailing special tokens), or a string that holds an object, or one object that came twice or after `{}`.
-3. *recover*: `wholecall.arguments.recovery` rewrites the text as strict JSON; the result takes rung 1 again, and each of
-   its leaves must be a token of the input, in the same order.
+   trailing special tokens), or a string that holds an object, or one object that is repeated or follows `{}`.
+3. *recover*: `wholecall.arguments.recovery` rewrites the text as strict JSON; the result takes rung 1 again, and each
+   of its leaves must be a token of the input, in order.
 4. Everything else is dropped with a reason.
 
-Valid JSON never goes to rung 3, and no leaf is ever decoded again. Last, the way in which the call ended can only
-make the verdict worse: of a cut turn, complete and non-empty objects are kept, with a flag.
+Valid JSON never goes to rung 3, and no leaf is ever decoded again. Finally, the way in which the call ended can only
+lower the verdict: of a cut turn, complete and non-empty objects are kept, with a flag.
 
-No function here recurses. What does recurse (the decoders) sees a text only after its depth was counted;
-with `Limits(max_depth=None)` the interpreter's own `RecursionError` is the limit.
+No function here recurses. The decoders do, but receive a text only after its depth was counted; with
+`Limits(max_depth=None)` the interpreter's own `RecursionError` is the limit.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ _DETAILS: dict[DropReason, str] = {
     "number_out_of_range": "a number is too large for a float",
     "arguments_too_large": "the text has more bytes than Limits.max_arguments_bytes",
 }
-# Reasons that outrank how the call ended.
+# Reasons that outrank the way in which the call ended.
 _LIMITS = frozenset[DropReason | None](
     ["nesting_too_deep", "number_too_long", "number_out_of_range", "arguments_too_large"]
 )
 
 
 def read_arguments(raw: str, ended: Ending, policy: Policy, limits: Limits) -> Verdict:
-    """Return the verdict on the text alone, whatever the tool: it may still change."""
+    """Return the verdict on the text alone, independent of the tool: it may still change."""
     if ended != "clean" and _is_decided(raw, ended, policy, limits):
         return _dropped(_CUT[ended])
     try:
@@ -76,14 +76,14 @@ def _dropped(reason: DropReason, detail: str = "") -> Verdict:
 
 
 def _is_decided(raw: str, ended: Ending, policy: Policy, limits: Limits) -> bool:
-    """Return whether the cut alone decides: nothing of such a turn may come out, or its text only lacks an end."""
+    """Return whether the cut alone decides: no call of such a turn may be emitted, or its text only lacks an end."""
     if _exceeds(raw, limits.max_arguments_bytes):
         return False
     return not passes(ended, policy) or is_beginning(raw, limits)
 
 
 def passes(ended: str, policy: Policy) -> bool:
-    """Return whether a whole call of a turn may come out that was cut: for length, or by the end of the stream."""
+    """Return whether a complete call of a turn cut for length, or by the end of the stream, may be emitted."""
     return policy.truncated_turn == "emit" if ended == "length" else not policy.require_terminal
 
 
@@ -108,7 +108,7 @@ _BLANK = frozenset[EditKind](["bom", "whitespace"])
 
 
 def _exceeds(text: str, limit: int | None) -> bool:
-    """Whether `text` has more than `limit` UTF-8 bytes; encoded only where its length leaves that open."""
+    """Return whether `text` has more than `limit` UTF-8 bytes; encoded only if its length leaves that open."""
     if limit is None or len(text) * 4 <= limit:
         return False
     return len(text) > limit or utf8_size(text) > limit
@@ -132,7 +132,7 @@ def _judge(raw: str, policy: Policy, limits: Limits) -> Verdict:
 
 
 def _settle(read: Read, start: int, edits: list[Edit], policy: Policy, limits: Limits) -> Verdict:
-    """Judge what is strict JSON within its envelope; a string may hold an object, one level deep."""
+    """Judge text that is strict JSON within its envelope; a string may contain an object, one level deep."""
     if read.reason is not None:
         return _dropped(read.reason)
     if type(read.value) is str:
@@ -144,7 +144,7 @@ def _settle(read: Read, start: int, edits: list[Edit], policy: Policy, limits: L
 
 
 def _join(core: str, start: int, edits: list[Edit], policy: Policy, limits: Limits) -> Verdict | None:
-    """Judge several strict objects in a row: equal ones are one, and `{}` may stand before the real one."""
+    """Judge several consecutive strict objects: equal objects count as one, and `{}` may precede the real object."""
     spans = split(core, limits.max_edits)
     if len(spans) < 2:
         return None
@@ -193,10 +193,10 @@ _BESIDE = frozenset[EditKind](["leading_text", "trailing_text"])
 
 
 def read_answer(raw: str, policy: Policy, limits: Limits) -> Verdict[Any]:
-    """Return the verdict on the text of an answer, whatever its type: `arguments` holds any JSON value.
+    """Return the verdict on the text of an answer, whatever its type: `arguments` is any JSON value.
 
-    The rungs are those of arguments, with less left to reading: text beside the value makes it none, of several values
-    none is chosen, and a string stays one.
+    The rungs are those of arguments, but stricter: text next to the value makes it invalid, of several values none is
+    chosen, and a string stays a string.
     """
     try:
         return _judge_answer(raw, policy, limits)
@@ -234,7 +234,7 @@ class _Number(str):
 
 
 class _Key(str):
-    """A key, which may stand without quotes in the source."""
+    """A key, which may be unquoted in the source."""
 
     __slots__ = ()
 
@@ -247,7 +247,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> tuple[tuple[_Key, Any], ...]:
 
 
 def _faithful(found: Recovered, source: str) -> bool:
-    """Whether the leaves and keys of the recovered object are the tokens of its source, in their order."""
+    """Return whether the leaves and keys of the recovered object are the tokens of its source, in their order."""
     objects = json.loads(found.text, object_pairs_hook=_pairs, parse_int=_Number, parse_float=_Number)
     members = list(leaves(objects))
     tokens = scan(source[: found.end], found.start)
@@ -256,7 +256,7 @@ def _faithful(found: Recovered, source: str) -> bool:
 
 
 def _reads(piece: str, leaf: object) -> bool:
-    """Whether the token `piece` reads as `leaf`."""
+    """Return whether the token `piece` reads as `leaf`."""
     if piece[0] in QUOTES:
         return type(leaf) in (str, _Key) and plain(piece) == leaf
     if isinstance(leaf, (_Number, _Key)):

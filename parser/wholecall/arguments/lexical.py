@@ -3,10 +3,10 @@
 Theory of operation. A JSON object has no proper prefix that is itself a complete object, so "is this text
 complete?" never flips back and distinguishes a changed id from a new call. The scan answers it without
 parsing: it keeps a stack of open brackets, whether it is inside a string, and the last significant
-character. Text is fed in pieces, and each character is looked at once, whatever the pieces are.
+character. Text is fed in pieces, and each character is examined once, however the text is split.
 
-The scan trusts brackets and quotes alone. It does not notice a missing comma or a bad number: that is for
-the verdict on the whole text.
+The scan uses only brackets and quotes. It does not notice a missing comma or a bad number: the verdict on the whole
+text does.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|["{}\[\]]', re.DOTALL)
 
 
 def is_object(text: str) -> bool:
-    """Return whether the text is a JSON object, strictly: the quick way to learn that a text is complete."""
+    """Return whether the text is strictly a JSON object: the quick test for a complete text."""
     if not text.lstrip().startswith("{"):
         return False
     try:
@@ -39,7 +39,7 @@ def is_object(text: str) -> bool:
 
 
 def begins_object(parts: Iterable[str]) -> bool:
-    """Return whether a text in pieces begins with a brace, blanks aside; a thousand of them are not looked after."""
+    """Return whether a text in pieces begins with a brace, after at most about a thousand blanks."""
     left = _LONGEST_BLANK
     for part in parts:
         if (text := part[:_LONGEST_BLANK].lstrip()) or left < 0:
@@ -52,7 +52,7 @@ class Scan:
     """The lexical state after all text fed so far.
 
     Attributes:
-        complete: whether one whole value (object, array or string) has been closed; never flips back.
+        complete: whether one complete value (object, array or string) has been closed; never flips back.
         overfull: whether more than white space followed it.
     """
 
@@ -68,12 +68,12 @@ class Scan:
 
     @property
     def inside_string(self) -> bool:
-        """Whether a string is open, in which any text may follow."""
+        """True if a string is open, in which any text may follow."""
         return self._inside
 
     @property
     def value_may_start(self) -> bool:
-        """Whether JSON allows a value to begin at the current position."""
+        """True if JSON allows a value to begin at the current position."""
         if self.complete or self._inside:
             return False
         if self._last == ",":
@@ -93,9 +93,9 @@ class Scan:
             self._escaped = False
             return position + 1
         if '"' not in text and "\\" not in text:
-            return len(text)  # as most pieces of a long string
+            return len(text)  # most pieces of a long string
         match = _STRING.match(text, position)
-        assert match is not None  # the pattern also matches nothing
+        assert match is not None  # the pattern also matches the empty text
         position = match.end()
         if position == len(text):
             return position
@@ -108,7 +108,7 @@ class Scan:
         return position + 1
 
     def _outside(self, text: str, position: int) -> int:
-        """Read brackets and whole strings to where the value or the text ends, or a string does not."""
+        """Read brackets and complete strings up to the end of the value or the text, or to an unclosed string."""
         stack = self._stack
         for match in _TOKEN.finditer(text, position):
             token = match.group()

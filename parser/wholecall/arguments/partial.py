@@ -1,13 +1,12 @@
-"""Half-finished JSON, to show while it streams: what is closed, and how far the open string has come.
+"""Half-finished JSON, to show while it streams: the closed values, and the open string's text so far.
 
 Theory of operation. `PartialArguments` is a snapshot, not a call: it is not a dict, it has no `arguments`, and its
-value is a read-only view that is not a dict either, so nothing that executes calls takes it for one. The snapshots of
-answers (`PartialOutput`) and of texts without a stream (`PartialJson`) are of the same kind.
+value is a read-only view that is not a dict either. Therefore no code that executes calls accepts it as one. The
+snapshots of answers (`PartialOutput`) and of texts without a stream (`PartialJson`) are of the same kind.
 
-The scanner only ever appends: members to the containers on the open path, pieces to the open string. So a
-snapshot need not copy anything. It remembers how long each of them was, which costs one step per open
-container, and builds the value from these beginnings only on request. Closed members are
-shared by all snapshots of a call.
+The scanner only ever appends: members to the containers on the open path, pieces to the open string. Therefore a
+snapshot copies nothing. It records the length of each of them, which costs one step per open container, and builds the
+value from these beginnings only on request. Closed members are shared by all snapshots of a call.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ __all__ = [
 
 # Keys and list indices from the arguments down to a value; () is the arguments themselves.
 Path = tuple[Union[str, int], ...]
-# An open container, and how many members it had.
+# An open container, and its number of members at the time.
 Mark = tuple[Union[dict[str, Any], list[Any]], int]
 
 
 def size_of(value: object) -> str:
-    """Return how a repr shows what may hold argument text: its length, or nothing at all."""
+    """Return the text for a value in a repr that must not show argument text: its length, or nothing."""
     return f"<{len(value)}>" if isinstance(value, (str, tuple, list, dict, Mapping)) else "<1>"
 
 
@@ -49,7 +48,7 @@ class StringDelta(msgspec.Struct, frozen=True, gc=False):
 
     Attributes:
         path: the place of the string.
-        text: what is new, decoded and never empty; the texts of one path add up to the string.
+        text: the new text, decoded and never empty; the texts of one path add up to the string.
     """
 
     path: Path
@@ -60,7 +59,7 @@ class StringDelta(msgspec.Struct, frozen=True, gc=False):
 
 
 class Closed(msgspec.Struct, frozen=True, gc=False):
-    """A value is finished: a string, number or literal, or an object or list whose members came before it.
+    """A finished value: a string, number or literal, or an object or list whose members were reported before it.
 
     Attributes:
         path: the place of the value; each path closes at most once.
@@ -78,10 +77,10 @@ Piece = Union[StringDelta, Closed]
 
 
 class OpenText:
-    """The text of one open string in the pieces in which it came; only ever added to.
+    """The text of one open string, in the pieces in which it arrived; append-only.
 
-    It keeps the longest beginning that was asked for, so that who reads a growing string again and again pays
-    for copying it and not for its pieces.
+    It keeps the longest beginning that was requested. Repeated reads of a growing string then cost the copying, not the
+    joining of all pieces.
     """
 
     __slots__ = ("_count", "_joined", "pieces")
@@ -89,7 +88,7 @@ class OpenText:
     def __init__(self) -> None:
         self.pieces: list[str] = []
         self._joined = ""
-        self._count = 0  # how many pieces that is
+        self._count = 0  # its number of pieces
 
     def beginning(self, count: int) -> str:
         """Return the first `count` pieces as one text."""
@@ -101,9 +100,9 @@ class OpenText:
         return self._joined
 
     def compacted(self) -> OpenText:
-        """Return the same text with few pieces if it has very many; what reads this one is left alone.
+        """Return the same text with few pieces if it has very many; this object does not change for its readers.
 
-        All text is copied, so this waits until the new pieces are a part of it that makes the work linear.
+        All text is copied; this waits until the new pieces are a large enough part for the total work to be linear.
         """
         pieces = self.pieces
         if len(pieces) < 1000 or len(pieces) < len(pieces[0]) // 16:
@@ -114,7 +113,7 @@ class OpenText:
 
 
 class Partial:
-    """A snapshot of a JSON value that is still being read; later text changes nothing in it."""
+    """A snapshot of a JSON value that is still being read; later text does not change it."""
 
     __slots__ = ("_complete", "_count", "_marks", "_open_path", "_text", "_value")
 
@@ -129,18 +128,18 @@ class Partial:
         self._value: Any = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return what copies and pickles hold: what the snapshot shows, and nothing that came after it."""
+        """Return the state for copies and pickles: the content of the snapshot, without any later text."""
         marks = [(_beginning(container, count), count) for container, count in self._marks]
         text = None if self._text is None else self._text.beginning(self._count)
         return _copied, (type(self), marks, self._open_path, text, self._complete, *self._further())
 
     def _further(self) -> tuple[Any, ...]:
-        """Return what a subclass is made of besides."""
+        """Return the further fields of a subclass."""
         return ()
 
     @property
     def closed(self) -> tuple[str, ...]:
-        """The keys of the top-level members that are finished, in their order."""
+        """The keys of the finished top-level members, in order."""
         if not self._marks or isinstance(self._marks[0][0], list):
             return ()
         members, count = self._marks[0]
@@ -148,7 +147,7 @@ class Partial:
 
     @property
     def open_path(self) -> Path | None:
-        """Where text goes on: the path of the innermost value that has begun and not ended.
+        """The path of the innermost value that has begun and not ended: text continues there.
 
         () is the whole value, None before it begins and once it is complete.
         """
@@ -156,11 +155,11 @@ class Partial:
 
     @property
     def complete(self) -> bool:
-        """Whether the text is one whole value; that no more of it comes is for the wire to say."""
+        """True if the text is one complete value; only the wire can show that no more text follows."""
         return self._complete
 
     def _put_together(self) -> Any:
-        """Return the beginnings of the containers on the open path, each inside the one before it; None for nothing."""
+        """Return the beginnings of the containers on the open path, nested in each other; None if there are none."""
         path = self._open_path or ()
         inner: Any = None if self._text is None else self._text.beginning(self._count)
         for level in range(len(self._marks) - 1, -1, -1):
@@ -174,10 +173,10 @@ class Partial:
 
 
 class PartialArguments(Partial):
-    """What was known of a call's arguments at one moment; to show, never to execute.
+    """A snapshot of a call's arguments at one moment; to show, never to execute.
 
-    Later text changes nothing in a snapshot. In later snapshots of the same call (with the same `resets`)
-    strings have only grown, lists and objects have only gained members, and closed members are the same.
+    Later text does not change a snapshot. In later snapshots of the same call (with the same `resets`) strings have
+    only grown, lists and objects have only gained members, and closed members are the same.
     """
 
     __slots__ = ("_resets", "_stopped")
@@ -207,11 +206,11 @@ class PartialArguments(Partial):
 
     @property
     def value(self) -> Mapping[str, Any]:
-        """What is known so far, read-only: closed members, open containers, the open string's text so far.
+        """The value so far, read-only: closed members, open containers, the open string's text so far.
 
-        A key, a number or a literal that is not finished is not in it. It is put together when first asked
-        for, at the cost of the open containers' members and the open string's characters; what is nested in
-        it is shared with other snapshots: read it, do not change it.
+        It contains no unfinished key, number or literal. It is built on first access, at the cost of the open
+        containers' members and the open string's characters; nested values are shared with other snapshots: read them,
+        do not change them.
         """
         if self._value is None:
             self._value = shown(self._put_together(), {})
@@ -220,17 +219,17 @@ class PartialArguments(Partial):
 
     @property
     def stopped(self) -> bool:
-        """Whether the text could no longer be followed; nothing is added any more."""
+        """True if reading stopped; nothing more is added."""
         return self._stopped
 
     @property
     def resets(self) -> int:
-        """How often everything was taken back and started again."""
+        """The number of restarts, each of which discards everything before it."""
         return self._resets
 
 
 def shown(value: Any, empty: Any = None) -> Any:
-    """Return a value so that nothing executes it: an object as a read-only mapping, a list as a tuple; `empty` for None."""
+    """Return an inert form of a value: an object as a read-only mapping, a list as a tuple; `empty` for None."""
     value = empty if value is None else value
     if isinstance(value, dict):
         return MappingProxyType(value)
@@ -238,7 +237,7 @@ def shown(value: Any, empty: Any = None) -> Any:
 
 
 def _beginning(container: dict[str, Any] | list[Any], count: int) -> Any:
-    """Return a copy of the first `count` members of a container that has only been added to since."""
+    """Return a copy of the first `count` members of a container that has only grown since."""
     return container[:count] if isinstance(container, list) else dict(islice(container.items(), count))
 
 
@@ -252,5 +251,5 @@ def _copied(
     return view(marks, open_path, pieces, *facts)
 
 
-# What a snapshot is made of: the open containers, `open_path`, the open string, `complete`, `stopped`, `resets`.
+# The facts of a snapshot: the open containers, `open_path`, the open string, `complete`, `stopped`, `resets`.
 Facts = tuple[Sequence[Mark], Union[Path, None], Union[OpenText, None], bool, bool, int]

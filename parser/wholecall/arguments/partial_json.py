@@ -1,10 +1,9 @@
-"""A growing JSON text without a stream: what live arguments do for a call, for a value of any type.
+"""A growing JSON text without a stream: live arguments for a value of any type instead of a call.
 
-Theory of operation. The reader is that of live arguments (`progress`) and keeps its promises: what was shown stays
-true, nothing is read again when a piece comes, nothing is closed or guessed. Two things are different. The value may be
-of any type; a string at the top grows as any other does, a number or a literal at the top ends with white space or with
-the text (`12` may become `123`). And the text is one that nobody else bounds, so it is not followed beyond
-`max_arguments_bytes`.
+Theory of operation. The reader is that of live arguments (`progress`) and keeps its promises: shown values stay true,
+no text is read twice, nothing is closed or guessed. Two things are different. The value may be of any type; a string at
+the top grows like any other, a number or a literal at the top ends with white space or with the text (`12` may become
+`123`). And the text is not bounded elsewhere; the reader stops at `max_arguments_bytes`.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ __all__ = ["JsonScanner", "PartialJson"]
 
 
 class PartialJson(Partial):
-    """A snapshot of a JSON text, whole or not: to show, never to execute.
+    """A snapshot of a JSON text, complete or not: to show, never to execute.
 
-    Later text changes nothing in a snapshot. In later snapshots of the same text strings have only grown, lists and
+    Later text does not change a snapshot. In later snapshots of the same text strings have only grown, lists and
     objects have only gained members, and closed members are the same.
     """
 
@@ -60,11 +59,11 @@ class PartialJson(Partial):
 
     @property
     def value(self) -> Any:
-        """What is known so far, read-only: of an object a mapping that is no dict, of a list a tuple, else the value.
+        """The value so far, read-only: of an object a mapping that is not a dict, of a list a tuple, else the value.
 
-        It is None before anything is known. A key, a number or a literal that is not finished is not in it. It is put
-        together when first asked for, at the cost of the open containers' members and the open string's characters;
-        what is nested in it is shared with other snapshots: read it, do not change it.
+        It is None before anything is known. It contains no unfinished key, number or literal. It is built on first
+        access, at the cost of the open containers' members and the open string's characters; nested values are shared
+        with other snapshots: read them, do not change them.
         """
         if self._value is None:
             self._value = shown(self._put_together() if self._whole is None else self._whole)
@@ -72,27 +71,28 @@ class PartialJson(Partial):
 
     @property
     def state(self) -> JsonState:
-        """Whether the text is one JSON value: `complete`, `incomplete` (more text can make it one) or `invalid` (none can)."""
+        """The state of the text: `complete`, `incomplete` (more text can complete it) or `invalid` (no text can)."""
         if self._complete:
             return "complete"
         return "incomplete" if self._reason is None else "invalid"
 
     @property
     def reason(self) -> DropReason | None:
-        """Why the text is invalid, in the words of `parse_arguments`; None if it is not."""
+        """The reason why the text is invalid, in the terms of `parse_arguments`; None if it is not invalid."""
         return self._reason
 
     @property
     def offset(self) -> int | None:
-        """Where the text is invalid: characters up to the one that has no place; None if it is not.
+        """The offset of the first invalid character; None if the text is not invalid.
 
-        Of a number that is too large it is where the number begins, of a key with a second value where that one ends.
+        For a number that is too large it is the number's beginning, for a key with a second value the end of that
+        value.
         """
         return self._offset
 
 
 class JsonScanner(ProgressScanner):
-    """Reads the text of any JSON value, as `ProgressScanner` reads that of an object."""
+    """A reader of the text of any JSON value, as `ProgressScanner` is for an object."""
 
     __slots__ = ("_fed", "_most", "_scalar_open", "_size", "_whole")
 
@@ -111,7 +111,7 @@ class JsonScanner(ProgressScanner):
         self._whole: Any = None  # its value once it is closed
 
     def feed(self, delta: str) -> list[Piece]:
-        """Read more text, cut anywhere, as far as the limits allow."""
+        """Read more text, split anywhere, as far as the limits allow."""
         if self.stopped:
             return []
         self._size += len(delta) if delta.isascii() else utf8_size(delta)
@@ -121,7 +121,7 @@ class JsonScanner(ProgressScanner):
         return super().feed(delta)
 
     def _feed_the_last(self, delta: str, beyond: int) -> list[Piece]:
-        """Read what has room of a piece that goes beyond the limit, whatever the pieces are."""
+        """Read the part within the limit of a piece that exceeds it, however the text is split."""
         data = delta.encode("utf-8", "surrogatepass")
         end = len(data) + beyond
         while data[end] & 0xC0 == 0x80:  # not the first byte of a character
@@ -134,7 +134,7 @@ class JsonScanner(ProgressScanner):
         return told
 
     def partial(self) -> PartialJson:
-        """Return what is known now; costs one step per open object or list."""
+        """Return a snapshot; costs one step per open object or list."""
         text = self._text if self._shown else None
         offset = self._fed - self._left if self.stopped else None
         return PartialJson(
@@ -143,7 +143,7 @@ class JsonScanner(ProgressScanner):
 
     @property
     def open_path(self) -> Path | None:
-        """Where text goes on, as `PartialJson.open_path`."""
+        """The path at which text continues, as `PartialJson.open_path`."""
         return self._path if self._stack else () if self._scalar_open else None
 
     def _begin_value(self) -> None:

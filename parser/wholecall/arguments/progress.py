@@ -1,22 +1,22 @@
 """Live arguments: the argument text of one call, reported member by member while it streams.
 
 Theory of operation. There are two readers over one grammar (`wholecall.arguments.grammar`). Both are linear in the
-text, however it is cut: nothing is read again when a piece arrives. `ProgressScanner` builds the whole value and
-reports everything; `StringWatcher` reports one string, builds nothing and keeps nothing.
+text, however it is split: no text is read twice. `ProgressScanner` builds the whole value and reports everything;
+`StringWatcher` reports one string, and builds and keeps nothing.
 
 Most pieces of a long argument lie inside an open string and need no decoding. For those, `feed` makes three
 searches in C and appends; everything else goes through the grammar.
 
-What is reported stays true whatever follows: text of an open string only grows, a closed member never changes, and a
-number is reported when the character after it has come. Where the text stops being strict JSON the readers stop, and
-what they have reported stays. Of two members with one key the first stays; a second one with another value stops
-the scanner, as it would drop the call. Half of a surrogate pair whose other half never comes is reported alone, as
-JSON's grammar allows it, although such a call is dropped unless the policy keeps it.
+Reports stay true whatever follows: the text of an open string only grows, a closed member never changes, and a number
+is reported when the character after it has arrived. Where the text stops being strict JSON the readers stop, and their
+reports remain valid. Of two members with one key the first is kept; a second member with another value stops the
+scanner, as it would drop the call. Half of a surrogate pair whose other half never arrives is reported alone, as JSON's
+grammar allows it, although such a call is dropped unless the policy keeps it.
 
-A path is a tuple, so each report costs as much as its depth, which `max_depth` bounds. Of the limits only those on
-depth and on numbers apply here: the size of a call's text is bounded where it is collected.
+A path is a tuple; each report costs its depth, which `max_depth` bounds. Of the limits only those on depth and on
+numbers apply here: the size of a call's text is bounded where it is collected.
 
-None of this is a verdict. Whether a call is whole, and what its arguments are, is decided by `ToolCall` alone.
+None of this is a verdict. Only `ToolCall` decides whether a call is complete, and which arguments it has.
 """
 
 from __future__ import annotations
@@ -42,26 +42,26 @@ __all__ = ["Closed", "PartialArguments", "Path", "Piece", "ProgressScanner", "St
 
 
 class _Level:
-    """An open object or list: its members so far, its place, and which of its members comes next."""
+    """An open object or list: its members so far, its place, and the key or index of its next member."""
 
     __slots__ = ("key", "path", "repeats", "shown", "value")
 
     def __init__(self, value: dict[str, Any] | list[Any], path: Path, *, shown: bool) -> None:
         self.value = value
         self.path = path
-        self.shown = shown  # False inside a member whose key was there before
-        self.key: Any = 0  # of the member that comes next: a str, or an index
-        self.repeats = False  # that key was there before
+        self.shown = shown  # False inside a member with a repeated key
+        self.key: Any = 0  # of the next member: a str, or an index
+        self.repeats = False  # whether that key is repeated
 
 
 class ProgressScanner(Grammar):
-    """Reads one call's argument text as it arrives; returns what is new, and shows what is known.
+    """A reader of one call's argument text as it arrives, which returns new pieces and snapshots.
 
     Attributes:
-        complete: whether the text is one whole object. Only the wire can show that the call is over.
-        stopped: whether the text could no longer be followed: it is not strict JSON, goes beyond `max_depth` or
-            `max_number_chars`, holds something after its object, is not an object, or gives one key two values.
-        resets: how often everything was taken back and started again.
+        complete: whether the text is one complete object. Only the wire can show that the call has ended.
+        stopped: whether reading stopped: the text is not strict JSON, exceeds `max_depth` or `max_number_chars`, has
+            content after its object, is not an object, or gives one key two values.
+        resets: the number of restarts, each of which discards everything before it.
     """
 
     __slots__ = ("_append", "_levels", "_marks", "_out", "_path", "_shown", "_text", "resets")
@@ -74,16 +74,16 @@ class ProgressScanner(Grammar):
         super()._begin()
         self._out: list[Piece] = []
         self._levels: list[_Level] = []  # from the arguments down; the arguments stay when they are closed
-        self._marks: tuple[Mark, ...] | None = ()  # None: to be made on request
-        self._path: Path = ()  # of the innermost value that is open and reported
+        self._marks: tuple[Mark, ...] | None = ()  # None: made on request
+        self._path: Path = ()  # of the innermost open value that is reported
         self._shown = False  # whether the value that began last is reported
         self._text: OpenText | None = None  # of the open string
-        self._append: Callable[[str], None] | None = None  # where a piece that is plain text goes
+        self._append: Callable[[str], None] | None = None  # takes a piece of plain text
 
     def feed(self, delta: str) -> list[Piece]:
-        """Read more argument text, cut anywhere; return what is new, in the order of the text.
+        """Read more argument text, split anywhere; return the new pieces, in the order of the text.
 
-        Never raises, whatever the text holds. Nothing comes once the scanner has stopped.
+        Never raises, whatever the text contains. Returns nothing after the scanner has stopped.
         """
         append = self._append
         if append is not None and delta.isprintable() and "\\" not in delta and '"' not in delta and delta:
@@ -92,29 +92,28 @@ class ProgressScanner(Grammar):
         return self._read(delta)
 
     def reset(self, text: str = "") -> list[Piece]:
-        """Start again with `text`: what was reported so far was replaced. The next snapshot counts one reset more."""
+        """Start again with `text`, which replaces all reports so far. The next snapshot counts one more reset."""
         self.resets += 1
         self._begin()
         return self.feed(text)
 
     def snapshot(self) -> PartialArguments:
-        """Return what is known now; costs one step per open object or list, however much they hold."""
+        """Return a snapshot; costs one step per open object or list, however large they are."""
         return PartialArguments(*self._facts())
 
     def _facts(self) -> Facts:
-        """Return what a snapshot is made of."""
         text = self._text if self._shown else None
         return self._open_marks(), self.open_path, text, self.complete, self.stopped, self.resets
 
     def _open_marks(self) -> tuple[Mark, ...]:
-        """Return the open objects and lists, and how many members each has."""
+        """Return the open objects and lists, each with its number of members."""
         if self._marks is None:
             self._marks = tuple((level.value, len(level.value)) for level in self._levels if level.shown)
         return self._marks
 
     @property
     def open_path(self) -> Path | None:
-        """Where text goes on, as `PartialArguments.open_path`."""
+        """The path at which text continues, as `PartialArguments.open_path`."""
         return self._path if self._stack else None
 
     def _read(self, delta: str) -> list[Piece]:
@@ -129,7 +128,7 @@ class ProgressScanner(Grammar):
                 self._append = text.pieces.append
         return out
 
-    # What the grammar reports.
+    # Callbacks of the grammar.
 
     def _on_key(self, key: str) -> None:
         top = self._levels[-1]
@@ -195,19 +194,19 @@ class ProgressScanner(Grammar):
 
 
 class StringWatcher(Grammar):
-    """Reads one call's argument text as it arrives, and returns the text of one string in it, nothing else.
+    """A reader of one call's argument text as it arrives, which returns only the text of one string in it.
 
-    This is the cheapest way to show a file while it is written. The text elsewhere is only checked for syntax. If
-    the value at the path is not a string, nothing is ever returned.
+    This is the cheapest way to show a file while it is written. Other text is only checked for syntax. If the value at
+    the path is not a string, no text is returned.
 
     Attributes:
         path: the keys and indices down to the string.
         open: whether the string has begun and not ended.
         closed: whether the string has ended.
         complete: as `ProgressScanner.complete`.
-        stopped: as `ProgressScanner.stopped`, but keys that come twice are noticed on the way to the string
-            only, and then stop the watcher whatever their values.
-        resets: how often everything was taken back and started again.
+        stopped: as `ProgressScanner.stopped`, but repeated keys are noticed only on the path to the string, and stop
+            the watcher whatever their values.
+        resets: the number of restarts, each of which discards everything before it.
     """
 
     __slots__ = ("_at", "_level", "_met", "_out", "_passes", "_plain", "closed", "open", "path", "resets")
@@ -229,9 +228,9 @@ class StringWatcher(Grammar):
     def _begin(self) -> None:
         super()._begin()
         self._out: list[str] = []
-        self._level = 0  # how many objects and lists are open on the way to the string
-        self._at: str | int = 0  # the key or index in the innermost of them
-        self._met = 0  # up to which level the path's keys were seen
+        self._level = 0  # number of open objects and lists on the path to the string
+        self._at: str | int = 0  # the key or index in the innermost one
+        self._met = 0  # the level up to which the path's keys were seen
         self._plain = False  # whether the watched string is open and the next piece begins a character
         self._passes = False  # the same for any other string
         self.open = False
@@ -240,7 +239,7 @@ class StringWatcher(Grammar):
     def feed(self, delta: str) -> str:
         """Read more argument text, cut anywhere; return the string's new text, decoded, often empty.
 
-        Never raises, whatever the text holds.
+        Never raises, whatever the text contains.
         """
         if delta.isprintable() and "\\" not in delta and '"' not in delta:
             if self._plain:
@@ -250,7 +249,7 @@ class StringWatcher(Grammar):
         return self._read(delta)
 
     def reset(self, text: str = "") -> str:
-        """Start again with `text`: what was reported so far was replaced."""
+        """Start again with `text`, which replaces all text returned so far."""
         self.resets += 1
         self._begin()
         return self.feed(text)
@@ -262,11 +261,11 @@ class StringWatcher(Grammar):
         self._passes = self._skips and not self._held
         return "".join(self._out)
 
-    # What the grammar reports.
+    # Callbacks of the grammar.
 
     @property
     def _on_way(self) -> bool:
-        """Whether the innermost open object or list is on the way to the string."""
+        """Return whether the innermost open object or list is on the path to the string."""
         return self._level == len(self._stack)
 
     def _wants_key(self) -> bool:
@@ -296,7 +295,7 @@ class StringWatcher(Grammar):
 
     def _on_open(self, container: dict[str, Any] | list[Any]) -> None:  # noqa: ARG002
         level = self._level
-        on_way = level == 0 or self._at == self.path[level - 1]  # never so inside of what is not on the way
+        on_way = level == 0 or self._at == self.path[level - 1]  # never true inside a container off the path
         if on_way and level < len(self.path):
             self._level += 1
             self._at = 0  # or a key, as soon as one is read

@@ -3,9 +3,9 @@
 Theory of operation
 -------------------
 One pass over the tokens of the text (see `wholecall.arguments.tokens`) with one small table of states: which kind of
-token may come next, and how it is handled. The writer copies tokens into strict, compact JSON and notes
-every deviation as an edit. It never closes a bracket or a string, never invents a comma, a colon, a key or
-a value, and never looks back: the first token without a place in the table is a fault, and ends the attempt.
+token may come next, and how it is handled. The writer copies tokens into strict, compact JSON and records every
+deviation as an edit. It never closes a bracket or a string, never invents a comma, a colon, a key or a value, and never
+looks back: the first token that is not in the table is a fault, and ends the attempt.
 
 The object may have text around it: before it words and brace groups that are not objects (``use {x}:``),
 but no ``"`` and no ``[``; after it, closing brackets only, or words without quotes and brackets. Anything
@@ -36,7 +36,7 @@ class Recovered(NamedTuple):
 
     Attributes:
         text: the object, strict and compact.
-        edits: what was changed, each at its offset in the source.
+        edits: the changes, each at its offset in the source.
         start: the first character of the object in the source.
         end: the character after the object in the source.
     """
@@ -48,11 +48,11 @@ class Recovered(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """Why there is no single reading.
+    """The reason why there is no single reading.
 
     Attributes:
         reason: the reason to drop the call with.
-        start: the first character of the token that has no place.
+        start: the first character of the invalid token.
         end: the character after that token.
     """
 
@@ -62,7 +62,7 @@ class Fault(NamedTuple):
 
 
 def recover(text: str) -> Recovered | Fault:
-    """Rewrite `text`, which is not strict JSON, as one strict JSON object, or say why not.
+    """Rewrite `text`, which is not strict JSON, as one strict JSON object, or return the fault.
 
     Args:
         text: argument text without surrounding white space.
@@ -87,7 +87,7 @@ def recover(text: str) -> Recovered | Fault:
 
 # --- the envelope --------------------------------------------------------------------------------------
 
-# What servers leave when they cut a model's output into calls.
+# Remains that servers leave when they split a model's output into calls.
 SPECIAL_TOKENS = (
     *("<|im_end|>", "<|endoftext|>", "<|end_of_text|>", "</s>"),  # ChatML, GPT, Llama, Mistral
     *("<|call|>", "<|end|>", "<|return|>"),  # Harmony
@@ -103,7 +103,7 @@ _MAX_SPECIAL_TOKENS = 8
 
 
 def peel(raw: str) -> tuple[int, int, list[Edit]]:
-    """Return where the text within its envelope starts and ends, and what was peeled off."""
+    """Return where the text within its envelope starts and ends, and the edits that removed it."""
     start, end = _trim(raw, 0, len(raw))
     edits = _blanks(raw, 0, start) + _blanks(raw, end, len(raw))
     fenced = False
@@ -139,7 +139,7 @@ _ODD_SPACES: dict[EditKind, re.Pattern[str]] = {
 
 
 def _blanks(raw: str, start: int, end: int) -> list[Edit]:
-    """Return the edits for peeled white space: one for BOMs, one for what else JSON does not know."""
+    """Return the edits for peeled white space: one for BOMs, one for other white space that JSON lacks."""
     edits: list[Edit] = []
     for kind, pattern in _ODD_SPACES.items():
         match = pattern.search(raw, start, end)
@@ -153,7 +153,7 @@ def _blanks(raw: str, start: int, end: int) -> list[Edit]:
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _PYTHON = {"True": "true", "False": "false", "None": "null"}
 _LITERALS = {"true": "true", "false": "false", "null": "null", **_PYTHON}
-# Names that other languages read as values: as a key they have two readings.
+# Names that other languages read as values: as keys they have two readings.
 _NO_KEYS = frozenset([*_LITERALS, "NaN", "Infinity", "undefined"])
 
 
@@ -171,7 +171,7 @@ class _Writer:
         self.comma: int | None = None  # the offset of a comma that was read but not yet written
 
     def take(self, token: Token) -> DropReason | None:
-        """Take one token, or return why it has no place."""
+        """Take one token, or return the reason why it is invalid here."""
         action = _TABLE[self.state].get(token.kind)
         return "invalid_json" if action is None else action(self, token)
 
@@ -250,7 +250,7 @@ class _Writer:
 _Row = dict[str, Callable[[_Writer, Token], "DropReason | None"]]
 _KEY: _Row = {"string": _Writer.key, "word": _Writer.key}
 _VALUE: _Row = {"string": _Writer.scalar, "word": _Writer.scalar, "{": _Writer.open, "[": _Writer.open}
-# state -> what may come next -> how it is handled. A closing bracket is only in the rows of its own kind.
+# state -> token that may come next -> its handler. A closing bracket is only in the rows of its own kind.
 _TABLE: dict[str, _Row] = {
     "first {": {**_KEY, "}": _Writer.close},
     "next {": {**_KEY, "}": _Writer.close, ",": _Writer.skip_comma},
@@ -292,7 +292,7 @@ _ONLY_CLOSERS = re.compile(r"[\]}\s]*")
 
 
 def _end_of_group(text: str, start: int) -> int:
-    """Return where the brace group ends that is not an object (no quotes, colons, brackets in it), or -1."""
+    """Return the end of the brace group if it is not an object (no quotes, colons, brackets in it), or -1."""
     depth = 0
     for match in _GROUP_STOPS.finditer(text, start):
         stop = match.group()
@@ -343,7 +343,7 @@ def _after(text: str, end: int) -> list[Edit] | Fault:
 
 
 def _tail(text: str, start: int, edits: list[Edit]) -> list[Edit] | Fault:
-    """Return the edits with one for closing brackets or words, or the fault that it might be a document."""
+    """Return the edits with one for closing brackets or words, or a fault if it might be a document."""
     structure = _STRUCTURE.search(text, start)
     if structure is None or _ONLY_CLOSERS.fullmatch(text, start):
         return [*edits, Edit("trailing_text", start)]
@@ -362,7 +362,7 @@ _LIKE_SCALAR = re.compile(r"[-+]?\.?[0-9]|[-+]?(?:NaN|Infinity)\b|(?:True|False)
 
 
 def _refuse(text: str) -> Fault:
-    """Return why a text that begins with no object, or holds none, is dropped."""
+    """Return the fault of a text that does not begin with an object, or contains none."""
     if text[:1] == "[":
         read = _read(text, 0)
         return read if isinstance(read, Fault) else Fault("not_an_object", 0, read.end)

@@ -35,19 +35,19 @@ class Read(msgspec.Struct, frozen=True, gc=False):
 _NO_FLAGS: tuple[Flag, ...] = ()
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
-_ENDS_EARLY = "Input data was truncated"  # what msgspec says of nothing but that
-_INT_DIGITS = 4300  # what CPython and msgspec turn into an int
+_ENDS_EARLY = "Input data was truncated"  # msgspec's message for this fault only
+_INT_DIGITS = 4300  # the digits that CPython and msgspec convert to an int
 
 
 def is_json(text: str) -> bool:
-    """Whether a text is RFC 8259 within the limits that hold by default."""
+    """Return whether a text is RFC 8259 within the default limits."""
     return read_strict(text, Policy(), Limits()).reason is None
 
 
 def read_strict(text: str, policy: Policy, limits: Limits, *, lists: bool = False) -> Read:
     """Read `text` as RFC 8259 within the limits: one decode, and checks for its blind spots.
 
-    The members of an object are looked at; with `lists` also those of a list, which is no argument object.
+    The members of an object are checked; with `lists` also those of a list, which is not an argument object.
     """
     deep = limits.max_depth
     if deep is not None and len(text) > deep and _nests_deeper(text, deep):
@@ -56,7 +56,7 @@ def read_strict(text: str, policy: Policy, limits: Limits, *, lists: bool = Fals
         value = _decode(
             text if text.isascii() else text.encode()
         )  # else the text keeps a second copy of itself
-    except msgspec.ValidationError:  # well-formed so far, but a number that Python cannot hold
+    except msgspec.ValidationError:  # well-formed so far, but a number that Python cannot represent
         return Read(reason=fault_of_number(text))
     except (msgspec.DecodeError, UnicodeEncodeError):
         reason, value = _decode_surrogates(text)
@@ -77,7 +77,7 @@ def read_strict(text: str, policy: Policy, limits: Limits, *, lists: bool = Fals
 
 
 def is_beginning(text: str, limits: Limits) -> bool:
-    """Whether a text is the beginning of one JSON value, within the limits so far: all that it lacks is its end."""
+    """Return whether a text is the beginning of one JSON value, within the limits so far: only its end is missing."""
     deep = limits.max_depth
     if deep is not None and len(text) > deep and _nests_deeper(text, deep):
         return False
@@ -91,12 +91,12 @@ def is_beginning(text: str, limits: Limits) -> bool:
 
 
 def fault_of_number(text: str) -> DropReason:
-    """Return why Python cannot hold a number of a text that is well-formed."""
+    """Return why Python cannot represent a number of a well-formed text."""
     return "number_too_long" if holds_number(text, _INT_DIGITS) else "number_out_of_range"
 
 
 def _nests_deeper(text: str, deep: int) -> bool:
-    """Return whether the text has more levels than that; it is scanned only if it has more brackets, in strings or not."""
+    """Return whether the text has more levels than `deep`; it is scanned only if it has more brackets in all."""
     return text.count("{") + text.count("[") > deep and nesting(text).depth > deep
 
 
@@ -104,7 +104,7 @@ _HALF = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 
 
 def _decode_surrogates(text: str) -> tuple[DropReason, object]:
-    """Decode what msgspec refuses for a lone surrogate; any other fault is `invalid_json`."""
+    """Decode text that msgspec refuses for a lone surrogate; any other fault is `invalid_json`."""
     if not _HALF.search(text):
         return "invalid_json", None
     try:
@@ -130,10 +130,10 @@ def _finite(number: str) -> float:
 
 
 def _repeats_key(text: str, value: dict[str, Any] | list[Any]) -> bool:
-    """Whether valid JSON `text` has more members than its decoded `value` has keys; cheapest bound first.
+    """Return whether valid JSON `text` has more members than its decoded `value` has keys; cheapest bound first.
 
-    Decoding loses the first of two members of one key, and with it a colon; the colons within strings come back
-    when the value is written again, unless one of them was an escape (or something cannot be written).
+    Decoding loses the first of two members of one key, and with it a colon; the colons within strings reappear when the
+    value is written again, unless one of them was an escape (or something cannot be written).
     """
     colons = text.count(":")
     if colons == (len(value) if type(value) is dict else 0):
@@ -146,14 +146,14 @@ def _repeats_key(text: str, value: dict[str, Any] | list[Any]) -> bool:
 def _written(value: dict[str, Any] | list[Any]) -> bytes | None:
     try:
         return _encode(value)
-    except UnicodeEncodeError:  # a lone surrogate, which the policy lets pass
+    except UnicodeEncodeError:  # a lone surrogate, which the policy allows
         return None
 
 
 def _count_keys(value: dict[str, Any] | list[Any]) -> int:
     keys = 0
     stack: list[Any] = [value]
-    for item in stack:  # it grows on the way
+    for item in stack:  # it grows during the loop
         values = item
         if type(item) is dict:
             keys += len(item)
@@ -163,7 +163,7 @@ def _count_keys(value: dict[str, Any] | list[Any]) -> int:
 
 
 class _DifferingKeys(ValueError):
-    """A key occurs twice with different values."""
+    """A repeated key with different values."""
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 Theory of operation
 -------------------
 `scan` walks the text once with one regular expression. Every character belongs to exactly one token, and
-no alternative can be matched in two ways, so the work is linear even for hostile text: a string that is
-never closed becomes one `open` token that runs to the end, instead of being tried again at each quote.
+no alternative can be matched in two ways; the work is linear even for hostile text: a string that is never
+closed becomes one `open` token that runs to the end, instead of being tried again at each quote.
 
 ====================  ==================================================================================
 kind                  text
@@ -17,10 +17,10 @@ kind                  text
 ``space``             white space that JSON does not know (JSON's own is skipped)
 ====================  ==================================================================================
 
-`spell` writes one string token as a strict JSON string. What it changes inside a string is limited to
-control characters (written as escapes) and escapes that JSON does not know (the backslash is taken
-literally); where a second reading exists it refuses. `plain` reads the same token directly, without
-spelling it; recovery compares the two readings.
+`spell` writes one string token as a strict JSON string. Inside a string it changes only control characters
+(written as escapes) and escapes that JSON does not know (the backslash is taken literally); if a second
+reading exists it refuses. `plain` reads the same token directly, without spelling it; recovery compares the
+two readings.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def scan(text: str, start: int = 0) -> Iterator[Token]:
             yield Token(match.group() if kind == "punctuation" else kind, match.start(), match.end())
 
 
-# What can stand inside a string and matters: an escape, a control character, a straight quote.
+# The relevant content of a string: an escape, a control character, a straight quote.
 _INSIDE = re.compile(r'\\(?:u[0-9a-fA-F]{4}|[\s\S])|[\x00-\x1f"]')
 _QUOTE_EDITS: dict[str, EditKind] = {
     "'": "single_quotes",
@@ -109,7 +109,8 @@ _QUOTE_EDITS: dict[str, EditKind] = {
 _NEUTRAL = frozenset(['\\"', "\\\\", "\\/"])
 _MEANT = frozenset("bfnrtu")
 _SHORT = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
-# Escapes that JSON does not know but other languages do: two readings. In single quotes Python's count too.
+# Escapes that JSON does not know but other languages do: two readings. In single quotes Python's escapes
+# count too.
 _FOREIGN = r"['\u2018\u2019\u201c\u201d\x00-\x1f\x7f\u2028\u2029]|x[0-9a-fA-F]{2}|u\{|U[0-9a-fA-F]{8}|N\{|0"
 _FOREIGN_DOUBLE = re.compile(_FOREIGN)
 _FOREIGN_SINGLE = re.compile(_FOREIGN + r"|[avxNU0-7]")
@@ -119,12 +120,12 @@ _CLEAN = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\
 
 
 def spell(source: str) -> tuple[str, list[tuple[EditKind, int]]] | None:
-    """Write the string token `source` as strict JSON, or return None where it has several readings.
+    """Write the string token `source` as strict JSON, or return None if it has several readings.
 
     Returns:
         The JSON string and, at most once per kind, each edit with its offset in `source`.
     """
-    if _CLEAN.fullmatch(source):  # nearly all of them
+    if _CLEAN.fullmatch(source):  # nearly all strings
         return source, []
     quote = source[0]
     seen: dict[EditKind, int] = {}
@@ -176,13 +177,13 @@ def _meaning(match: re.Match[str]) -> str:
 
 
 def plain(source: str) -> str:
-    """Read the string token `source` directly: known escapes are resolved, all else stays as it is."""
+    """Read the string token `source` directly: known escapes are resolved, all other text is kept."""
     escapes = _ESCAPE_OR_APOSTROPHE if source[0] == "'" else ESCAPE
     value = escapes.sub(_meaning, source[1:-1])
     return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
-# --- strict JSON: what can be seen without a lexer -----------------------------------------------------
+# --- strict JSON: facts that need no lexer -------------------------------------------------------------
 
 _STRUCTURE = b'{}[]:"'
 _NO_STRUCTURE = bytes(byte for byte in range(256) if byte not in _STRUCTURE)
@@ -213,10 +214,10 @@ def members(text: str) -> int:
 
 
 def _outside(text: str) -> tuple[bytes, bool]:
-    """Return the brackets and colons of `text` that stand outside strings, and whether a string stays open.
+    """Return the brackets and colons of `text` that are outside strings, and whether a string stays open.
 
-    Every pass runs in C. A pair of adjacent quotes may go: it is a string without structure in it, or the
-    seam of two strings.
+    Every pass runs in C. A pair of adjacent quotes may be removed: it is a string without structure in it, or
+    the seam of two strings.
     """
     data = text.encode("utf-8", "surrogatepass")
     if b'\\"' in data:
@@ -226,7 +227,7 @@ def _outside(text: str) -> tuple[bytes, bool]:
 
 
 def holds_half(text: str) -> bool:
-    """Whether the text holds half of a surrogate pair, which the next one may complete."""
+    """Return whether the text contains half of a surrogate pair, which the next text may complete."""
     return not text.isascii() and _HALF.search(text) is not None
 
 
@@ -241,9 +242,9 @@ def utf8_size(text: str) -> int:
 
 
 def holds_number(text: str, longest: int) -> bool:
-    """Whether a number outside the strings of `text` has more than `longest` characters.
+    """Return whether a number outside the strings of `text` has more than `longest` characters.
 
-    Such a run covers a multiple of its length, so only these places are looked at first.
+    Such a run covers a multiple of its length, therefore only these places are checked first.
     """
     for at in range(0, len(text), max(longest + 1, 1)):
         before, after = text[max(at - longest, 0) : at], text[at : at + longest + 1]

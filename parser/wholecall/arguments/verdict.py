@@ -1,4 +1,4 @@
-"""The verdict on an argument text: whether it can be executed, and what was changed to read it."""
+"""The verdict on an argument text: whether it can be executed, and the edits made to read it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
     ArgsT = TypeVar("ArgsT", default=dict[str, Any])
-else:  # what only a type checker knows is the default
+else:  # only a type checker knows the default
     from typing import TypeVar
 
     ArgsT = TypeVar("ArgsT")
@@ -24,8 +24,8 @@ class Edit(msgspec.Struct, frozen=True, gc=False):
     """One change that made argument text readable.
 
     Attributes:
-        kind: what was changed.
-        offset: where, in characters from the start of the raw argument text.
+        kind: the kind of change.
+        offset: its place, in characters from the start of the raw argument text.
     """
 
     kind: EditKind
@@ -33,16 +33,16 @@ class Edit(msgspec.Struct, frozen=True, gc=False):
 
 
 class Verdict(msgspec.Struct, Generic[ArgsT], frozen=True):
-    """What a text of arguments is worth.
+    """The verdict on a text of arguments.
 
     Attributes:
         status: `exact`, `normalised`, `recovered` or `empty`; `dropped` means: do not execute.
         arguments: the decoded object, None if dropped.
-        edits: what was changed to read the text, offsets in characters of the raw text.
-        flags: what was odd about it, sorted.
+        edits: the changes made to read the text, offsets in characters of the raw text.
+        flags: its oddities, sorted.
         reason: why it was dropped, else None.
-        detail: a sentence for people; it never holds argument text.
-        value: what the tool's type made of the arguments; None if dropped, or if no tool was given.
+        detail: a sentence for people; it never contains argument text.
+        value: the arguments converted to the tool's type; None if dropped, or if no tool was given.
     """
 
     status: Status | Literal["dropped"]

@@ -1,4 +1,4 @@
-"""Repair inside a server: an ASGI middleware, behind which every client gets whole tool calls or none.
+"""Repair inside a server: an ASGI middleware that gives every client whole tool calls or none.
 
 ::
 

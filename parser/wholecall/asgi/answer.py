@@ -1,12 +1,12 @@
 """One answer of an application, on its way to the client.
 
-Theory of operation. The beginning of an event stream goes on at once, and each body message through a `Repairer`: what
-may go out goes out in the same `send`, and what is held makes no message. What is labelled as JSON or as text waits
-for its first byte; a JSON body waits for its end and is judged whole, because it may become an error with another
-status. The last message closes the repairer, an exception of the application fails it, and a disconnect aborts it.
+Theory of operation. The start of an event stream is sent at once, and each body message passes through a `Repairer`:
+its output is sent in the same `send`, and held bytes make no message. Bodies labelled as JSON or as text wait for their
+first byte. A JSON body waits for its end and is judged whole, because it may become an error with another status. The
+last message closes the repairer, an exception of the application fails it, and a disconnect aborts it.
 
-A stream that was ended by an error ends for the client as a connection that broke, so that nobody takes it for whole.
-The way to do that in ASGI is an exception that leaves the application.
+A stream that was ended by an error ends for the client like a broken connection, so that it is not taken for whole. The
+way to do that in ASGI is an exception that leaves the application.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from wholecall.repairing.pace import Pace
 
 __all__ = ["UNREAD", "Answer", "AnswerEnded", "App", "Receive", "Scope", "Send"]
 
-# As ASGI has them; every framework calls them so.
+# The names that ASGI and every framework use.
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -30,28 +30,28 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _BODY: Final = "http.response.body"
-_CODING: Final = b"content-encoding"  # none is taken off here
-# Messages, and extensions, that name a file in the place of a body: nobody has read what is in it.
+_CODING: Final = b"content-encoding"  # no coding is removed here
+# Messages, and extensions, that name a file instead of a body: its content was not read.
 UNREAD: Final = frozenset({"http.response.pathsend", "http.response.zerocopysend"})
-_HAS_AN_END: Final = "responses"  # an error is an end of its own there
+_HAS_AN_END: Final = "responses"  # an error is a proper end there
 _LEFT: Final = "the client went away"
 _LOST: Final = ("upstream_lost", "the server failed before the end of the answer")
 
 
 class AnswerEnded(WholecallError, OSError):
-    """An answer was ended by an error, and nothing may follow.
+    """The error after the end of an answer that an error ended; nothing may follow.
 
-    It is raised in the application, where that goes on sending, and out of it, so that the server closes the connection
-    without the end of the body. It is an `OSError` because that is what `send` raises where the client is gone: frameworks
-    stop to answer then.
+    It is raised in the application, where that continues to send, and out of it, so that the server closes the
+    connection without the end of the body. It is an `OSError` because `send` raises that for a disconnected client:
+    frameworks then stop to answer.
     """
 
 
 class Answer:
-    """What an application answers to one request, on its way to the client.
+    """An application's answer to one request, on its way to the client.
 
     Attributes:
-        cut: what ends the connection as one that broke, once the application is over; None if it ends well.
+        cut: the exception that ends the connection as broken, once the application is over; None if it ends well.
     """
 
     def __init__(
@@ -63,28 +63,28 @@ class Answer:
         self._most = most
         self._receive = receive
         self._send = send
-        self._take: Send = self._out  # what becomes of body messages
-        self._start: Message | None = None  # while it is not known what the body is
+        self._take: Send = self._out  # takes the body messages
+        self._start: Message | None = None  # while the kind of the body is unknown
         self._held = bytearray()  # of a body that waits for its end, or for its first byte
         self._repairer: Repairer | None = None  # of an event stream that is not over
-        self._stopped: AnswerEnded | None = None  # what the application gets that goes on
+        self._stopped: AnswerEnded | None = None  # raised in an application that continues
         self._pace = Pace()
-        self._is_gone = False  # the server said so to who sent
+        self._is_gone = False  # the server reported it to the sender
 
-    # What the application calls.
+    # Called by the application.
 
     async def receive(self) -> Message:
-        """Hand on what the client sends; what is open is dropped when it goes."""
+        """Return the client's next message; a disconnect drops open calls."""
         message = await self._receive()
         if message["type"] == "http.disconnect":
             await self.leave()
         return message
 
     async def send(self, message: Message) -> None:
-        """Take what the application sends.
+        """Take a message of the application.
 
         Raises:
-            AnswerEnded: the answer was ended, and the application goes on.
+            AnswerEnded: the answer was ended, and the application continues.
         """
         kind = message["type"]
         if kind == _BODY:
@@ -99,7 +99,7 @@ class Answer:
     # The ends of the application.
 
     def was_stopped_by(self, error: Exception) -> bool:
-        """Whether the application raised because it could not send any more."""
+        """Return whether the application raised because it could not send any more."""
         told = (error, error.__cause__, error.__context__, *getattr(error, "exceptions", ()))
         return self._stopped is not None and any(one is self._stopped for one in told)
 
@@ -110,14 +110,14 @@ class Answer:
                 await self._finish({"type": _BODY, "more_body": True}, self._repairer.fail(*_LOST))
 
     async def close(self) -> None:
-        """End the answer of an application that has returned without an end of it."""
+        """End the answer of an application that returned without ending it."""
         if self._start is not None:
             await self._let_pass()
         if self._repairer is not None and not self._is_gone:
             await self._finish({"type": _BODY, "more_body": True}, self._repairer.close())
 
     async def leave(self) -> None:
-        """Drop what is open, if anything is."""
+        """Drop open calls."""
         repairer, self._repairer = self._repairer, None
         if repairer is not None:
             repairer.abort(_LEFT)
@@ -140,13 +140,12 @@ class Answer:
             await self._out(start)
 
     async def _open(self, start: Message) -> None:
-        """Begin an event stream."""
         self._repairer = Repairer(**self._news.options, expected=self._news.expected)
         self._take = self._repair
         await self._out({**start, "headers": self._headers(start)})
 
     async def _wait(self, message: Message) -> None:
-        """Hold what may be JSON until its first byte."""
+        """Hold a body that may be JSON until its first byte."""
         body = _body(message)
         found = answers.is_json(body)
         if found is False:
@@ -160,7 +159,7 @@ class Answer:
         await self._gather(message)
 
     async def _let_pass(self) -> None:
-        """Let go on as it came what was held, and what follows."""
+        """Send the held messages unchanged, and those that follow."""
         start, self._start, self._take = self._start, None, self._out
         if start is not None:
             await self._out(start)
@@ -171,9 +170,9 @@ class Answer:
     # Event streams.
 
     async def _repair(self, message: Message) -> None:
-        """Hand on what may go out now."""
+        """Send the output for a message."""
         repairer, body, goes_on = self._repairer, _body(message), message.get("more_body", False)
-        if repairer is None:  # the client has gone; a server may say so to who sends
+        if repairer is None:  # the client has gone; a server may report that to the sender
             await self._out({**message, "body": b""})
             return
         out = await self._read(repairer, body)
@@ -189,7 +188,7 @@ class Answer:
         await self._news.atell()
 
     async def _read(self, repairer: Repairer, body: bytes) -> bytes:
-        """Return what of a message may go out now; a large one is read in slices, and others have their turn."""
+        """Return the output for a message; a large one is read in slices, with turns for other tasks."""
         out: list[bytes] = []
         for piece in self._pace.slices([body]):
             await self._pace.turn()
@@ -199,7 +198,7 @@ class Answer:
         return b"".join(out)
 
     async def _finish(self, message: Message, out: bytes) -> None:
-        """Hand on the end of a stream, and see to it that nothing follows an error."""
+        """Send the end of a stream, and let nothing follow an error."""
         assert self._repairer is not None
         report = self._repairer.report
         self._take = self._out
@@ -214,7 +213,7 @@ class Answer:
         await self.leave()
 
     async def _refuse(self, _message: Message) -> None:
-        """Stop an application that goes on."""
+        """Stop an application that continues."""
         assert self._stopped is not None
         raise self._stopped
 
@@ -232,7 +231,7 @@ class Answer:
         options = {name: value for name, value in self._news.options.items() if name != "live_arguments"}
         body = repair_body(bytes(self._held), expected=self._news.expected, **options)
         error = body.report.error
-        if goes_on and error is None:  # nothing of it is one large body
+        if goes_on and error is None:  # no single large value
             await self._let_pass()
             return
         self._news.end(body.report)
@@ -248,7 +247,7 @@ class Answer:
             self._take = self._refuse
             await self._refuse(message)
 
-    # What goes to the client.
+    # Sent to the client.
 
     def _headers(self, start: Message, changed: Iterable[tuple[str, str]] = ()) -> list[tuple[bytes, bytes]]:
         """Return the headers of an answer with another body."""

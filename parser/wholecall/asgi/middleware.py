@@ -1,4 +1,4 @@
-"""The middleware: an application round another one, which wraps what that receives and sends."""
+"""The middleware: an application that wraps another one, its input and its output."""
 
 from __future__ import annotations
 
@@ -21,34 +21,36 @@ __all__ = ["RepairMiddleware"]
 
 
 class RepairMiddleware:
-    """An ASGI application round another one, whose event streams and JSON bodies with tool calls it makes strict.
+    """An ASGI application that wraps another one, and makes its event streams and JSON bodies with tool calls strict.
 
-    Only answers to a POST to an endpoint for tool calls are touched, of status 200 or 201 and without a `content-encoding`:
-    put it inside of what compresses. It has no dependencies, and runs under every ASGI server and framework.
+    Only answers to a POST to an endpoint for tool calls are changed, with status 200 or 201 and without a
+    `content-encoding`: put it inside of any compressing middleware. It has no dependencies, and runs under every ASGI
+    server and framework.
 
     Args:
         app: the application that answers.
         live: whether calls are shown while they arrive, as `live_arguments` of `Repairer`; False by default.
-        withheld: how a turn ends all of whose calls were withheld, as for `Repairer`; `"auto"` by default.
-        tools: the tools that the model was given, as for `Repairer`; only where all requests give the same ones.
+        withheld: how a turn ends whose calls were all withheld, as for `Repairer`; `"auto"` by default.
+        tools: the tools that the model was given, as for `Repairer`; only if all requests give the same tools.
         text: calls that the model writes as text, as for `Repairer`; None by default.
-        on_dropped: called with each call that was withheld, and with its `Exchange` if it must have a second argument, or
-            calls it `exchange`; it may be asynchronous, as the next two may. What they raise goes to the application.
-        on_fault: called so with each fault of the stream.
-        on_repaired: called so with the `Report` of each answer that was changed, once it is over.
-        counters: adds up what becomes of all answers.
+        on_dropped: called with each withheld call, and with its `Exchange` if it requires a second argument, or calls
+            it `exchange`; it may be asynchronous, as the next two may. Their exceptions go to the application.
+        on_fault: called likewise with each fault of the stream.
+        on_repaired: called likewise with the `Report` of each changed answer, once it is over.
+        counters: adds up the results of all answers.
         policy: how calls are judged.
-        limits: what a stream may hold, or a body; `Limits.gateway()` by default.
-        paths: how the paths of endpoints end; by default `/chat/completions`, `/responses`, `/messages`, and of Gemini
-            `:generateContent` and `:streamGenerateContent`.
+        limits: bounds of a stream or a body; `Limits.gateway()` by default.
+        paths: the ends of the paths of endpoints; by default `/chat/completions`, `/responses`, `/messages`, and of
+            Gemini `:generateContent` and `:streamGenerateContent`.
 
-    What is None is taken from the environment, for servers that give a middleware no options: `WHOLECALL_ASGI_LIVE`
-    (1 or 0), `WHOLECALL_ASGI_WITHHELD`, `WHOLECALL_ASGI_TEXT` (the name of a format), `WHOLECALL_ASGI_LIMITS`
-    (`gateway`, `default`, `desktop` or `none`) and `WHOLECALL_ASGI_PATHS` (with commas between them).
+    Options that are None are taken from the environment, for servers that give a middleware no options:
+    `WHOLECALL_ASGI_LIVE` (1 or 0), `WHOLECALL_ASGI_WITHHELD`, `WHOLECALL_ASGI_TEXT` (the name of a format),
+    `WHOLECALL_ASGI_LIMITS` (`gateway`, `default`, `desktop` or `none`) and `WHOLECALL_ASGI_PATHS` (with commas between
+    them).
 
     Raises:
-        TypeError, ValueError, ImportError: an option is none of its words, also where the environment gives it; or as
-            for `Repairer`.
+        TypeError, ValueError, ImportError: an option is not one of its words, also in the environment; or as for
+            `Repairer`.
     """
 
     def __init__(
@@ -85,7 +87,7 @@ class RepairMiddleware:
             "on_repaired": on_repaired,
             "counters": counters,
         }
-        Repairer(**News(self._options, Exchange(id="", method="", url="")).options)  # refuses what is wrong
+        Repairer(**News(self._options, Exchange(id="", method="", url="")).options)  # refuses invalid options
 
     def __repr__(self) -> str:
         return f"<RepairMiddleware {self.app!r}>"
@@ -113,7 +115,7 @@ class RepairMiddleware:
 
 
 def _without_files(scope: Scope) -> Scope:
-    """Return what an application is asked, without the offer to send a file that nobody here would read."""
+    """Return the scope without the offer to send a file, which would not be read here."""
     offered = scope.get("extensions") or {}
     if UNREAD.isdisjoint(offered):
         return scope

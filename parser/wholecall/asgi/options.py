@@ -35,7 +35,7 @@ def _paths(value: str) -> Sequence[str]:
 
 
 def checked_paths(paths: Sequence[str]) -> tuple[str, ...]:
-    """Return the ends of paths without a slash at their own ends."""
+    """Return the ends of paths without their last slashes."""
     if isinstance(paths, str):
         raise TypeError(f"paths is a list of strings; give [{paths!r}]")
     ends = tuple(path.rstrip("/") for path in paths)
@@ -74,7 +74,7 @@ _READERS: Final[dict[str, Callable[[str], Any]]] = {
 
 
 def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
-    """Return the options that variables give; an empty one gives none."""
+    """Return the options that variables give; an empty variable gives none."""
     found: dict[str, Any] = {}
     for variable, value in environ.items():
         if not variable.startswith(_PREFIX) or not value.strip():

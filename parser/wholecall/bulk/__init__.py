@@ -1,4 +1,4 @@
-"""Many recordings at once: a pure function from rows to rows, and the tables that come of it; needs the extra `bulk`."""
+"""Many recordings at once: a pure function from rows to rows, and the tables made from it; needs the extra `bulk`."""
 
 from wholecall.bulk.batch import assemble_batch
 from wholecall.bulk.flattening import calls_of, recordings_of, with_json_type

@@ -1,11 +1,10 @@
 """Parse addresses of inputs and outputs: paths on disks, and URLs of object stores.
 
-Theory of operation. What a caller names becomes an *address* before anything else is done with it. A path stays as it is,
-`file://` becomes a path, and any other URL becomes `scheme://host?options/path`: first the *root*, which says what there
-is to connect to, then the path as it is, without escapes. So an address begins as its folder does and ends as its name
-does, like a path.
+Theory of operation. Each input or output of a caller first becomes an *address*. A path stays as it is, `file://`
+becomes a path, and any other URL becomes `scheme://host?options/path`: first the *root*, the part needed to connect,
+then the path without escapes. Therefore an address begins like its folder and ends with its name, like a path.
 
-Addresses stand in plans, messages and troubles. So they hold no credentials: a URL that has any is refused, and the
+Addresses appear in plans, messages and troubles. They hold no credentials: a URL with credentials is refused, and the
 message does not repeat it.
 """
 
@@ -20,7 +19,7 @@ __all__ = ["address", "folder_of", "is_url", "joined", "root_of", "shown"]
 _private = True
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://([^/?#]*)([^?#]*)(?:\?([^#]*))?(?:#.*)?", re.DOTALL)
-# Where a name before `@` is none of a credential: a container, a user of a cluster, the word `anonymous`.
+# Schemes where a name before `@` is not a credential: a container, a user of a cluster, the word `anonymous`.
 _WITH_NAME = frozenset({"abfs", "abfss", "gcs", "gs", "hdfs", "viewfs"})
 _OPTIONS = frozenset(
     {
@@ -38,15 +37,15 @@ _NO_CREDENTIALS = (
 
 
 def is_url(path: str) -> bool:
-    """Return whether a path, or an address, is of a store."""
+    """Return whether a path, or an address, belongs to a store."""
     return "://" in path and _URL.match(path) is not None
 
 
 def address(path: str) -> str:
-    """Return the address of what a caller names.
+    """Return the address of a path or URL.
 
     Raises:
-        ValueError: it is a URL with credentials, or with options that are not known.
+        ValueError: the URL has credentials, or unknown options.
     """
     found = _URL.fullmatch(path) if is_url(path) else None
     if found is None:
@@ -72,19 +71,19 @@ def root_of(url: str) -> tuple[str, str]:
 
 
 def joined(folder: str, *names: str) -> str:
-    """Return the address of something in a folder."""
+    """Return the address of an entry in a folder."""
     if not is_url(folder):
         return os.path.join(folder, *names)  # noqa: PTH118 - paths are texts here, as they are many
     return "/".join((folder, *names))
 
 
 def folder_of(url: str) -> str:
-    """Return the address of the folder that something in a store is in."""
+    """Return the address of the folder that holds an address in a store."""
     root, below = root_of(url)
     return joined(root, *below.split("/")[:-1])
 
 
 def shown(url: str) -> str:
-    """Return an address as people know it, without options."""
+    """Return an address for display, without options."""
     root, below = root_of(url)
     return f"{root.partition('?')[0]}/{below}" if below else root.partition("?")[0]

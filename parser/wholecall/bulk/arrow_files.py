@@ -1,8 +1,8 @@
 """Tables in Parquet, and in the file and stream formats of Arrow.
 
-Theory of operation. A column is found by its name, or by a path of names that goes into structs; what is below a null
-is null. Of Parquet only the columns that are asked for are read, 64 rows at a time; an Arrow file is mapped into
-memory; of a store both are read in ranges.
+Theory of operation. A column is found by its name, or by a path of names that goes into structs; a member of a null
+struct is null. Of Parquet only the requested columns are read, 64 rows at a time; an Arrow file is mapped into memory;
+from a store both are read in ranges.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _KINDS: dict[str, Kind] = {
     "dialect": TEXT,
     "recorded_at": MOMENT,
 }
-_COMPUTE: Any = pc  # its functions are made when it is imported, which no type checker sees
+_COMPUTE: Any = pc  # its functions are made at import, which no type checker sees
 _DAMAGE = (OSError, pa.ArrowException)
 
 
 def _why(error: BaseException) -> str:
-    """Return why something cannot be read; Arrow's messages may quote it, so its words stay out."""
+    """Return why something cannot be read; Arrow's messages may quote the input, so they are left out."""
     number = getattr(error, "errno", None)
     return os.strerror(number) if number else f"it cannot be read ({type(error).__name__})"
 
@@ -52,10 +52,10 @@ def _why(error: BaseException) -> str:
 
 
 def _flat(batch: pa.RecordBatch, columns: Columns) -> pa.RecordBatch:
-    """Return the columns that are asked for, under the names by which they are asked for.
+    """Return the requested columns, under the requested names.
 
     Raises:
-        ValueError: one is not there.
+        ValueError: a column is missing.
     """
     names = list(dict.fromkeys(columns.named().values()))
     return pa.RecordBatch.from_arrays([_column(batch, name) for name in names], names=names)
@@ -69,16 +69,16 @@ def _column(batch: pa.RecordBatch, name: str) -> pa.Array:
         try:
             return _COMPUTE.struct_field(batch.column(batch.schema.get_field_index(first)), below)
         except (KeyError, pa.ArrowException):
-            pass  # told below, in the words that it deserves
+            pass  # reported below, with a more precise message
     there = ", ".join(batch.schema.names)
     raise ValueError(f"the table has no column {name!r}; its columns are: {there}")
 
 
 def _checked(piece: Piece, schema: pa.Schema, columns: Columns) -> None:
-    """See whether the columns are there, and what they have to be.
+    """Check that the columns exist and have the right types.
 
     Raises:
-        ValueError: they are not.
+        ValueError: a column is missing or has the wrong type.
     """
     try:
         _read(pa.RecordBatch.from_pylist([], schema), columns)
@@ -87,7 +87,7 @@ def _checked(piece: Piece, schema: pa.Schema, columns: Columns) -> None:
 
 
 def _read(batch: pa.RecordBatch, columns: Columns) -> Iterator[Found]:
-    """Return what is found in each row of a batch; the columns are checked at once."""
+    """Return the content of each row of a batch; the columns are checked at once."""
     flat, named = _flat(batch, columns), columns.named()
     reads = [reader(flat.schema, name, _KINDS[what]) for what, name in named.items()]
     values = [read(flat.column(name)) for read, name in zip(reads, named.values(), strict=True)]
@@ -95,12 +95,12 @@ def _read(batch: pa.RecordBatch, columns: Columns) -> Iterator[Found]:
 
 
 def _rows_of(batches: Iterator[pa.RecordBatch], n_rows: int | None, columns: Columns) -> Rows:
-    """Yield what is found in batches; where they break off, each row that is missing is one that cannot be read.
+    """Yield the content of the rows of batches; where they break off, each missing row is an unreadable row.
 
     Args:
         batches: the rows.
-        n_rows: how many there are, None where nobody knows.
-        columns: which are asked for.
+        n_rows: the number of rows, None where it is unknown.
+        columns: the requested columns.
     """
     number = 0
     try:
@@ -112,7 +112,7 @@ def _rows_of(batches: Iterator[pa.RecordBatch], n_rows: int | None, columns: Col
         *_DAMAGE,
         ValueError,
         TypeError,
-    ) as error:  # of columns that have changed since they were checked, too
+    ) as error:  # also of columns that have changed since they were checked
         why = _why(error)
         yield from repeat(why, 1 if n_rows is None else n_rows - number)
 
@@ -164,7 +164,7 @@ def _run(piece: Piece, start: int, stop: int, weight: int, row: int, n_rows: int
 
 
 def _rows_of_parquet(piece: Piece, columns: Columns, _max_bytes: int | None) -> Rows:
-    """Yield what is found in row groups, each read for itself: one that is damaged costs no other one."""
+    """Yield the rows of row groups, each read separately: a damaged group costs no other group."""
     names = list(columns.named().values())
     try:
         source = place_of(piece.path).ranges(piece.path)

@@ -1,9 +1,9 @@
 """A batch of recordings to a batch of rows: a pure function, one row in, one row out.
 
-Theory of operation. Whatever calls it, an engine or a loop, gets a row for each row, in their order, by one schema, so
-that a count shows whether something was lost or came twice. It keeps no state, opens nothing, starts nothing, logs
-nothing; it can be pickled, alone or in a `functools.partial`. Mistakes in the call raise, before anything is read;
-what is in a row never does.
+Theory of operation. The caller, an engine or a loop, gets a row for each row, in their order, by one schema, so that a
+count shows lost or duplicate rows. The function keeps no state, opens nothing, starts nothing, logs nothing; it can be
+pickled, alone or in a `functools.partial`. Mistakes in the call raise before anything is read; the content of a row
+never raises.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def assemble_batch(
     limits: Limits = Limits(),  # noqa: B008 - frozen
     arguments: bool = True,
 ) -> TableT:
-    """Return a row for each row: what its response says, and the calls in it.
+    """Return a row for each row: the content of its response, and its calls.
 
     ::
 
@@ -47,19 +47,19 @@ def assemble_batch(
     Columns are given by their names. Texts may have any type of Arrow for texts, or be a dictionary of them.
 
     Args:
-        batch: a Table or a RecordBatch. Memory holds it, and what becomes of it: 64 rows at once are a good measure.
-        body: the raw bytes of a response each, as they came: binary or text. A null is a row with `trouble`.
+        batch: a Table or a RecordBatch. Memory holds it and its result: 64 rows at once are a good size.
+        body: the raw bytes of each response, as received: binary or text. A null is a row with `trouble`.
         id: the ids of the recordings, text or integers.
-        provider: who answered.
-        model: the model that was asked; what the response says outranks it.
-        dialect: a column of dialects' names, or a dialect for all rows; None, and null, find it from the bytes.
+        provider: the provider that answered.
+        model: the requested model; the model that the response states outranks it.
+        dialect: a column of dialects' names, or a dialect for all rows; None and null detect it from the bytes.
         recorded_at: timestamps; those without a zone are in UTC.
-        chunk_times: when the bytes came: for each row a list of structs with `offset`, an integer, where a chunk
+        chunk_times: when the bytes arrived: for each row a list of structs with `offset`, an integer, where a chunk
             begins in the body, and `seconds`, a float, since the response began. Offsets rise from 0. Other lists are
             ignored, and the row has a `trouble`.
         framing: how the bytes are cut into events, as for `ToolCallParser`.
-        policy: how calls are judged.
-        limits: what a body may hold; `Limits.gateway()` for those of strangers.
+        policy: the policy for judging calls.
+        limits: the limits of a body; `Limits.gateway()` for bodies of strangers.
         arguments: whether rows hold the texts of arguments.
 
     Returns:
@@ -68,14 +68,14 @@ def assemble_batch(
     Raises:
         ValueError: a column is missing, or there are several of its name; a RecordBatch has more text than one can hold.
         TypeError: `batch` is neither a Table nor a RecordBatch, or a column is of another type.
-        UnknownDialect: the dialect, neither a column nor a dialect, or the framing is not known.
+        UnknownDialect: the framing is unknown, or the dialect is neither a column nor a known dialect.
     """
     schema = checked(batch).schema
     names = {"body": body, "id": id, "provider": provider, "model": model, "recorded_at": recorded_at}
     names |= {"times": chunk_times}
     if dialect is not None and dialect in schema.names:
         names, dialect = names | {"dialect": dialect}, None
-    ToolCallParser(dialect or "auto", framing=framing)  # to refuse at once what is not known
+    ToolCallParser(dialect or "auto", framing=framing)  # refuse unknown names at once
     judging = Judging(policy, limits, framing, arguments)
     reads = {
         what: (name, reader(schema, name, _KINDS[what])) for what, name in names.items() if name is not None
@@ -96,7 +96,7 @@ _KINDS: dict[str, Kind] = {
 
 
 def _row(found: dict[str, Any], dialect: str | None, judging: Judging) -> Row:
-    """Return the row of what was found in a row."""
+    """Return the row of one input row."""
     id_, body, times = found["id"], found["body"], found.get("times")
     known = Known(
         recording_id=id_ or "",
@@ -120,7 +120,7 @@ def _row(found: dict[str, Any], dialect: str | None, judging: Judging) -> Row:
 def _cut(
     body: memoryview, times: list[dict[str, Any] | None]
 ) -> list[tuple[float | None, memoryview]] | None:
-    """Return a body in the chunks in which it came; None if what is said of them cannot be so."""
+    """Return a body in its original chunks; None if the chunk times are impossible."""
     begins = [-1 if time is None or time["offset"] is None else time["offset"] for time in times]
     seconds = [None if time is None else time["seconds"] for time in times]
     ends = [*begins[1:], len(body)]

@@ -1,8 +1,8 @@
-"""One terminal event to one row: a call that came out, or the drop of one.
+"""One terminal event to one row: an emitted call, or a dropped call.
 
-Theory of operation. A row holds texts, not values: columns of values would be unified over their rows. The arguments
-of a call whose text is strict JSON are the model's own bytes; of all others they are written anew, and the text as it
-came stands beside them, as it does wherever it says something else.
+Theory of operation. A row holds texts, not values: columns of values would be unified over their rows. The arguments of
+a call whose text is strict JSON are the model's own bytes; all others are serialized anew, with the original text in a
+separate column. The original text is also kept wherever its meaning differs.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ MOST_INT32 = 2**31 - 1
 
 
 class Judging(msgspec.Struct, frozen=True):
-    """How recordings are read, and what of them goes into rows.
+    """Settings for reading recordings and making rows.
 
     Attributes:
-        policy: how calls are judged.
-        limits: what a stream may hold.
+        policy: the policy for judging calls.
+        limits: the limits of a stream.
         framing: how bytes are cut into events, by name; None chooses from the first bytes.
-        arguments: whether rows hold the texts of arguments; their sizes they hold in any case.
+        arguments: whether rows hold the texts of arguments; rows hold their sizes in any case.
         hashed: whether rows hold a hash of the bytes.
     """
 
@@ -49,7 +49,7 @@ class Judging(msgspec.Struct, frozen=True):
 
 
 def as_json(value: object) -> str:
-    """Return a value of JSON as text; half a surrogate pair, which is no UTF-8, stays an escape."""
+    """Return a value of JSON as text; half a surrogate pair, which is not valid UTF-8, stays an escape."""
     try:
         return msgspec.json.encode(value).decode()
     except UnicodeEncodeError:
@@ -57,7 +57,7 @@ def as_json(value: object) -> str:
 
 
 def text_of(arguments: object, raw: str, status: str, policy: Policy) -> str:
-    """Return arguments as text: their own one if it is strict JSON and says the same."""
+    """Return arguments as text: the original text if it is strict JSON with the same value."""
     return raw if status == "exact" and not policy.json_safe_ints else as_json(arguments)
 
 
@@ -68,7 +68,7 @@ def _n_bytes(text: str) -> int:
 def _row(
     event: Any, kind: str, name: str | None, text: str | None, raw: str | None, judging: Judging
 ) -> dict[str, Any]:
-    """Return the row of an event with these texts: of the arguments, and as it came."""
+    """Return the row of an event with two texts: of the arguments, and the original text."""
     size = _n_bytes((text or "") if raw is None else raw)
     if not judging.arguments:
         text = raw = None
@@ -97,7 +97,7 @@ def _row(
 
 
 def _whole(row: dict[str, Any], event: Any) -> dict[str, Any]:
-    """Complete the row of a call that came out: with its flags, and without an id that the wire did not send."""
+    """Complete the row of an emitted call: with its flags, and without an id that the wire did not send."""
     flags = row["flags"] = event.flags
     if flags and "id_generated" in flags:
         row["call_id"] = None
@@ -126,7 +126,7 @@ def _builtin(event: BuiltinToolCall, judging: Judging) -> dict[str, Any]:
 
 def _server(event: ServerToolCall, judging: Judging) -> dict[str, Any]:
     raw, policy = event.raw_arguments, judging.policy
-    status = parse_arguments(raw, policy=policy, limits=judging.limits).status  # which the event leaves out
+    status = parse_arguments(raw, policy=policy, limits=judging.limits).status  # omitted in the event
     text = text_of(event.arguments, raw, status, policy)
     return _whole(_row(event, "server", event.name, text, raw, judging), event)
 
@@ -137,7 +137,7 @@ def _dropped(event: ToolCallDropped, judging: Judging) -> dict[str, Any]:
     return row
 
 
-# What makes the row of each kind of terminal event.
+# The function that makes the row of each kind of terminal event.
 CALL_OF: dict[type, Callable[[Any, Judging], dict[str, Any]]] = {
     ToolCall: _function,
     CustomToolCall: _custom,

@@ -1,10 +1,10 @@
 """Retry a unit whose worker died, then halve it until the input that kills workers is isolated.
 
-Theory of operation. One death says little: the machine may be short of memory, somebody may have killed the process. So
-the unit is tried once more. If its worker dies again, something in it is to blame. Both halves of its pieces are probed,
-and the halves of each half that kills, down to a single file, or a single row of a table. What is found that way is given
-up: it is a row that says so, and the rest of the unit is written. Of a unit of 41 files with one that kills this takes
-11 probes. A fault of ours that ends a task instead of a process is met in the same way.
+Theory of operation. One death says little: the machine may be short of memory, or the process was killed from outside.
+Therefore the unit is tried once more. If its worker dies again, an input in it is to blame. Both halves of its pieces
+are probed, and the halves of each half that kills, down to a single file, or a single row of a table. The input found
+that way is given up: it becomes a row that says so, and the rest of the unit is written. For a unit of 41 files with
+one that kills, this takes 11 probes. A fault of ours that ends a task instead of a process is handled the same way.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from wholecall.bulk.workers import Broke, Died
 __all__ = ["Care", "HopelessError"]
 _private = True
 
-_PATIENCE = 2  # deaths of a unit until it is searched
-_MOST_DEATHS = 6  # of a unit of which nothing kills alone
+_PATIENCE = 2  # deaths of a unit before it is searched
+_MOST_DEATHS = 6  # of a unit in which no input kills alone
 _DIED = "worker_died"
 
 Result = Answer | Broke | Died
@@ -33,13 +33,13 @@ class HopelessError(Exception):
 
 
 class _Case(msgspec.Struct):
-    """A unit that is not well.
+    """A unit whose worker died.
 
     Attributes:
-        lost: what is given up.
-        n_deaths: of its workers since something was found last.
+        lost: the inputs that are given up.
+        n_deaths: deaths of its workers since the last find.
         n_open: tasks of the search that have not ended.
-        found: what the search has found so far.
+        found: the finds of the search so far.
     """
 
     lost: Lost = {}
@@ -49,7 +49,7 @@ class _Case(msgspec.Struct):
 
 
 class Care:
-    """Decides what comes after a task.
+    """Decides the tasks that follow a task.
 
     Args:
         n_pieces: returns how many pieces a unit has.
@@ -63,10 +63,10 @@ class Care:
         self._cases: dict[int, _Case] = {}
 
     def after(self, task: Task, result: Result) -> list[Task]:
-        """Return the tasks that come next, none if the unit is done or others of its tasks are still open.
+        """Return the tasks that come next, none if the unit is done or other tasks of it are still open.
 
         Raises:
-            HopelessError: workers die over a unit, and over nothing in it.
+            HopelessError: workers die over a unit, but over none of its inputs.
         """
         if isinstance(result, Marker):
             self._cases.pop(task.place.number, None)
@@ -89,7 +89,7 @@ class Care:
             return [task]
         case.n_open = 1
         everything = msgspec.structs.replace(task, kind="probe", pieces=(0, self._n_pieces(task.place)))
-        return self.after(everything, result)  # for all of it, twice
+        return self.after(everything, result)  # for the whole unit, twice
 
     def _again(self, case: _Case, task: Task) -> list[Task]:
         if case.found:
@@ -97,12 +97,12 @@ class Care:
         return [Task(kind="scan", place=task.place, lost=case.lost)]
 
     def _searched(self, case: _Case, task: Task, result: Result) -> Iterator[Task]:
-        """Yield what is to be looked at next, and note what is found."""
+        """Yield the next tasks of the search, and note its finds."""
         piece = task.pieces[0]
         if task.kind == "count" and isinstance(result, int):
             yield from _narrowed(case, task, piece, (0, result), result)
         elif not isinstance(result, (Broke, Died)):
-            return  # it was survived
+            return  # the worker survived it
         elif task.kind == "count":
             case.found[piece, WHOLE] = _trouble(result)
         elif task.rows is not None:
@@ -116,7 +116,7 @@ class Care:
 
 
 def _narrowed(case: _Case, task: Task, piece: int, rows: tuple[int, int], result: Result) -> Iterator[Task]:
-    """Yield the halves of some rows that kill; note a single one."""
+    """Yield the halves of a range of rows that kills; note a single row."""
     if rows[1] - rows[0] > 1:
         for half in _halves(rows):
             yield msgspec.structs.replace(task, kind="probe", rows=half)

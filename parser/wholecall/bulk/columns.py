@@ -1,10 +1,10 @@
 """Rows to the columns of Arrow.
 
-Theory of operation. A batch has a column for each field of its schema; the calls of all its rows stand in columns of
-their own below it. Texts that are no UTF-8 (half a surrogate pair in a name, an id, a drop) make Arrow refuse a whole
-column, so each column is tried as it is, and only if that fails its texts are repaired one by one: U+FFFD stands for
-what is none, and the row is `lossy`. Rows are put into several batches where they are many, or have more text than a
-column of Arrow holds.
+Theory of operation. A batch has a column for each field of its schema; the calls of all its rows are in separate
+columns below it. Texts that are not valid UTF-8 (half a surrogate pair in a name, an id, a drop) make Arrow refuse a
+whole column. Therefore each column is tried as it is; only if that fails, its texts are repaired one by one: U+FFFD
+replaces the invalid part, and the row is `lossy`. Rows are put into several batches where they are many, or have more
+text than a column of Arrow holds.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _private = True
 
 ItemT = TypeVar("ItemT")
 
-_MOST_ROWS = 1024  # of a batch: until it is made they are objects of Python
+_MOST_ROWS = 1024  # of a batch: until it is made they are Python objects
 _TEXT, _WORDS = pa.string(), pa.list_(pa.string())
 _CALL_FIELDS = list(CALLS)[1:]  # without the id of the recording
 
@@ -41,12 +41,12 @@ def assembled(rows: Iterable[Row]) -> pa.Table:
 
 
 def batches(rows: Iterable[Row]) -> Iterator[pa.RecordBatch]:
-    """Yield rows in batches by the schema `ASSEMBLED`, as they come; few are held at once."""
+    """Yield rows in batches by the schema `ASSEMBLED`, in order; few are held at once."""
     return map(_batch, grouped(rows, _size))
 
 
 def grouped(items: Iterable[ItemT], size: Callable[[ItemT], int]) -> Iterator[list[ItemT]]:
-    """Yield items in groups that a batch can hold: `size` says how many characters of text one has."""
+    """Yield items in groups that fit a batch; `size` returns the characters of text of an item."""
     held: list[ItemT] = []
     n_characters = 0
     for item in items:
@@ -60,14 +60,14 @@ def grouped(items: Iterable[ItemT], size: Callable[[ItemT], int]) -> Iterator[li
 
 
 def columns(fields: Sequence[pa.Field], rows: Sequence[dict[str, Any]]) -> list[pa.Array]:
-    """Return the columns of these fields, of rows by column; one that is called `lossy` knows what was repaired."""
+    """Return the columns of these fields from rows by column; the column `lossy` shows repaired rows."""
     lossy = [row["lossy"] for row in rows]
     made = {field.name: _column(field, rows, lossy) for field in fields}
     return [pa.array(lossy, field.type) if field.name == "lossy" else made[field.name] for field in fields]
 
 
 def _size(row: Row) -> int:
-    """Return how many characters of text a row has, of those beside its lists of words."""
+    """Return how many characters of text a row has, without its lists of words."""
     said = (row.recording, *row.calls)
     return sum(len(value) for columns in said for value in columns.values() if type(value) is str)
 
@@ -92,7 +92,7 @@ def _column(field: pa.Field, rows: Sequence[dict[str, Any]], lossy: list[bool]) 
 
 
 def _texts(values: list[str | None], of_rows: Sequence[int], lossy: list[bool]) -> pa.Array:
-    """Return a column of texts, each of a row that is lossy if the text has to be repaired."""
+    """Return a column of texts; a row whose text is repaired becomes lossy."""
     try:
         return pa.array(values, _TEXT)
     except UnicodeEncodeError:
@@ -103,5 +103,5 @@ def _texts(values: list[str | None], of_rows: Sequence[int], lossy: list[bool]) 
 
 
 def _offsets(lists: Iterable[Sequence[Any]]) -> pa.Array:
-    """Return where lists begin and end when they stand one behind the other."""
+    """Return where lists begin and end when they are concatenated."""
     return pa.array([0, *accumulate(map(len, lists))], pa.int32())

@@ -1,12 +1,12 @@
-"""One conversation to one row: messages that were assembled already, whoever keeps them, and the calls in them.
+"""One conversation to one row: messages that were assembled already, in any store's format, and their calls.
 
-Theory of operation. Which messages there are and which results answer which calls is read as for a repair of the
-transcript (`wholecall.history`); the text of each call is judged by `parse_arguments`, and the row is made as that of an
-event of a stream is. Where arguments were kept as an object, the model's text is gone, so nobody knows how it was read:
-such a call has no status.
+Theory of operation. Messages, and the results that answer each call, are read as for a repair of the transcript
+(`wholecall.history`). The text of each call is judged by `parse_arguments`, and its row is made like that of a stream
+event. Where arguments were kept as an object, the model's text is gone, and how it was read is unknown: such a call has
+no status.
 
-A session that breaks off in a line keeps the calls before it. Nothing here knows of Arrow, and nothing raises for what
-is in a conversation.
+A session that breaks off in a line keeps the calls before it. Nothing here knows of Arrow, and the content of a
+conversation never raises.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _UNKNOWN = (
     "none of its messages is of a known kind; a table of conversations needs the column that holds them"
 )
 Path = tuple[str, ...]
-# Where messages, session entries, steps and what is round them say who was asked, when, and what it took.
+# Where messages, session entries, steps and their wrappers state the model, the time and the usage.
 _MODELS: tuple[Path, ...] = (
     ("message", "model"),
     ("payload", "model"),
@@ -69,12 +69,12 @@ _USAGES: tuple[Path, ...] = (("message", "usage"), ("metrics",), ("usage",))
 
 
 def row_of_messages(found: Any, known: Known, judging: Judging) -> Row:
-    """Return the row of a conversation: a list of messages, or what holds one.
+    """Return the row of a conversation: a list of messages, or an object that holds one.
 
     Args:
-        found: the bytes of a JSON text, or a JSON value; a text says why it cannot be read, and None is none.
-        known: what is known beside it.
-        judging: how calls are judged.
+        found: the bytes of a JSON text, or a JSON value; a text says why it cannot be read; None means no conversation.
+        known: known facts about the recording.
+        judging: the settings for judging calls.
     """
     if found is None or isinstance(found, str):
         return troubled(known, found or "its messages are null")
@@ -96,13 +96,13 @@ def _row_of_text(data: bytes, known: Known, judging: Judging) -> Row:
 
 
 def row_of_session(place: Place, known: Known, judging: Judging) -> Row:
-    """Return the row of a file that holds a transcript, of which memory holds no more than a line.
+    """Return the row of a transcript file; memory holds no more than a line of it.
 
     Args:
         place: where the file is; it may be compressed.
-        known: what is known beside it.
-        judging: how calls are judged.
-        opens: opens it; None where it is on a disk.
+        known: known facts about the recording.
+        judging: the settings for judging calls.
+        opens: a function that opens it; None where it is on a disk.
     """
 
     def read() -> Row:
@@ -132,7 +132,7 @@ def _hash(pieces: Iterable[bytes], judging: Judging) -> str | None:
 
 
 def _row_of_value(value: Any, known: Known, judging: Judging, data: bytes | None = None) -> Row:
-    """Return the row of a JSON value; if it has no text of its own, its bytes are those of its compact JSON."""
+    """Return the row of a JSON value; without an original text, its bytes are those of its compact JSON."""
     messages = messages_in(value)
     if messages is None:
         return troubled(known, _NO_LIST)
@@ -143,7 +143,7 @@ def _row_of_value(value: Any, known: Known, judging: Judging, data: bytes | None
 
 
 class _Begun(Sequence[Any]):
-    """The first messages of some, which are read only when they are asked for."""
+    """The first of some messages, read only on request."""
 
     def __init__(self, messages: Sequence[Any], n: int) -> None:
         self._messages, self._n = messages, n
@@ -175,10 +175,10 @@ def _row(
 
     Args:
         messages: each a dict; taking one may raise `BadRecording`.
-        about: what is round them.
-        known: what is known beside them.
-        judging: how calls are judged.
-        size: bytes.
+        about: the object around them.
+        known: known facts about the recording.
+        judging: the settings for judging calls.
+        size: their size in bytes.
         found: a hash of them.
     """
     recording = unread(known) | {"bytes": size, "chunks": 1, "content_hash": found}
@@ -206,11 +206,11 @@ def _read(
     recording: dict[str, Any],
     judging: Judging,
 ) -> list[dict[str, Any]]:
-    """Return the rows of all calls, and write into that of the recording what the messages say."""
+    """Return the rows of all calls, and write the messages' facts into the row of the recording."""
     view = view_of(messages)
     try:
         book = Book(messages, view)
-    except TypeError as error:  # a block that is none; it names types alone
+    except TypeError as error:  # a block that is not a call; it names types alone
         recording["trouble"] = str(error).partition(";")[0]
         return []
     if len(messages) == 0 or _is_strange(book):
@@ -234,7 +234,7 @@ def _read(
 
 
 def _is_strange(book: Book) -> bool:
-    """Whether nothing in some messages shows what they are."""
+    """Return whether no message shows its kind."""
     return all(line.side == "other" for line in book.lines) and not any(map(book.view.is_own, book.messages))
 
 
@@ -242,7 +242,7 @@ def _is_strange(book: Book) -> bool:
 
 
 def _call(turn: int, stored: Stored, judging: Judging) -> dict[str, Any]:
-    """Return the row of a call, made as that of the event that says the same."""
+    """Return the row of a call, made like that of the equivalent event."""
     event = _event(turn, stored, judging)
     row = CALL_OF[type(event)](event, judging)
     row["answered"] = stored.answered
@@ -265,7 +265,7 @@ def _event(turn: int, stored: Stored, judging: Judging) -> Any:
         return _drop(turn, stored, verdict.reason, verdict.detail)
     flags = (*verdict.flags, *flags)
     if stored.kind == "builtin":
-        builtin: Any = name  # one of its kinds: the name is made of the item's type
+        builtin: Any = name  # one of the call kinds: the name is made of the item's type
         return BuiltinToolCall(*place, builtin, value, flags)
     if stored.kind == "server":
         return ServerToolCall(*place, name, value, stored.text, flags)
@@ -279,7 +279,7 @@ def _drop(turn: int, stored: Stored, reason: Any, detail: str = "") -> ToolCallD
     )
 
 
-# --- what is said beside the calls -----------------------------------------------------------------------
+# --- facts in addition to the calls ----------------------------------------------------------------------
 
 
 def _at(value: Any, path: Path) -> Any:
@@ -294,7 +294,7 @@ def _usage_of(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _note_usage(usages: Sequence[Mapping[str, Any]], recording: dict[str, Any]) -> None:
-    """Write what the answers took: the usage of the last one, and the tokens of all."""
+    """Write the usage of the answers: the usage of the last one, and the tokens of all."""
     if usages:
         tokens = zip(*map(tokens_of, usages), strict=True)
         recording["input_tokens"], recording["output_tokens"] = map(summed, tokens)
@@ -302,7 +302,7 @@ def _note_usage(usages: Sequence[Mapping[str, Any]], recording: dict[str, Any]) 
 
 
 def _note_origin(said: Iterable[Mapping[str, Any]], recording: dict[str, Any]) -> None:
-    """Write which model is named last, and the first time that is stated."""
+    """Write the model that is named last, and the first time that is stated."""
     for one in said:
         models = (_at(one, path) for path in _MODELS)
         model = next((found for found in models if isinstance(found, str) and found), None)
@@ -312,7 +312,7 @@ def _note_origin(said: Iterable[Mapping[str, Any]], recording: dict[str, Any]) -
 
 
 def _moment(text: Any) -> datetime | None:
-    """Return the time that a text says, as RFC 3339 writes it; one without a zone is in UTC."""
+    """Return the time in a text in RFC 3339 format; a time without a zone is in UTC."""
     if not isinstance(text, str):
         return None
     try:

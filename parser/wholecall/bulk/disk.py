@@ -1,7 +1,8 @@
 """Disks, as places where a scan reads and writes.
 
-Theory of operation. A draft is a hidden file beside its target: no reader of a folder of tables takes it for a part. It is
-brought to the disk and then renamed. Hidden files of processes that died are leftovers, which the next scan removes.
+Theory of operation. A draft is a hidden file next to its target: no reader of a folder of tables takes it for a part.
+It is synced to the disk and then renamed. Hidden files of processes that died are leftovers, which the next scan
+removes.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Disk:
     # Inputs.
 
     def find(self, path: str, suffixes: tuple[str, ...]) -> tuple[str, Iterator[Input]]:
-        """Return the folder below which something finds files, and these, as `wholecall.recordings` finds them."""
+        """Return the base folder of a path or pattern and its files, as `wholecall.recordings` finds them."""
         return os.path.abspath(_base(path)), self._found(path, suffixes)  # noqa: PTH100 - paths are texts here
 
     def _found(self, path: str, suffixes: tuple[str, ...]) -> Iterator[Input]:
@@ -41,7 +42,7 @@ class Disk:
             yield Input(found, size, mtime, place.named, place.trouble)
 
     def state(self, path: str) -> tuple[int, int]:
-        """Return the size of a file and when it was changed; zeros where that cannot be told."""
+        """Return the size of a file and its time of change; zeros where these are unknown."""
         try:
             found = os.stat(path)  # noqa: PTH116 - as above
         except OSError:
@@ -61,7 +62,7 @@ class Disk:
             return file.read(size)
 
     def ranges(self, path: str) -> Any:
-        """Open a file for Arrow."""
+        """Open a file for reading by Arrow."""
         return pa.OSFile(path, "rb")
 
     def mapped(self, path: str) -> Any:
@@ -71,11 +72,11 @@ class Disk:
     # Outputs.
 
     def exists(self, path: str) -> bool:
-        """Return whether there is such a file."""
+        """Return whether a file exists."""
         return Path(path).exists()
 
     def entries(self, folder: str) -> set[str] | None:
-        """Return what is in a folder; None if it is a file."""
+        """Return the entries of a folder; None if it is a file."""
         try:
             return set(os.listdir(folder))  # noqa: PTH208 - names are what is asked for
         except (FileNotFoundError, NotADirectoryError):
@@ -88,13 +89,13 @@ class Disk:
         return {}
 
     def make(self, folders: Iterable[str]) -> None:
-        """Make folders."""
+        """Create folders."""
         for folder in folders:
             Path(folder).mkdir(parents=True, exist_ok=True)
 
     @contextmanager
     def locked(self, path: str) -> Generator[None]:
-        """Hold a lock: there is none on network disks that have none."""
+        """Hold a lock; network disks without locks have none."""
         with Path(path).open("ab") as file:
             _lock(file)
             yield
@@ -104,11 +105,11 @@ class Disk:
         return _Hidden(path)
 
     def remove(self, path: str) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file, if it exists."""
         Path(path).unlink(missing_ok=True)
 
     def settle(self, folder: str) -> None:
-        """Bring the names in a folder to the disk, where the system can."""
+        """Sync the names in a folder to the disk, where the system can."""
         if sys.platform == "win32":
             return
         descriptor = os.open(folder, os.O_RDONLY)
@@ -119,7 +120,7 @@ class Disk:
 
 
 class _Hidden:
-    """A draft beside its target."""
+    """A draft next to its target."""
 
     def __init__(self, path: str) -> None:
         self._target = Path(path)
@@ -143,7 +144,7 @@ class _Hidden:
 
 
 def _base(argument: str) -> str:
-    """Return the folder below which a path finds what it finds."""
+    """Return the base folder of a path or pattern."""
     path = Path(argument)
     if path.is_dir():
         return argument

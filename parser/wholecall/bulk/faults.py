@@ -1,8 +1,9 @@
 """Classify exceptions: a fault of the caller, of an input, or of the storage.
 
-Theory of operation. What is in an input never ends a scan: it is a row with `trouble`, and so is a fault of ours over it.
-But what says nothing of the input (the machine has no memory left, a store does not answer) must not become a row, or a
-table would say for ever that recordings cannot be read, of which nobody knows. It passes through.
+Theory of operation. The content of an input never ends a scan: it becomes a row with `trouble`, and so does a fault of
+ours over it. An error that says nothing about the input (the machine has no memory left, a store does not answer) must
+not become a row: a table would say for ever that recordings cannot be read, although they were never tried. It passes
+through.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ _private = True
 
 
 class StoreFailed(Exception):
-    """A store does not do what it is asked for, whatever it is asked; the message says which store and why."""
+    """A store fails at every request; the message says which store and why."""
 
 
 def is_ours(error: BaseException) -> bool:
-    """Return whether an exception is a fault of ours, and says nothing of the machine or of a store."""
+    """Return whether an exception is a fault of ours, not of the machine or of a store."""
     return not isinstance(error, (MemoryError, StoreFailed))

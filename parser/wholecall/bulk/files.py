@@ -1,7 +1,8 @@
 """Rows of files of recordings.
 
-Theory of operation. A piece is one file, whatever it holds: `wholecall.recordings` reads it, and each recording becomes
-a row; so does a transcript, which it takes for none. What cannot be read is a row, too, so that the rows of a file can be counted.
+Theory of operation. A piece is one file of any content: `wholecall.recordings` reads it, and each recording becomes a
+row. A transcript, which is not a recording, becomes a row, too. An unreadable recording is also a row, so that the rows
+of a file can be counted.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from wholecall.recordings.finding import Opens, Place
 __all__ = ["rows_of_file", "unread_file"]
 _private = True
 
-_TRANSCRIPT = "transcript"  # the form of a file of messages, and the word by which it is skipped
+_TRANSCRIPT = "transcript"  # the form of a file of messages, and the reason for skipping it
 
 
 def rows_of_file(
@@ -32,10 +33,10 @@ def rows_of_file(
 
     Args:
         piece: the file.
-        options: of the scan.
-        judging: how recordings are read.
-        skipped: where responses are counted that are no recordings.
-        opens: opens it; None where it is on a disk.
+        options: the options of the scan.
+        judging: the settings for reading recordings.
+        skipped: counter of the responses that are not recordings.
+        opens: a function that opens it; None where it is on a disk.
     """
     place = Place(piece.path, piece.trouble, piece.named, opens, options.max_bytes)
     recordings = Recordings([place], options.max_bytes)
@@ -61,7 +62,7 @@ def unread_file(piece: Piece, trouble: str) -> Row:
 
 
 def _guarded(recordings: Recordings) -> Iterator[Recording | str]:
-    """Yield recordings; a fault of ours in reading a file ends it, with its type as the trouble."""
+    """Yield recordings; a fault of ours in reading a file ends it, with the exception's type as the trouble."""
     try:
         yield from recordings
     except Exception as error:
@@ -71,7 +72,7 @@ def _guarded(recordings: Recordings) -> Iterator[Recording | str]:
 
 
 def _known(recording: Recording, piece: Piece, options: Options) -> Known:
-    """Return what is known of a recording; `path#n` is called `source#n`."""
+    """Return the known facts about a recording; `path#n` is called `source#n`."""
     number = recording.name.removeprefix(piece.path)
     return Known(
         recording_id=f"{piece.source}{number}",
@@ -86,7 +87,7 @@ def _known(recording: Recording, piece: Piece, options: Options) -> Known:
 
 
 def _without_path(row: Row, piece: Piece) -> Row:
-    """Have no trouble say where on this machine a file is."""
+    """Remove the file's path on this machine from a trouble."""
     trouble = row.recording["trouble"]
     if trouble is not None:
         row.recording["trouble"] = trouble.replace(piece.path, piece.source)

@@ -1,8 +1,8 @@
 """From assembled rows to the flat tables, also of tables that came back from an engine.
 
 Theory of operation. Engines keep values and change types: texts and lists become large ones or views, words become
-dictionaries, metadata is lost. So columns are found by their names and cast to the types of the schema; a table that
-is as we made it is only cut apart.
+dictionaries, metadata is lost. Therefore columns are found by their names and cast to the types of the schema; a table
+with the original types is only split.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from wholecall.bulk.shape import TableT, checked, like, parts
 __all__ = ["calls_of", "recordings_of", "with_json_type"]
 _private = True
 
-pc: Any = pyarrow.compute  # whose functions are made when it is imported
+pc: Any = pyarrow.compute  # its functions are made at import
 _JSON = ("arguments", "usage")  # the columns whose texts are JSON
 
 
@@ -27,15 +27,15 @@ def calls_of(table: TableT) -> TableT:
     """Return the calls of assembled rows as a flat table, one row for each call.
 
     Args:
-        table: what `assemble_batch` returned, a Table or a RecordBatch; also if it went through an engine that changed
-            its types. Other columns are ignored.
+        table: the result of `assemble_batch`, a Table or a RecordBatch; also after an engine changed its types. Other
+            columns are ignored.
 
     Returns:
         A Table for a Table, a RecordBatch for a RecordBatch, with the schema `CALLS`.
 
     Raises:
         ValueError: a column is missing.
-        TypeError: it is neither a Table nor a RecordBatch, or `calls` is no list of structs.
+        TypeError: it is neither a Table nor a RecordBatch, or `calls` is not a list of structs.
     """
     return _each(table, _calls, CALLS)
 
@@ -56,7 +56,7 @@ def recordings_of(table: TableT) -> TableT:
 def with_json_type(table: TableT) -> TableT:
     """Return a table whose JSON texts (`arguments`, also of `calls`, and `usage`) have the type `arrow.json`.
 
-    For engines that make use of it. Others decode such columns, or refuse them, so it is never done unasked.
+    For engines that make use of it. Others decode such columns, or refuse them, so it is only done on request.
 
     Args:
         table: one of the tables of this module, a Table or a RecordBatch.
@@ -74,7 +74,7 @@ def with_json_type(table: TableT) -> TableT:
 
 
 def _each(table: TableT, made: Callable[[pa.RecordBatch], list[pa.Array]], schema: pa.Schema) -> TableT:
-    """Return a table of what is made of each batch of another."""
+    """Return a table of the results for each batch of another."""
     found = [made(part) for part in parts(checked(table))]
     return like(table, [pa.RecordBatch.from_arrays(columns, schema=schema) for columns in found], schema)
 
@@ -111,7 +111,7 @@ def _cast(column: pa.Array, type_: pa.DataType) -> pa.Array:
 
 
 def _typed(field: pa.Field) -> pa.DataType:
-    """Return the type of a field in which texts of JSON are JSON."""
+    """Return the type of a field with JSON text typed as JSON."""
     if field.name in _JSON and field.type == pa.string():
         return pa.json_()
     if field.name == "calls" and pa.types.is_list(field.type):
@@ -121,7 +121,7 @@ def _typed(field: pa.Field) -> pa.DataType:
 
 
 def _as(column: pa.Array, field: pa.Field) -> pa.Array:
-    """Return a column with the type of a field, which only says more of its values."""
+    """Return a column with the type of a field, which only adds meaning to its values."""
     if column.type == field.type:
         return column
     if not pa.types.is_list(column.type):

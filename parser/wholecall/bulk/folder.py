@@ -1,9 +1,9 @@
-"""The folder that a scan writes: where its parts, its plan and its markers are, and who may write there.
+"""The folder that a scan writes: where its parts, plan and markers are, and the lock on it.
 
-Theory of operation. A unit is done when its marker stands in `done/`, and the parts that the marker names have the
-sizes that it says. Whatever is written is a draft, which gets its name when it is whole, so that under a name that counts
-nothing ever stands that is not. What is hidden are leftovers of processes that died; they are removed by the next scan,
-which the lock keeps from running while another one does. A store has no lock.
+Theory of operation. A unit is done when its marker is in `done/`, and the parts that the marker names have the sizes
+that it states. Each file is a draft first, and gets its name when it is whole: under a name that counts there is never
+a partial file. Hidden files are leftovers of processes that died; the next scan removes them, and the lock keeps it
+from running while another scan does. A store has no lock.
 
 ::
 
@@ -32,15 +32,15 @@ TABLES = ("calls", "recordings")  # in the order in which parts get their names
 
 
 class Marker(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a unit that is done.
+    """The facts about a unit that is done.
 
     Attributes:
         unit: its id.
         sizes: bytes of its parts, by table.
-        counts: of recordings, calls and so on (`wholecall.bulk.tally`).
-        skipped: responses that are no recordings, by reason.
+        counts: the counts of recordings, calls and so on (`wholecall.bulk.tally`).
+        skipped: responses that are not recordings, by reason.
         troubles: the first recordings that could not be read: id and trouble.
-        states: size and time of inputs that were others than planned, by source.
+        states: size and time of inputs that differed from the plan, by source.
     """
 
     unit: str
@@ -52,14 +52,14 @@ class Marker(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlanLine(msgspec.Struct, frozen=True):
-    """Where a line of the plan stands in its file: the whole plan may be too large to be held.
+    """The place of a line of the plan in its file: the whole plan may be too large to be held.
 
     Attributes:
-        number: of the unit.
-        id: of the unit.
-        weight: of the unit.
+        number: the number of the unit.
+        id: the id of the unit.
+        weight: the weight of the unit.
         start: its first byte.
-        size: how many bytes there are.
+        size: its number of bytes.
     """
 
     number: int
@@ -76,7 +76,7 @@ class Folder:
     """The folder that a scan writes.
 
     Args:
-        path: of the folder, which need not exist; or its address in a store.
+        path: the path of the folder, which need not exist; or its address in a store.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -90,25 +90,25 @@ class Folder:
         self._tables = {table: joined(self.path, table) for table in TABLES}
 
     def part(self, table: str, unit: Unit | PlanLine) -> str:
-        """Return where a part of a table stands."""
+        """Return where a part of a table is."""
         return joined(self._tables[table], _part_name(unit))
 
     def _marker(self, number: int) -> str:
         return joined(self._done, _marker_name(number))
 
-    # What is there.
+    # Reading.
 
     def is_strange(self) -> bool:
-        """Whether something else than a scan is there."""
+        """Whether the folder holds something other than a scan."""
         names = self._place.entries(self.path)
         return names is None or (not names <= {"_scan", *TABLES} and not self.is_begun())
 
     def is_begun(self) -> bool:
-        """Whether there is a scan."""
+        """Whether the folder holds a scan."""
         return self._place.exists(self._about)
 
     def n_waiting(self) -> int:
-        """Return how many units of the plan have no marker yet; 0 where there is no scan."""
+        """Return how many units of the plan have no marker yet; 0 without a scan."""
         if not self.is_begun():
             return 0
         n_done = sum(name.endswith(".json") for name in self._place.sizes(self._done) if name[0] != ".")
@@ -116,7 +116,7 @@ class Folder:
 
     @contextmanager
     def locked(self) -> Generator[None]:
-        """Make the folder and be its only scan.
+        """Make the folder and lock it for this scan.
 
         Raises:
             ValueError: another scan runs.
@@ -130,11 +130,11 @@ class Folder:
             yield
 
     def read_about(self) -> bytes:
-        """Return what is said of the scan that is there."""
+        """Return the description of the scan in the folder."""
         return self._place.read(self._about)
 
     def read_plan(self) -> list[PlanLine]:
-        """Return where the units of the plan are; none if there is no plan yet."""
+        """Return the places of the units of the plan; none if there is no plan yet."""
         places: list[PlanLine] = []
         start = 0
         with suppress(FileNotFoundError), self._place.open(self._plan) as file:
@@ -154,7 +154,7 @@ class Folder:
         return unit_of(self._place.read(self._plan, place.start, place.size))
 
     def markers_of(self, units: Iterable[Unit | PlanLine]) -> dict[int, Marker]:
-        """Return the markers of those units that are done, by number; the others have to be done (again)."""
+        """Return the markers of the units that are done, by number; units without one have to be done (again)."""
         done = self._place.sizes(self._done)
         sizes = {table: self._place.sizes(folder) for table, folder in self._tables.items()}
         marked = [unit for unit in units if _marker_name(unit.number) in done]
@@ -180,35 +180,35 @@ class Folder:
         except (OSError, msgspec.DecodeError):
             return None
 
-    # What is written.
+    # Writing.
 
     def draft(self, table: str, unit: Unit) -> Draft:
         """Begin a part."""
         return self._place.draft(self.part(table, unit))
 
     def settle(self) -> None:
-        """Have the names of parts outlive the machine's power."""
+        """Make the names of parts durable against power loss."""
         for folder in self._tables.values():
             self._place.settle(folder)
 
     def write_about(self, said: bytes) -> None:
-        """Say what the scan is."""
+        """Write the description of the scan."""
         with self._written(self._about) as file:
             file.write(said)
 
     def write_plan(self, units: Iterable[Unit]) -> None:
-        """Write the plan, in the place of the one that is there."""
+        """Write the plan, replacing the existing one."""
         with self._written(self._plan) as file:
             file.writelines(unit.line() for unit in units)
 
     def write_marker(self, number: int, marker: Marker) -> None:
-        """Say that a unit is done, which has to be on the disk by now."""
+        """Write the marker of a unit; its parts have to be on the disk by now."""
         with self._written(self._marker(number)) as file:
             file.write(msgspec.json.encode(marker))
 
     @contextmanager
     def _written(self, path: str) -> Generator[BinaryIO]:
-        """Begin a file that is there when it is whole; else nothing stays."""
+        """Write a file that appears only when it is whole; otherwise nothing remains."""
         draft = self._place.draft(path)
         try:
             yield draft.file
@@ -219,12 +219,12 @@ class Folder:
         self._place.settle(os.path.dirname(path))  # noqa: PTH120 - as all addresses
 
     def forget(self, numbers: Iterable[int]) -> None:
-        """Have units done again."""
+        """Mark units to be done again."""
         self._remove([self._marker(number) for number in numbers])
         self._place.settle(self._done)
 
     def clear(self) -> None:
-        """Remove what a scan wrote, its markers first: what is half removed counts as not done."""
+        """Remove the files of a scan, its markers first: a half-removed unit counts as not done."""
         self.remove_leftovers()
         markers = (name for name in self._place.sizes(self._done) if name.endswith(".json"))
         self._remove([joined(self._done, name) for name in markers])
@@ -235,7 +235,7 @@ class Folder:
         self._remove([self._about])
 
     def remove_leftovers(self) -> None:
-        """Remove what processes that died have begun."""
+        """Remove drafts of processes that died."""
         for folder in (*self._tables.values(), self._done, self._scan):
             hidden = (name for name in self._place.sizes(folder) if name.startswith("."))
             self._remove([joined(folder, name) for name in hidden])
@@ -253,5 +253,5 @@ def _marker_name(number: int) -> str:
 
 
 def _believed(marker: Marker, unit: Unit | PlanLine, sizes: Mapping[str, int | None]) -> bool:
-    """Return whether a marker is of a unit, of which the parts have such sizes."""
+    """Return whether a marker belongs to a unit and its parts have the stated sizes."""
     return marker.unit == unit.id and marker.sizes == sizes

@@ -1,11 +1,11 @@
-"""Columns of a table that describe its recordings: by name, with values as Python has them.
+"""Columns of a table that describe its recordings: by name, with Python values.
 
-Theory of operation. A column that is missing, or of a type that cannot be meant, is the caller's mistake and raises
-before anything is read. What is in a row never raises: null is None, text that is no UTF-8 keeps its bytes as half
-surrogates, which is repaired where it is written down again, and a time of no calendar is None.
+Theory of operation. A column that is missing, or of an unsuitable type, is the caller's mistake and raises before
+anything is read. The content of a row never raises: null is None, text that is not valid UTF-8 keeps its bytes as half
+surrogates, which are repaired when it is written again, and a time outside the calendar is None.
 
-Bytes are not copied: a scalar of Arrow is a copy, so they are found in the buffers of the column, and a dictionary is
-not written out.
+Bytes are not copied: an Arrow scalar is a copy, so they are found in the buffers of the column, and a dictionary is not
+expanded.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ __all__ = ["BODY", "ID", "MOMENT", "TEXT", "TIMES", "Kind", "Read", "reader", "r
 _private = True
 
 Read = Callable[[pa.Array], Iterable[Any]]  # from a column to its values, a null is None
-Kind = tuple[str, dict[Callable[[pa.DataType], bool], Read]]  # what may be in a column, in words and by type
+Kind = tuple[str, dict[Callable[[pa.DataType], bool], Read]]  # what a column may hold, in words and by type
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECONDS = {"s": 1_000_000, "ms": 1_000, "us": 1}  # a nanosecond is less than one
-_INLINE = 12  # bytes: so many stand in a view itself
+_INLINE = 12  # bytes: up to this length a value is in the view itself
 
 
 def reader(schema: pa.Schema, name: str, kind: Kind) -> Read:
-    """Return what reads the values of a column.
+    """Return a function that reads the values of a column.
 
     Raises:
-        ValueError: there is no such column, or several.
+        ValueError: there is no such column, or there are several.
         TypeError: the column has another type.
     """
     place = schema.get_field_index(name)
@@ -49,7 +49,7 @@ def reader(schema: pa.Schema, name: str, kind: Kind) -> Read:
 
 
 def rows_in(tables: list[pa.RecordBatch], reads: Mapping[str, tuple[str, Read]]) -> Iterator[dict[str, Any]]:
-    """Yield what is found in each row; `reads` says in which column what is, and how it is read."""
+    """Yield the content of each row; `reads` gives the column and the reader of each member."""
     for table in tables:
         columns = [read(table.column(name)) for name, read in reads.values()]
         for values in zip(*columns, strict=True):
@@ -57,7 +57,7 @@ def rows_in(tables: list[pa.RecordBatch], reads: Mapping[str, tuple[str, Read]])
 
 
 def _through(read: Read) -> Read:
-    """Return what reads the values of a dictionary."""
+    """Return a function that reads the values of a dictionary."""
 
     def values(column: pa.Array) -> Iterator[Any]:
         known = list(read(column.dictionary))
@@ -74,7 +74,7 @@ def _plain(column: pa.Array) -> Iterator[Any]:
 
 
 def _bytes_by(width: Literal["i", "q"]) -> Read:
-    """Return what reads values that lie one behind the other; their offsets are numbers of this format."""
+    """Return a function that reads concatenated values; their offsets are numbers of this format."""
 
     def values(column: pa.Array) -> Iterator[memoryview | None]:
         _, places, octets = map(_octets, column.buffers())
@@ -86,7 +86,7 @@ def _bytes_by(width: Literal["i", "q"]) -> Read:
 
 
 def _views(column: pa.Array) -> Iterator[memoryview | None]:
-    """Yield values of which a column holds views: short ones themselves, of others the buffer and the place in it."""
+    """Yield the values of a column of views: short values are in the view, others are found by buffer and place."""
     _, views, *data = map(_octets, column.buffers())
     numbers = views.cast("i")
     for number, is_there in enumerate(column.is_valid().to_pylist(), column.offset):
@@ -100,7 +100,7 @@ def _views(column: pa.Array) -> Iterator[memoryview | None]:
 
 
 def _octets(buffer: pa.Buffer | None) -> memoryview:
-    """Return the bytes of a buffer; a column without values may have none."""
+    """Return the bytes of a buffer; a column without values may have no buffer."""
     return memoryview(buffer or b"")
 
 
@@ -112,7 +112,7 @@ def _texts_by(read: Read) -> Read:
     return values
 
 
-# Others.
+# Other types.
 
 
 def _digits(column: pa.Array) -> Iterator[str | None]:
@@ -120,7 +120,7 @@ def _digits(column: pa.Array) -> Iterator[str | None]:
 
 
 def _moments(column: pa.Array) -> Iterator[datetime | None]:
-    """Return times of whatever unit; those without a zone are in UTC."""
+    """Return times of any unit; times without a zone are in UTC."""
     unit = column.type.unit
     for count in column.view(pa.int64()).to_pylist():
         yield None if count is None else _moment(count, unit)

@@ -1,8 +1,7 @@
 """Tables of JSON lines: an object a line, with the body as a text, or a conversation.
 
-Theory of operation. A file that is not compressed is cut at line feeds, and its lines are counted while it is planned:
-rows are called by their numbers, from 0, blank lines counted. Of a line only the members that are asked for are
-decoded.
+Theory of operation. An uncompressed file is cut at line feeds, and its lines are counted while it is planned: rows are
+called by their numbers, from 0, blank lines counted. Only the requested members of a line are decoded.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ def _cut(piece: Piece, _: Columns) -> Iterator[Piece]:
 
 
 def _ends(path: str) -> Iterator[tuple[int, int]]:
-    """Yield where the pieces of a file end, behind line feeds, and how many lines each has."""
+    """Yield where the pieces of a file end, after line feeds, and how many lines each has."""
     position = start = n_lines = 0
     is_open = False
     with place_of(path).open(path) as file:
@@ -107,7 +106,7 @@ def _found(line: bytes, names: dict[str, str]) -> Found | str:
 
 
 def _object(data: Any) -> dict[str, Any] | None:
-    """Return the members of an object, not decoded yet where that is possible; None where there is none.
+    """Return the members of an object, undecoded where possible; None if the line is not an object.
 
     Half surrogate pairs are refused by the first decoder, and read by the second.
     """
@@ -126,12 +125,12 @@ def _lenient(data: bytes) -> Any:
 
 
 def _member(members: dict[str, Any], name: str) -> Any:
-    """Return a member by its name, or by a path of names; None where there is none."""
+    """Return a member by its name, or by a path of names; None if it is missing."""
     return _value(_undecoded(members, name))
 
 
 def _undecoded(members: dict[str, Any], name: str) -> Any:
-    """Return a member as the decoder of the line has left it."""
+    """Return a member as the decoder of the line left it."""
     if name in members:
         return members[name]
     first, _, rest = name.partition(".")
@@ -149,7 +148,7 @@ def _value(value: Any) -> Any:
 
 
 def _messages(value: Any) -> Any:
-    """Return a conversation as the bytes of its JSON where that is possible: a text that is JSON, or a value."""
+    """Return a conversation as the bytes of its JSON where possible: a text that is JSON, or a value."""
     data = bytes(value) if isinstance(value, msgspec.Raw) else b'"'
     if not data.startswith(b'"'):
         return None if data == b"null" else data
@@ -170,7 +169,7 @@ def _id(value: Any) -> str | None:
 
 
 def _moment(value: Any) -> datetime | None:
-    """Return a time of a text (RFC 3339) or of seconds since 1970; one without a zone is in UTC."""
+    """Return the time in a text (RFC 3339) or of seconds since 1970; a time without a zone is in UTC."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return None
     try:

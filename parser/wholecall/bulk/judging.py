@@ -1,4 +1,4 @@
-"""Texts of arguments that did not come in a stream, a column of them: each gets the verdict of `parse_arguments`."""
+"""Texts of arguments that did not come from a stream, as a column: each gets the verdict of `parse_arguments`."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def judge_batch(
     Args:
         batch: a Table or a RecordBatch.
         arguments: the name of the column that holds the texts: of any type of Arrow for texts, or a dictionary of them.
-        policy: how they are judged.
-        limits: what they may hold.
+        policy: the policy for judging them.
+        limits: the limits of the texts.
 
     Returns:
         A Table for a Table, a RecordBatch for a RecordBatch, with the schema `JUDGED`: `arguments` is the text of an
@@ -43,7 +43,7 @@ def judge_batch(
 
     Raises:
         ValueError: the column is missing, or there are several of its name; a RecordBatch has more text than one can hold.
-        TypeError: `batch` is neither a Table nor a RecordBatch, or the column holds no text.
+        TypeError: `batch` is neither a Table nor a RecordBatch, or the column does not hold text.
     """
     read = reader(checked(batch).schema, arguments, TEXT)
     texts = (text for part in parts(batch) for text in read(part.column(arguments)))
@@ -53,7 +53,7 @@ def judge_batch(
 
 
 def _size(row: dict[str, Any]) -> int:
-    return len(row["arguments"] or "")  # all else is a word or a sentence
+    return len(row["arguments"] or "")  # everything else is a word or a sentence
 
 
 def _row(text: str | None, policy: Policy, limits: Limits) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """List the inputs in a store: an object, the content of a folder, or the matches of a pattern.
 
-Theory of operation. All of it follows what `wholecall.recordings` does on disks, so that a folder that was copied to a
-store has the same inputs under the same names. A store lists everything below a folder at once; patterns are tried on the
-names afterwards.
+Theory of operation. All of it follows the behavior of `wholecall.recordings` on disks: a folder that was copied to a
+store has the same inputs under the same names. A store lists everything below a folder at once; patterns are tried on
+the names afterwards.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _private = True
 
 
 class Lists(Protocol):
-    """A store, as far as it is listed."""
+    """The listing methods of a store."""
 
     def info(self, path: str) -> Any:
-        """Return what `pyarrow.fs` knows of an address."""
+        """Return the `pyarrow.fs` information on an address."""
         ...
 
     def listed(self, folder: str, *, recursive: bool) -> list[tuple[str, Any]]:
-        """Return what is in a folder: the path of each below it, and what is known of it.
+        """Return the content of a folder: each path below it with its information.
 
         Raises:
             FileNotFoundError: there is no such folder.
@@ -40,7 +40,7 @@ class Lists(Protocol):
 
 
 def find(store: Lists, path: str, suffixes: tuple[str, ...]) -> tuple[str, Iterator[Input]]:
-    """Return the folder below which something finds objects, and these.
+    """Return the base folder of an address or pattern, and its objects.
 
     Raises:
         StoreFailed: the store cannot be asked, or has no such bucket.
@@ -55,14 +55,14 @@ def find(store: Lists, path: str, suffixes: tuple[str, ...]) -> tuple[str, Itera
     fixed = next((number for number, name in enumerate(names) if glob.has_magic(name)), None)
     if fixed is None:
         with suppress(FileNotFoundError):
-            store.listed(path, recursive=False)  # tells that there is no such bucket
-        return folder_of(path), iter([Input(path, 0, 0, named=True)])  # found out by reading it, as on disks
+            store.listed(path, recursive=False)  # reports that there is no such bucket
+        return folder_of(path), iter([Input(path, 0, 0, named=True)])  # found by reading it
     folder = joined(root, *names[:fixed])
     return folder, _or_none(path, _in(store, folder, names[fixed:], suffixes), suffixes)
 
 
 def _in(store: Lists, folder: str, pattern: Sequence[str], suffixes: tuple[str, ...]) -> Iterator[Input]:
-    """Yield the objects in a folder that a pattern matches, or that are in a folder that it matches."""
+    """Yield the objects that a pattern matches, or that are in a matching folder."""
     with suppress(FileNotFoundError):
         for below, one in store.listed(folder, recursive=True):
             is_one = one.type == fs.FileType.File and is_named_so(below, suffixes)
@@ -71,7 +71,7 @@ def _in(store: Lists, folder: str, pattern: Sequence[str], suffixes: tuple[str, 
 
 
 def _matches(names: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Return whether the first names are what a pattern says; wildcards leave out what is hidden, and so do folders."""
+    """Return whether the first names match a pattern; wildcards and folders leave out hidden names."""
     if not pattern:
         return not any(map(_is_hidden, names))
     if not names:
@@ -92,12 +92,12 @@ def _input(path: str, info: Any, *, named: bool = False) -> Input:
 
 
 def state_of(info: Any) -> tuple[int, int]:
-    """Return the size of an object and when it was changed, as far as a store knows; zeros where there is none."""
+    """Return the size of an object and its time of change; zeros where the store does not know them."""
     return (info.size or 0, info.mtime_ns or 0) if info.type == fs.FileType.File else (0, 0)
 
 
 def _or_none(path: str, found: Iterator[Input], suffixes: tuple[str, ...]) -> Iterator[Input]:
-    """Yield what is found, or that nothing is."""
+    """Yield the found inputs, or one that says that there are none."""
     first = next(found, None)
     if first is None:
         yield Input(path, 0, 0, trouble=f"no recording ({' '.join(suffixes)}) there")

@@ -1,4 +1,4 @@
-"""A batch of conversations to a batch of rows: as `assemble_batch`, for messages that were assembled already."""
+"""A batch of conversations to a batch of rows: like `assemble_batch`, for messages that were assembled already."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def assemble_messages(
     limits: Limits = Limits(),  # noqa: B008 - frozen
     arguments: bool = True,
 ) -> TableT:
-    """Return a row for each row: what its conversation says, and the calls in it.
+    """Return a row for each row: the content of its conversation, and its calls.
 
     ::
 
@@ -40,23 +40,22 @@ def assemble_messages(
     Columns are given by their names. Texts may have any type of Arrow for texts, or be a dictionary of them.
 
     Args:
-        batch: a Table or a RecordBatch. Memory holds it, and what becomes of it: 64 rows at once are a good measure.
-        messages: the conversations: texts of JSON, or lists of structs, each a list of messages or what holds one (a
-            request, a trajectory). Each row shows by itself which kind of messages it has, which is its `form`. A null
-            is a row with `trouble`.
+        batch: a Table or a RecordBatch. Memory holds it and its result: 64 rows at once are a good size.
+        messages: the conversations: texts of JSON, or lists of structs, each a list of messages or an object that holds
+            one (a request, a trajectory). Each row shows by itself its kind of messages, which is its `form`. A null is
+            a row with `trouble`.
         id: the ids of the conversations, text or integers.
-        provider: who answered.
-        model: the model that was asked; what the messages say outranks it.
-        recorded_at: timestamps; those without a zone are in UTC. Where there is none, the first time that the
-            messages state.
-        policy: how calls are judged.
-        limits: what arguments may hold; `max_stream_bytes` is of a text of JSON.
+        provider: the provider that answered.
+        model: the requested model; the model that the messages state outranks it.
+        recorded_at: timestamps; those without a zone are in UTC. Without one, the first time that the messages state.
+        policy: the policy for judging calls.
+        limits: the limits of arguments; `max_stream_bytes` applies to a text of JSON.
         arguments: whether rows hold the texts of arguments.
 
     Returns:
         A Table for a Table, a RecordBatch for a RecordBatch, with the schema `ASSEMBLED`. `answered` says of each call
-        whether a result follows. Calls whose arguments were kept as an object have no `status`: their text was written
-        anew. Of structs, members that are null are none.
+        whether a result follows. Calls whose arguments were kept as an object have no `status`: their text was
+        serialized anew. Null members of structs count as missing.
 
     Raises:
         ValueError: a column is missing, or there are several of its name; a RecordBatch has more text than one can hold.
@@ -82,7 +81,7 @@ _KINDS: dict[str, Kind] = {
 
 
 def _row(found: dict[str, Any], judging: Judging) -> Row:
-    """Return the row of what was found in a row."""
+    """Return the row of one input row."""
     id_ = found["id"]
     known = Known(
         recording_id=id_ or "",

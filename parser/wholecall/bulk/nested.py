@@ -1,8 +1,8 @@
-"""Conversations in a column: texts of JSON, or lists of structs, as Python has them.
+"""Conversations in a column: texts of JSON, or lists of structs, as Python values.
 
 Theory of operation. A text is passed on as it is. Structs are unified over their column: each has every member that any
-has, and Arrow says by a null that a member is not there. So a null member of a struct is one that is not there, whoever
-wrote it; of a map it is a member. What JSON has no word for (times, decimals) becomes text.
+has, and Arrow marks a missing member by a null. Therefore a null member of a struct counts as missing, whatever its
+writer meant; in a map it is a member. Types without a JSON equivalent (times, decimals) become text.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from wholecall.bulk.inputs import BODY, Kind
 __all__ = ["MESSAGES"]
 _private = True
 
-Told = Callable[[Any], Any]  # from what Arrow makes of a value to what JSON has
+Told = Callable[[Any], Any]  # from Arrow's Python values to JSON values
 
 _UNREADABLE = "its messages are of values that cannot be read"
 _PLAIN = (types.is_string, types.is_large_string, types.is_string_view, types.is_boolean, types.is_integer)
@@ -26,7 +26,7 @@ _BINARY = (types.is_binary, types.is_large_binary, types.is_binary_view, types.i
 
 
 def _values(column: pa.Array) -> Iterator[Any]:
-    """Yield values of nested types; a text says why one cannot be read."""
+    """Yield values of nested types; a text says why a value cannot be read."""
     told = _told(column.type)
     return (None if not scalar.is_valid else _value(scalar, told) for scalar in column)
 
@@ -34,12 +34,12 @@ def _values(column: pa.Array) -> Iterator[Any]:
 def _value(scalar: Any, told: Told) -> Any:
     try:
         return told(scalar.as_py())
-    except (ValueError, OverflowError):  # text that is no UTF-8, a member twice, a time of no calendar
+    except (ValueError, OverflowError):  # text that is not valid UTF-8, a repeated member, an impossible time
         return _UNREADABLE
 
 
 def _told(type_: pa.DataType) -> Told:
-    """Return what makes values of a type those of JSON."""
+    """Return a function that turns values of a type into JSON values."""
     if types.is_struct(type_):
         return _struct({field.name: _told(field.type) for field in type_})
     if types.is_map(type_):
@@ -66,7 +66,7 @@ def _is_list(type_: pa.DataType) -> bool:
 
 
 def _is_json(type_: pa.DataType) -> bool:
-    """Whether a type is one of texts that says that they are JSON."""
+    """Return whether a type is text that is marked as JSON."""
     return isinstance(type_, pa.BaseExtensionType) and any(is_so(type_.storage_type) for is_so in _PLAIN[:3])
 
 

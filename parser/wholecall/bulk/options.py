@@ -1,8 +1,8 @@
-"""Options on which the tables of a scan depend besides its inputs.
+"""Options on which the tables of a scan depend in addition to its inputs.
 
-Theory of operation. Two scans with equal options and equal inputs write equal bytes; whatever has no part in that (how
-many workers there are, when to give up) is no option here. The options are kept beside the tables, so that a scan goes
-on with those that it began with.
+Theory of operation. Two scans with equal options and equal inputs write equal bytes; a setting without influence on the
+bytes (the number of workers, when to give up) is not an option here. The options are stored next to the tables, so that
+a scan continues with its original options.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ _private = True
 
 
 class Columns(msgspec.Struct, frozen=True, kw_only=True):
-    """Which columns of a table hold what; `a.b` is the member `b` of the struct `a`.
+    """The columns of a table by their role; `a.b` is the member `b` of the struct `a`.
 
     Attributes:
         body: the raw body of the response, text or bytes; None where there is a column of messages.
         messages: the conversation, a text of JSON or lists of structs.
-        id: what becomes `recording_id`; None makes it of the source and the number of the row.
-        provider: who answered.
-        model: which model was asked.
+        id: the column that becomes `recording_id`; None makes it of the source and the number of the row.
+        provider: the provider that answered.
+        model: the requested model.
         dialect: the name of the wire format.
-        recorded_at: when it was recorded.
+        recorded_at: the time of recording.
     """
 
     body: str | None = None
@@ -47,22 +47,22 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
         return self.body or self.messages or ""
 
     def named(self) -> dict[str, str]:
-        """Return the columns that there are, by what they hold."""
+        """Return the columns that exist, by role."""
         return {what: name for what, name in msgspec.structs.asdict(self).items() if name is not None}
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """What the tables depend on.
+    """The options on which the tables depend.
 
     Attributes:
-        columns: of tables; None where the inputs are files of recordings.
-        dialect: the wire format of all recordings; None leaves it to them.
-        policy: how calls are judged.
-        limits: what a stream may hold.
+        columns: the columns of tables; None where the inputs are files of recordings.
+        dialect: the wire format of all recordings; None detects it in each.
+        policy: the policy for judging calls.
+        limits: the limits of a stream.
         arguments: whether the texts of arguments are kept.
         hashed: whether bodies are hashed.
-        max_bytes: how much a compressed file may hold, and a compressed body in it; None for the usual bound.
-        imports: modules that register dialects; those of installed packages are there without.
+        max_bytes: the largest content of a compressed file, and of a compressed body in it; None for the usual bound.
+        imports: modules that register dialects; modules of installed packages are loaded without it.
     """
 
     columns: Columns | None = None
@@ -75,24 +75,24 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     imports: tuple[str, ...] = ()
 
     def register(self) -> None:
-        """Have the dialects of other packages registered, in the process that reads.
+        """Register the dialects of other packages in the process that reads.
 
         Raises:
             ImportError: there is no such module.
-            ValueError: it registers a dialect that there is already.
+            ValueError: it registers a dialect that exists already.
         """
         load_plugins()
         for module in self.imports:
             import_module(module)
 
     def told(self) -> dict[str, Any]:
-        """Return them as JSON values."""
+        """Return the options as JSON values."""
         told: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
         return told
 
 
 def differences(then: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """Return in which options two scans differ, a text each."""
+    """Return the differences between the options of two scans, a text each."""
     before, after = dict(_flat(then)), dict(_flat(now))
     names = sorted(before.keys() | after.keys())
     return [

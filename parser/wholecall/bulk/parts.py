@@ -1,8 +1,9 @@
-"""Writes the parts of a unit: Parquet files that are whole, or not there.
+"""Writes the parts of a unit: each Parquet file is either whole or absent.
 
 Theory of operation. Tables are gathered until a row group is large enough, then it is written, so that memory holds one
 row group of each table. Both parts are drafts until they are finished; then they get their names, and last comes the
-marker. Whatever happens before the marker stands, the unit is done again, and writes the same bytes to the same names.
+marker. If anything fails before the marker is written, the unit is done again, and writes the same bytes to the same
+names.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _private = True
 
 _GROUP_ROWS = 64 * 1024
 _GROUP_BYTES = 32 * 1024 * 1024
-# Of these nearly every value is another one, so that a dictionary of them is only larger.
+# Nearly every value of these columns differs, so that a dictionary of them is only larger.
 _DIVERSE = frozenset({"arguments", "raw_arguments", "call_id", "recording_id", "content_hash"})
 _SCHEMAS: Mapping[str, pa.Schema] = {"calls": CALLS, "recordings": RECORDINGS}
 
@@ -39,7 +40,7 @@ class CannotWriteError(Exception):
 
 @contextmanager
 def writing() -> Generator[None]:
-    """Tell errors of the output from those of the input.
+    """Distinguish errors of the output from those of the input.
 
     Raises:
         CannotWriteError: instead of OSError.
@@ -51,10 +52,10 @@ def writing() -> Generator[None]:
 
 
 class Parts:
-    """The parts of a unit. Leaving the context without `publish` removes what was written.
+    """The parts of a unit. Leaving the context without `publish` removes the files.
 
     Raises:
-        CannotWriteError: of each method: the output cannot be written.
+        CannotWriteError: from each method: the output cannot be written.
     """
 
     @writing()
@@ -79,7 +80,7 @@ class Parts:
 
     @writing()
     def publish(self) -> dict[str, int]:
-        """Have both parts lie safely, give them their names, and return their sizes."""
+        """Make both parts durable, give them their names, and return their sizes."""
         sizes = {table: part.finish() for table, part in self._parts.items()}
         for part in self._parts.values():
             part.draft.publish()
@@ -123,7 +124,7 @@ class _Part:
         return self.draft.finish()
 
     def abandon(self) -> None:
-        """Remove what has no name yet; a writer that is left open complains at its end."""
+        """Remove an unpublished file; an open writer complains when it is deleted."""
         with suppress(OSError, ValueError, pa.ArrowException):
             self._writer.close()
         self.draft.abandon()

@@ -1,8 +1,8 @@
 """Base class of the two kinds of places for inputs and tables: disks and object stores.
 
-Theory of operation. A place knows how to list, read and write; a scan knows nothing else of it. What is asked for is
-named by its whole address. What is written is a *draft* first, of which nobody sees anything; it gets its name in one step
-when it is whole, or never.
+Theory of operation. A place knows how to list, read and write; a scan knows nothing else of it. Each file is named by
+its whole address. Output is a *draft* first, which is invisible; it gets its name in one step when it is whole, or
+never.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ _private = True
 
 
 class Input(NamedTuple):
-    """Something that may be read.
+    """A file to be read.
 
     Attributes:
         path: its address.
-        size: in bytes, 0 where that cannot be told.
-        mtime: when it was changed, in nanoseconds; 0 where that cannot be told.
-        named: whether it was asked for by its own name.
-        trouble: why there is nothing to read.
+        size: in bytes, 0 where it is unknown.
+        mtime: when it was changed, in nanoseconds; 0 where that is unknown.
+        named: whether the caller named it explicitly.
+        trouble: why it cannot be read.
     """
 
     path: str
@@ -39,25 +39,25 @@ class Draft(Protocol):
     file: BinaryIO
 
     def finish(self) -> int:
-        """Have all of it lie safely, still without its name, and return its size."""
+        """Make all of it durable, still without its name, and return its size."""
         ...
 
     def publish(self) -> None:
-        """Give it its name, in the place of what has it now."""
+        """Give it its name, replacing an existing file."""
         ...
 
     def abandon(self) -> None:
-        """Remove what is still a draft."""
+        """Remove it if it is still a draft."""
         ...
 
 
 class Place(Protocol):
-    """Where files are.
+    """A file system that holds files.
 
-    Each method may raise `OSError` for what it is asked about, and `StoreFailed` where a store does not answer.
+    Each method may raise `OSError` for the file it is asked about, and `StoreFailed` where a store does not answer.
 
     Attributes:
-        at_once: how many questions are asked at once: one where answers come at once.
+        at_once: how many questions are asked at once: one where answers are immediate.
     """
 
     at_once: int
@@ -65,15 +65,15 @@ class Place(Protocol):
     # Inputs.
 
     def find(self, path: str, suffixes: tuple[str, ...]) -> tuple[str, Iterator[Input]]:
-        """Return the folder below which something finds inputs, and these: of a file, a folder, or a glob."""
+        """Return the base folder of a file, a folder, or a glob, and its inputs."""
         ...
 
     def state(self, path: str) -> tuple[int, int]:
-        """Return the size of a file and when it was changed; zeros where that cannot be told."""
+        """Return the size of a file and its time of change; zeros where these are unknown."""
         ...
 
     def open(self, path: str, start: int = 0) -> BinaryIO:
-        """Return a file to be read on from a byte, in pieces."""
+        """Return a file that is read from a byte on, in pieces."""
         ...
 
     def read(self, path: str, start: int = 0, size: int = -1) -> bytes:
@@ -81,21 +81,21 @@ class Place(Protocol):
         ...
 
     def ranges(self, path: str) -> Any:
-        """Return a file of which Arrow reads what it needs."""
+        """Return a file from which Arrow reads the parts it needs."""
         ...
 
     def mapped(self, path: str) -> Any:
-        """Return such a file in memory, where that costs nothing."""
+        """Return such a file in memory, where that is free."""
         ...
 
     # Outputs.
 
     def exists(self, path: str) -> bool:
-        """Return whether there is such a file."""
+        """Return whether a file exists."""
         ...
 
     def entries(self, folder: str) -> set[str] | None:
-        """Return what is in a folder, nothing where there is none; None if it is a file."""
+        """Return the entries of a folder, none if it is missing; None if it is a file."""
         ...
 
     def sizes(self, folder: str) -> dict[str, int]:
@@ -103,14 +103,14 @@ class Place(Protocol):
         ...
 
     def make(self, folders: Iterable[str]) -> None:
-        """Have folders, where a place has any."""
+        """Create folders, where a place has any."""
         ...
 
     def locked(self, path: str) -> AbstractContextManager[None]:
-        """Hold a lock, which the system takes back however the process ends.
+        """Hold a lock, which the system releases however the process ends.
 
         Raises:
-            BlockingIOError: somebody else holds it.
+            BlockingIOError: another process holds it.
         """
         ...
 
@@ -119,9 +119,9 @@ class Place(Protocol):
         ...
 
     def remove(self, path: str) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file, if it exists."""
         ...
 
     def settle(self, folder: str) -> None:
-        """Have the names in a folder outlive the machine's power."""
+        """Make the names in a folder durable against power loss."""
         ...

@@ -1,8 +1,8 @@
-"""Find the place of an address, and ask places that answer slowly many questions at once.
+"""Find the place of an address, and ask slow places many questions at once.
 
-Theory of operation. Where a store is asked, most of the time passes with waiting. So what is known to be asked is asked in
-several threads, and small objects are opened before their turn: each is one range, so that memory holds no more of them
-than of files that are open.
+Theory of operation. With a store, most of the time passes with waiting. Therefore known questions are asked in several
+threads, and small objects are opened before their turn: each is one range, so that memory holds no more of them than of
+open files.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ Said = TypeVar("Said")
 
 _DISK = Disk()
 _SMALL = 1 << 20  # bytes of an object that is opened before its turn
-_AHEAD = 16  # of them
+_AHEAD = 16  # how many of them
 
 
 def place_of(path: str) -> Place:
-    """Return the place that an address is in.
+    """Return the place of an address.
 
     Raises:
         ValueError: there is no such kind of store.
@@ -51,7 +51,7 @@ def at_once(paths: Iterable[str]) -> int:
 
 
 def asked(question: Callable[[One], Said], items: Sequence[One], number: int) -> list[Said]:
-    """Return the answers to a question about each of some items, of which so many are asked at once."""
+    """Return the answers to a question about each item, `number` of them at once."""
     if number == 1 or len(items) < 2:
         return list(map(question, items))
     with ThreadPoolExecutor(min(number, len(items))) as pool:
@@ -59,15 +59,15 @@ def asked(question: Callable[[One], Said], items: Sequence[One], number: int) ->
 
 
 def states(paths: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the size of each input and when it was changed; zeros where that cannot be told."""
+    """Return the size of each input and its time of change; zeros where these are unknown."""
     return asked(lambda path: place_of(path).state(path), paths, at_once(paths))
 
 
 def opening(inputs: Sequence[tuple[str, int | None]]) -> Generator[Opens | None]:
-    """Yield what opens each of some inputs, to be opened before the next one; None for what is on a disk, or not opened.
+    """Yield a function that opens each input, to be used before the next; None for inputs on a disk or unopened inputs.
 
     Args:
-        inputs: their addresses, and their sizes when they were found; None for what is not opened.
+        inputs: their addresses, and their sizes when they were found; None for an input that is not opened.
     """
     if not any(is_url(path) for path, _ in inputs):
         yield from [None] * len(inputs)
@@ -89,7 +89,7 @@ def opening(inputs: Sequence[tuple[str, int | None]]) -> Generator[Opens | None]
 
 
 class _Opening:
-    """Opens an input, which may be open already: the first time, but not when it is read again."""
+    """Opens an input. The first time it may be open already, but not when it is read again."""
 
     def __init__(self, path: str, pool: Executor | None) -> None:
         self._path = path

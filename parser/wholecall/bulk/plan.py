@@ -1,9 +1,10 @@
 """Divide the inputs of a scan into units.
 
 Theory of operation. The inputs are sorted by the names that they have in the tables (`source`), whichever way they were
-found, and packed in that order into *units*. A unit is what a worker does at once, what a part of each table is made
-of, and what is done again if anything goes wrong. Its id is made of its sources and of the options, and not of sizes
-or times: the same unit done again, also over files that have changed, has the same parts, which replace the older ones.
+found, and packed in that order into *units*. A unit is the work of a worker at one time, the source of one part of each
+table, and the work that is repeated if anything goes wrong. Its id is made of its sources and of the options, not of
+sizes or times: the same unit done again, also over files that have changed, has the same parts, which replace the older
+ones.
 
 An input that is large is a unit alone, and a large table is several *pieces*, which its reader cuts.
 """
@@ -34,17 +35,17 @@ class Piece(msgspec.Struct, frozen=True, gc=False):
     """An input, or a part of a table.
 
     Attributes:
-        source: its name in the tables: its path below what it was found in, with `/`.
+        source: its name in the tables: its path below the folder in which it was found, with `/`.
         path: where it is, from the root of the file system, or its address in a store.
         size: bytes of the file.
         mtime: when the file was changed, nanoseconds of the system's clock.
-        named: whether it was asked for by its own name.
-        trouble: why there is nothing to read.
+        named: whether the caller named it explicitly.
+        trouble: why it cannot be read.
         weight: about how many bytes there are to parse.
         start: the first row group or byte of this part; None where it is the whole input.
         stop: the first one after it.
         row: the number of its first row.
-        n_rows: how many rows it has; None where nobody knows.
+        n_rows: its number of rows; None where it is unknown.
     """
 
     source: str
@@ -64,10 +65,10 @@ class Unit(msgspec.Struct, frozen=True):
     """A portion of work.
 
     Attributes:
-        number: from 0, in the order of the sources; those that are found later come last.
-        id: as the names of its parts hold it.
-        weight: of its pieces.
-        pieces: what is read.
+        number: from 0, in the order of the sources; units that are found later come last.
+        id: the id in the names of its parts.
+        weight: the sum of the weights of its pieces.
+        pieces: its inputs.
     """
 
     number: int
@@ -81,13 +82,13 @@ class Unit(msgspec.Struct, frozen=True):
         return f"part-{self.number:06}-{self.id}"
 
     def line(self) -> bytes:
-        """Return it as a line of JSON; names of files that are no UTF-8 survive that."""
+        """Return it as a line of JSON; names of files that are not valid UTF-8 survive that."""
         pieces = [msgspec.structs.astuple(piece) for piece in self.pieces]
         return json.dumps([self.number, self.id, self.weight, pieces], separators=(",", ":")).encode() + b"\n"
 
 
 def unit_of(line: bytes) -> Unit:
-    """Return the unit that a line says."""
+    """Return the unit of a line."""
     number, id, weight, pieces = json.loads(line)
     return Unit(number, id, weight, tuple(Piece(*piece) for piece in pieces))
 
@@ -96,8 +97,8 @@ def packed(pieces: Iterable[Piece], key: str, first: int = 0) -> Iterator[Unit]:
     """Yield units of pieces, in their order.
 
     Args:
-        pieces: with their weights.
-        key: says which options there are.
+        pieces: the pieces with their weights.
+        key: identifies the options.
         first: the number of the first unit.
     """
     open_: list[Piece] = []
@@ -117,7 +118,7 @@ def _unit(number: int, key: str, weight: int, pieces: Sequence[Piece]) -> Unit:
     return Unit(number, hashlib.sha256(said.encode()).hexdigest()[:12], weight, tuple(pieces))
 
 
-# --- which inputs there are ------------------------------------------------------------------------------
+# --- inputs ----------------------------------------------------------------------------------------------
 
 
 def found(
@@ -129,8 +130,8 @@ def found(
 
     Args:
         paths: files, folders, globs, on disks and in stores.
-        out: the folder that is written, of which nothing is read.
-        suffixes: what files in folders end in.
+        out: the output folder, from which nothing is read.
+        suffixes: the suffixes of files in folders.
 
     Raises:
         ValueError: two inputs are one file, or have the same source; standard input cannot be read again.
@@ -175,7 +176,7 @@ def _below(argument: str, suffixes: tuple[str, ...]) -> Iterator[Piece]:
 
 
 def _sources(argument: str, base: str) -> Callable[[str], str]:
-    """Return what makes sources of paths below a folder; the folder itself has its own name."""
+    """Return a function that makes sources of paths below a folder; the folder itself has its own name."""
     separator = "/" if is_url(base) else os.sep
     prefix = base if base.endswith(separator) else f"{base}{separator}"
     itself = Path(shown(base) if is_url(base) else base).name or argument

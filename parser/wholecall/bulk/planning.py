@@ -1,8 +1,8 @@
-"""Decides what a scan has to do: a new plan, or what is left of the one that is there.
+"""Decides the work of a scan: a new plan, or the rest of the existing one.
 
-Theory of operation. A scan that goes on takes the plan as it is, so that units keep their numbers, and appends what was
-not there before. Inputs that have changed since they were planned (size or time) are found by comparing; what becomes
-of them is the caller's choice: nothing goes on, their units are done again, or what was done stays.
+Theory of operation. A scan that continues takes the plan as it is, so that units keep their numbers, and appends new
+inputs. Inputs that have changed since they were planned (size or time) are found by comparing. The caller chooses the
+consequence: the scan is refused, their units are done again, or their finished units stay.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _SHOWN = 3  # names in a message
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What there is to do.
+    """The work of a scan.
 
     Attributes:
         units: all units.
-        done: the markers of those that are done, by number.
-        again: the numbers of those that are to be done again.
+        done: the markers of units that are done, by number.
+        again: the numbers of units that are to be done again.
         is_written: whether the plan in the folder is this one.
     """
 
@@ -54,10 +54,10 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 def inputs(paths: Iterable[Any], out: str, options: Options) -> list[Piece]:
-    """Return what there is to read.
+    """Return the inputs of a scan.
 
     Raises:
-        ValueError: an input is named twice, is of the wrong kind, or has not the columns that are asked for.
+        ValueError: an input is named twice, is of the wrong kind, or lacks a requested column.
     """
     if options.columns is not None:
         pieces = found(paths, out, TABLE_SUFFIXES)
@@ -78,10 +78,10 @@ def inputs(paths: Iterable[Any], out: str, options: Options) -> list[Piece]:
 
 
 def check(folder: Folder, start: Start, options: Options) -> None:
-    """See whether a scan may begin, or go on, in a folder.
+    """Check that a scan may begin, or continue, in a folder.
 
     Raises:
-        ValueError: it may not; the message says what to do.
+        ValueError: it may not; the message says how to proceed.
     """
     if folder.is_strange():
         raise ValueError(f"{folder.path} holds something that is no scan; write to another folder")
@@ -97,7 +97,7 @@ def check(folder: Folder, start: Start, options: Options) -> None:
 
 
 def write(folder: Folder, plan: Plan, options: Options, paths: Iterable[str]) -> None:
-    """Write what a scan is, and what it has to do; units that are done again lose their markers first."""
+    """Write the description and the plan of a scan; units that are done again lose their markers first."""
     if not folder.is_begun():
         _write_about(folder, options, paths)
     folder.forget(plan.again)
@@ -117,7 +117,7 @@ def _about(options: Options, paths: Iterable[str]) -> dict[str, Any]:
 
 
 def _compared(about: dict[str, Any]) -> dict[str, Any]:
-    """Return what two scans of one folder have to share."""
+    """Return the properties that two scans of one folder have to share."""
     minor = ".".join(str(about["wholecall"]).split(".")[:2])
     return {"schema": about["schema"], "wholecall": minor, **about["options"]}
 
@@ -126,22 +126,22 @@ def _compared(about: dict[str, Any]) -> dict[str, Any]:
 
 
 def new_plan(pieces: Iterable[Piece], options: Options, first: int = 0) -> Plan:
-    """Return a plan in which nothing is done yet; its first unit has this number."""
+    """Return a plan without finished units; its first unit has this number."""
     key = json.dumps([VERSION, options.told()], sort_keys=True)
     return Plan(list(packed(pieces, key, first)))
 
 
 def plan_of(folder: Folder, pieces: Sequence[Piece], options: Options, changed: Changed) -> Plan:
-    """Return what there is to do, for a folder with a plan or without one.
+    """Return the plan for a folder that may hold a plan already.
 
     Args:
-        folder: the folder that is written.
-        pieces: what there is to read.
-        options: of the scan.
-        changed: what to do about inputs that have changed since they were planned.
+        folder: the output folder.
+        pieces: the inputs.
+        options: the options of the scan.
+        changed: how inputs are treated that have changed since they were planned.
 
     Raises:
-        ValueError: inputs have changed, and nothing may go on; or rows of a table stand elsewhere now.
+        ValueError: inputs have changed, and the scan must not continue; or rows of a table have moved.
     """
     units = list(folder.units())
     if not units:
@@ -165,7 +165,7 @@ def plan_of(folder: Folder, pieces: Sequence[Piece], options: Options, changed: 
 
 
 def _changed(units: Iterable[Unit], done: dict[int, Marker], now: dict[str, list[Piece]]) -> set[str]:
-    """Return the sources that are not what they were when they were planned, or else when they were read."""
+    """Return the sources that differ from their state when they were planned, or else when they were read."""
     others: set[str] = set()
     for unit in units:
         marker = done.get(unit.number)
@@ -187,7 +187,7 @@ def _refusal(sources: Sequence[str]) -> str:
 def _renewed(
     units: Sequence[Unit], again: set[int], others: set[str], now: dict[str, list[Piece]]
 ) -> list[Unit]:
-    """Return the units, those that are done again with their inputs as they are now."""
+    """Return the units; those that are done again have their inputs in the current state."""
     by_part = {
         (piece.source, piece.start, piece.stop, piece.row): piece
         for source in others

@@ -16,11 +16,11 @@ from wholecall.bulk.planning import Changed, Start
 __all__ = ["Errors", "Request", "request_of"]
 _private = True
 
-_SURE = 1_000  # recordings from which on a share of unreadable ones counts
+_SURE = 1_000  # recordings from which on a share of unreadable recordings counts
 
 
 class Errors(msgspec.Struct, frozen=True):
-    """How many recordings may be unreadable.
+    """The number of recordings that may be unreadable.
 
     Attributes:
         number: at most so many; None allows any number.
@@ -47,7 +47,7 @@ class Errors(msgspec.Struct, frozen=True):
         return cls(share=value / 100) if text != digits else cls(number=int(value))
 
     def allow(self, troubles: int, recordings: int, *, at_end: bool) -> bool:
-        """Return whether a scan may go on."""
+        """Return whether a scan may continue."""
         if self.number is not None and troubles > self.number:
             return False
         is_sure = at_end or recordings >= _SURE
@@ -55,15 +55,15 @@ class Errors(msgspec.Struct, frozen=True):
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What a scan is to do.
+    """The request for a scan.
 
     Attributes:
-        paths: the addresses of what is read.
-        out: the address of the folder that is written.
-        options: what the tables depend on.
-        start: what is done about a scan that is there.
-        changed: what is done about inputs that have changed since they were planned.
-        workers: how many processes; None takes one for each core.
+        paths: the addresses of the inputs.
+        out: the address of the output folder.
+        options: the options on which the tables depend.
+        start: how an existing scan is treated.
+        changed: how inputs are treated that have changed since they were planned.
+        workers: the number of processes; None takes one for each core.
         errors: how many recordings may be unreadable.
     """
 
@@ -87,22 +87,22 @@ def request_of(
     judging: dict[str, Any],
     **others: Any,
 ) -> Request:
-    """Return a request, of which it is known that its parts fit together.
+    """Return a request whose parts fit together.
 
     Args:
-        paths: what is read.
-        out: the folder that is written.
-        body: the column of bodies, None where there is none.
-        messages: the column of conversations, None where there is none; without both there are files of recordings.
+        paths: the inputs.
+        out: the output folder.
+        body: the column of bodies, None without one.
+        messages: the column of conversations, None without one; without both the inputs are files of recordings.
         columns: further columns.
         dialect: the name of a dialect, or of a column.
         judging: further options.
         others: further parts of the request.
 
     Raises:
-        ValueError: they do not.
+        ValueError: the parts do not fit together.
         UnknownDialect: the dialect is not known.
-        ImportError: a module that is to be imported is not there.
+        ImportError: a module that is to be imported is missing.
     """
     options = Options(dialect=dialect, **judging)
     options.register()
@@ -132,7 +132,7 @@ def request_of(
 
 
 def _dialect(table: Columns | None, name: str) -> tuple[Columns | None, str | None]:
-    """Return what a name means: a dialect, or else a column."""
+    """Return the meaning of a name: a dialect, or else a column."""
     try:
         ToolCallParser(name)
     except UnknownDialect:

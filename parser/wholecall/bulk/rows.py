@@ -1,8 +1,8 @@
-"""The row of one recording: what is known of it beside what it says, and what is counted over its calls.
+"""The row of one recording: its metadata, its content, and the counts over its calls.
 
-Theory of operation. A row is a dictionary by column, and the rows of its calls beside it; `streams` fills it from the
-events of a stream, `conversations` from messages. Nothing here knows of Arrow. Reading is *guarded*: a fault of ours
-costs its row, and says no more than the type of an exception.
+Theory of operation. A row is a dictionary by column, next to the rows of its calls; `streams` fills it from the events
+of a stream, `conversations` from messages. Nothing here knows of Arrow. Reading is *guarded*: a fault of ours costs its
+row, and the trouble states only the type of an exception.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ __all__ = [
 _private = True
 
 MOST_CHARACTERS = 2**28  # of all texts of a row: of four bytes each they still fit into one column of Arrow
-SURROGATE = re.compile("[\ud800-\udfff]")  # a half one: no UTF-8, and no text to Arrow
+SURROGATE = re.compile("[\ud800-\udfff]")  # half a surrogate pair: not valid UTF-8, and not text to Arrow
 _MOST_INT64 = 2**63 - 1
 
 
 class Known(msgspec.Struct, frozen=True):
-    """What is known of a recording beside its bytes.
+    """The known facts about a recording in addition to its bytes.
 
     Attributes:
-        recording_id: what it is called in every table.
-        source: what it was found in, never an absolute path.
-        source_index: which recording of its source it is.
-        provider: who answered.
-        model: the model that was asked; what the response says outranks it.
-        dialect: the name of the wire format; None, or a name that is not known, leaves it to the bytes.
-        form: the format that it was read from.
+        recording_id: its name in every table.
+        source: its file or table, never an absolute path.
+        source_index: its number in its source.
+        provider: the provider that answered.
+        model: the requested model; the model that the response states outranks it.
+        dialect: the name of the wire format; None, or an unknown name, detects it from the bytes.
+        form: the format of its file.
         status_code: the HTTP status.
-        recorded_at: when it was recorded; without a zone in UTC.
+        recorded_at: the time of recording; without a zone in UTC.
         name: its `Recording.name`: messages about it begin with this, which the row leaves out.
     """
 
@@ -66,11 +66,11 @@ class Known(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct):
-    """What became of one recording.
+    """The result of one recording.
 
     Attributes:
         recording: its values by column of `RECORDINGS`.
-        calls: those of each of its calls by column of `CALLS`, without `recording_id`; by turn, choice and index.
+        calls: the values of each of its calls by column of `CALLS`, without `recording_id`; by turn, choice and index.
     """
 
     recording: dict[str, Any]
@@ -93,7 +93,7 @@ def grown(n_characters: int, call: Mapping[str, Any]) -> int:
 
 
 def guarded(known: Known, read: Callable[[], Row]) -> Row:
-    """Return the row that is read; whatever goes wrong is the trouble of a row without calls."""
+    """Return the row that a function reads; any failure becomes the trouble of a row without calls."""
     try:
         return read()
     except _TooLarge:
@@ -108,14 +108,14 @@ def troubled(known: Known, trouble: str) -> Row:
     """Return the row of a recording that could not be read.
 
     Args:
-        known: what is known of it.
+        known: the known facts about it.
         trouble: why; without any text of the input.
     """
     return Row(unread(known) | {"trouble": trouble}, [])
 
 
 def unread(known: Known) -> dict[str, Any]:
-    """Return what the row of a recording holds before it is read."""
+    """Return the row of a recording before it is read."""
     status = known.status_code
     return {
         "recording_id": known.recording_id,
@@ -152,8 +152,8 @@ def unread(known: Known) -> dict[str, Any]:
 
 
 def sum_up(recording: dict[str, Any], calls: Sequence[dict[str, Any]]) -> None:
-    """Write into the row of a recording what its calls say."""
-    if SURROGATE.search(recording["recording_id"]):  # which stands in the rows of the calls, too
+    """Write the summary of the calls into the row of a recording."""
+    if SURROGATE.search(recording["recording_id"]):  # which is in the rows of the calls, too
         for call in calls:
             call["lossy"] = True
     outcomes = [call["outcome"] for call in calls]
@@ -164,6 +164,6 @@ def sum_up(recording: dict[str, Any], calls: Sequence[dict[str, Any]]) -> None:
 
 
 def summed(counts: Iterable[int | None]) -> int | None:
-    """Return the sum of what is known, None if nothing is, or if no column holds it."""
+    """Return the sum of the known values, None if there are none, or if no column holds it."""
     known = [count for count in counts if count is not None]
     return sum(known) if known and sum(known) <= _MOST_INT64 else None

@@ -1,9 +1,9 @@
-"""Scan files into tables: in parallel, each input exactly once, also after whatever ended the scan before.
+"""Scan files into tables: in parallel, each input exactly once, also after an interrupted scan.
 
 Theory of operation. The inputs are planned into units before the first is read (`plan`, `planning`); workers do them,
-and each unit is done when its marker stands (`folder`, `parts`, `work`). A scan that goes on keeps the old plan, so that
-the parts keep their names and their bytes; it does the units without a marker, and new inputs as new units. The parent
-only hands out work and counts (`workers`, `care`).
+and each unit is done when its marker exists (`folder`, `parts`, `work`). A scan that continues keeps the old plan, so
+that the parts keep their names and their bytes; it does the units without a marker, and new inputs as new units. The
+parent only hands out work and counts (`workers`, `care`).
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ _private = True
 class ScanFailed(WholecallError):
     """A scan had to stop: the output cannot be written, workers cannot work, or too much could not be read.
 
-    What was finished stays; a scan that goes on (`resume`) does the rest.
+    Finished units stay; a scan that continues (`resume`) does the rest.
     """
 
 
 @dataclasses.dataclass(frozen=True)
 class Progress:
-    """How far a scan is.
+    """The progress of a scan.
 
     Attributes:
-        done: units that are finished, those of earlier runs included.
-        total: units that there are.
-        bytes: of the inputs of finished units; before decompression, of tables the bodies in memory.
-        total_bytes: of all.
+        done: finished units, including earlier runs.
+        total: all units.
+        bytes: bytes of the inputs of finished units; before decompression, of tables the bodies in memory.
+        total_bytes: bytes of all inputs.
         recordings: rows of `recordings`.
-        calls: calls that came out.
-        dropped: calls that were dropped.
+        calls: emitted calls.
+        dropped: dropped calls.
         cancelled: calls that were taken back.
         troubles: recordings that could not be read.
-        skipped: responses that are no recordings, by reason.
+        skipped: responses that are not recordings, by reason.
         unit: the number of the unit that was finished last; None before the first.
         named: ids and troubles of recordings in this unit that could not be read, the first 20.
     """
@@ -101,47 +101,47 @@ def scan(
             for progress in scan(["logs"], "out"):
                 print(f"{progress.done} of {progress.total} units, {progress.recordings:,} recordings")
 
-    Every recording is a row, also one that cannot be read. Whatever ends a scan, `resume` goes on: each input is in
-    the tables once, and the bytes of the parts are the same.
+    Every recording is a row, also an unreadable one. However a scan ends, `resume` continues it: each input is in the
+    tables once, and the bytes of the parts are the same.
 
     Args:
         paths: files, folders and globs of recordings, in any form that `wholecall.recordings.read` reads, and of
             transcripts; with `body` or `messages` of tables: `.parquet`, `.arrow`, `.jsonl`. Also URLs of all these in
             object stores, as `s3://bucket/logs`.
-        out: the folder that is written, which is made if it is not there; or the URL of one in a store, into which
-            nobody else may write meanwhile.
+        out: the output folder, which is made if it is missing; or the URL of a folder in a store, into which no other
+            process may write meanwhile.
         workers: processes; None takes one for each core that this process may use.
-        resume: go on with a scan that is there, if there is one. It has to have the same options.
-        overwrite: remove a scan that is there, and begin anew.
-        changed: inputs that have changed since a scan was planned: `"refuse"` raises, `"redo"` reads their units
-            again, `"keep"` leaves what is done.
-        errors: stop if more recordings than that are unreadable: a number, or a share such as `"2%"`, which counts
-            from 1,000 recordings on; None never stops.
+        resume: continue an existing scan, if there is one. It has to have the same options.
+        overwrite: remove an existing scan, and begin anew.
+        changed: the reaction to inputs that have changed since a scan was planned: `"refuse"` raises, `"redo"` reads
+            their units again, `"keep"` leaves finished units.
+        errors: stop if more recordings than this are unreadable: a number, or a share such as `"2%"`, which counts from
+            1,000 recordings on; None never stops.
         body: the column of a table that holds raw bodies. `a.b` goes into structs, here and below.
         messages: the column of a table that holds conversations: texts of JSON, or lists of structs.
         id: the column that becomes `recording_id`; by default it is the source and the number of the row.
-        provider: the column that says who answered.
-        model: the column that says which model was asked; what the response says outranks it.
-        dialect: the wire format of all recordings; of tables a column is taken where it is no dialect's name.
-        recorded_at: the column that says when.
+        provider: the column of the provider.
+        model: the column of the requested model; the model that the response states outranks it.
+        dialect: the wire format of all recordings; for tables a name that is not a dialect is a column.
+        recorded_at: the column of the time of recording.
         arguments: whether the tables hold the texts of arguments.
         hashed: whether the tables hold a hash of each body.
-        max_bytes: how much a compressed file may hold, and a compressed body in it; by default 64 MiB, or 200 times its
-            size if that is more.
-        imports: modules that register dialects, which each worker imports; those of installed packages are there
-            without.
-        policy: how calls are judged.
-        limits: what a stream may hold.
+        max_bytes: the largest content of a compressed file, and of a compressed body in it; by default 64 MiB, or 200
+            times its size if that is more.
+        imports: modules that register dialects, which each worker imports; modules of installed packages are loaded
+            without it.
+        policy: the policy for judging calls.
+        limits: the limits of a stream.
 
     Yields:
-        How far it is: at first, and after each unit.
+        The progress: at first, and after each unit.
 
     Raises:
-        ValueError: before anything is read: the options do not fit together, or not to the scan that is there; an input
-            is named twice, or has not the columns; a URL has credentials, or its store refuses.
+        ValueError: before anything is read: the options do not fit together, or not to the existing scan; an input is
+            named twice, or lacks a column; a URL has credentials, or its store refuses.
         UnknownDialect: the dialect is not known.
-        ImportError: a module of `imports` is not there.
-        ScanFailed: it had to stop.
+        ImportError: a module of `imports` is missing.
+        ScanFailed: the scan had to stop.
     """
     if resume and overwrite:
         raise ValueError("resume goes on, overwrite begins anew: choose one")
@@ -175,10 +175,10 @@ def _workers_here() -> int:
 
 
 def _begun(request: Request) -> tuple[Folder, list[Piece]]:
-    """Return where a scan writes, and what there is to read.
+    """Return the output folder and the inputs.
 
     Raises:
-        ValueError: it is refused, also by a disk or a store.
+        ValueError: the scan is refused, also by a disk or a store.
     """
     try:
         folder = Folder(request.out)
@@ -191,10 +191,10 @@ def _begun(request: Request) -> tuple[Folder, list[Piece]]:
 
 
 def preview(request: Request) -> Plan:
-    """Return what a scan would do; nothing is written.
+    """Return the plan of a scan without writing anything.
 
     Raises:
-        ValueError: it would be refused.
+        ValueError: the scan would be refused.
     """
     folder, pieces = _begun(request)
     if request.start == "overwrite":
@@ -203,18 +203,18 @@ def preview(request: Request) -> Plan:
 
 
 def run(request: Request) -> Generator[Progress]:
-    """Do what is requested, and yield how far it is; for errors see `scan`."""
+    """Run a request, and yield the progress; for errors see `scan`."""
     folder, pieces = _begun(request)
     with _failing(), folder.locked():
         folder.remove_leftovers()
-        planning.check(folder, request.start, request.options)  # again: nobody else writes now
+        planning.check(folder, request.start, request.options)  # again: no other process writes now
         if request.start == "overwrite":
             folder.clear()
         plan = planning.plan_of(folder, pieces, request.options, request.changed)
         del pieces
         planning.write(folder, plan, request.options, request.paths)
         running = _Running(folder.read_plan(), plan)
-        del plan  # it may be large, and the file has it
+        del plan  # it may be large, and is in the file
         yield running.progress()
         try:
             yield from _worked(folder, request, running)
@@ -223,11 +223,11 @@ def run(request: Request) -> Generator[Progress]:
 
 
 class _Running:
-    """The units of a scan, and what was counted so far.
+    """The units of a scan, and the counts so far.
 
     Attributes:
-        waiting: where the units are that have to be done.
-        tally: of those that are done.
+        waiting: the places of the units that have to be done.
+        tally: the counts of finished units.
     """
 
     def __init__(self, places: list[PlanLine], plan: Plan) -> None:
@@ -240,7 +240,7 @@ class _Running:
                 self._count(place, plan.done[place.number])
 
     def finished(self, place: PlanLine, marker: Marker) -> Progress:
-        """Count a unit, and return how far the scan is."""
+        """Count a unit, and return the progress."""
         self._count(place, marker)
         return self.progress(place.number, marker.troubles)
 
@@ -250,7 +250,7 @@ class _Running:
         self.tally.merge(marker.counts, marker.skipped)
 
     def progress(self, unit: int | None = None, named: Iterable[tuple[str, str]] = ()) -> Progress:
-        """Return how far the scan is."""
+        """Return the progress of the scan."""
         counts = self.tally.counts
         return Progress(
             done=self._done,
@@ -269,7 +269,7 @@ class _Running:
 
 
 def _worked(folder: Folder, request: Request, running: _Running) -> Generator[Progress]:
-    """Have workers do what is left."""
+    """Let workers do the remaining units."""
     pool = Pool(request.workers or _workers_here(), folder.path, request.options)
     care = Care(lambda place: len(folder.unit(place).pieces), has_rows=request.options.columns is not None)
     for place in running.waiting:
@@ -296,10 +296,10 @@ def _stop_at(errors: Errors, tally: Tally, *, at_end: bool) -> None:
 
 @contextmanager
 def _failing() -> Generator[None]:
-    """Tell what made a scan stop in its own words.
+    """Turn errors that stop a scan into `ScanFailed`.
 
     Raises:
-        ScanFailed: instead of what its parts raise.
+        ScanFailed: instead of the errors of its parts.
     """
     try:
         yield

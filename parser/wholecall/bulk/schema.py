@@ -1,11 +1,11 @@
-"""The tables that recordings become: which columns they have, and of which types.
+"""The tables of recordings: their columns and types.
 
-Theory of operation. Two flat tables lie on disk: `CALLS` has a row for each terminal event, `RECORDINGS` one for each
-recording, also for those that could not be read. What a batch function returns is `ASSEMBLED`: a row for each row that
-it got, with the calls of the recording in a list. Types are those that every engine reads: plain strings, numbers,
-UTC timestamps and lists of strings, all of which may be null to Arrow; which never are, docs/bulk.md says. Nested
-arguments would be unified over a column (`{}` would become `{"path": null}`), so they are JSON text. `JUDGED` is the
-table of texts of arguments that did not come in a stream.
+Theory of operation. Two flat tables are stored on disk: `CALLS` has a row for each terminal event, `RECORDINGS` one for
+each recording, also for unreadable recordings. A batch function returns `ASSEMBLED`: a row for each input row, with the
+calls of the recording in a list. Types are those that every engine reads: plain strings, numbers, UTC timestamps and
+lists of strings, all of which may be null to Arrow; docs/bulk.md lists the columns that never are. Nested arguments
+would be unified over a column (`{}` would become `{"path": null}`), so they are JSON text. `JUDGED` is the table of
+texts of arguments that did not come in a stream.
 
 New columns come last and keep the version; another meaning or type is a new version.
 """
@@ -45,7 +45,7 @@ _CALL_COLUMNS = [
     pa.field("started_s", pa.float64()),
     pa.field("ended_s", pa.float64()),
     pa.field("lossy", pa.bool_()),
-    pa.field("answered", pa.bool_()),  # of what was assembled already: whether a result follows
+    pa.field("answered", pa.bool_()),  # of messages that were assembled already: whether a result follows
 ]
 _RECORDING_COLUMNS = [
     pa.field("recording_id", pa.string()),

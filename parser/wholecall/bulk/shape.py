@@ -1,4 +1,4 @@
-"""A Table for a Table, a RecordBatch for a RecordBatch: engines want back what they gave."""
+"""A Table for a Table, a RecordBatch for a RecordBatch: engines expect the type that they passed in."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TableT = TypeVar("TableT", pa.Table, pa.RecordBatch)
 
 
 def checked(table: TableT) -> TableT:
-    """Return a table that is one.
+    """Return the argument if it is a Table or a RecordBatch.
 
     Raises:
         TypeError: it is neither a Table nor a RecordBatch.
@@ -25,15 +25,15 @@ def checked(table: TableT) -> TableT:
 
 
 def parts(table: TableT) -> list[pa.RecordBatch]:
-    """Return a table in batches: of each all columns are in one piece."""
+    """Return a table in batches: each column of a batch is in one piece."""
     return cast("list[pa.RecordBatch]", table.to_batches()) if isinstance(table, pa.Table) else [table]
 
 
 def like(table: TableT, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> TableT:
-    """Return batches as one of what was given.
+    """Return batches as an object of the input's type.
 
     Raises:
-        ValueError: it was a RecordBatch, and they have more text than one holds.
+        ValueError: the input was a RecordBatch, and they have more text than one holds.
     """
     made: Any = list(batches)
     whole = pa.Table.from_batches(made, schema)

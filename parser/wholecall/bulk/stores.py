@@ -1,13 +1,14 @@
-"""Object stores, as places where a scan reads and writes: what `pyarrow.fs` connects to, and others through fsspec.
+"""Object stores, as places where a scan reads and writes: through `pyarrow.fs`, or through fsspec.
 
-Theory of operation. An object is read in ranges, large enough that waiting for each costs little, and never held whole. It
-has no name before it is whole: a draft is a temporary file on this machine's disk, which is handed over in one write. To
-close a stream after an exception would publish what is there; so a stream is closed only after all of it was taken.
+Theory of operation. An object is read in ranges, large enough that waiting for each costs little, and never held whole.
+It has no name before it is whole: a draft is a temporary file on this machine's disk, which is handed over in one
+write. Closing a stream after an exception would publish the partial content; therefore a stream is closed only after
+all of it was taken.
 
-Where a stream shows what is written before it is closed, the object is first called by a hidden name, and then moved.
+Where a stream's partial content is visible before it is closed, the object gets a hidden name first, and is then moved.
 
-What a store answers is told in its code alone (`ACCESS_DENIED`): its messages may hold anything. That an object is not
-there, or may not be read, says something of the object, and is an `OSError`; all else is `StoreFailed`.
+Only the code of a store's answer is reported (`ACCESS_DENIED`): its messages may hold anything. An object that is
+missing or unreadable is an `OSError`; any other error is `StoreFailed`.
 """
 
 from __future__ import annotations
@@ -36,22 +37,22 @@ from wholecall.recordings.source import PIECE
 __all__ = ["Store", "asking", "located"]
 _private = True
 
-# Bytes that are asked for at once, of an object that is read from its beginning: whole pieces, as files come from disks.
+# Bytes of one request, of an object that is read from its beginning: whole pieces, as files come from disks.
 _RANGE = 64 * PIECE
 _CODE = re.compile(r"AWS Error (\w+)|Status\((\w+)|Azure Error: \[(\w+)")
 _DENIED = frozenset({"ACCESS_DENIED", "INVALID_OBJECT_STATE", "PERMISSION_DENIED"})
-# Stores whose objects appear when their stream is closed, which was tried with failures at each step; and those in which
-# folders are not made.
+# Stores whose objects appear when their stream is closed, as tested with failures at each step; and stores without
+# folders to create.
 _APPEARING = frozenset({"s3"})
 _FOLDERLESS = frozenset({"s3", "gcs", "abfs"})
 
 
 @contextmanager
 def asking(path: str) -> Generator[None]:
-    """Tell what a store answers about an object in our words.
+    """Translate a store's errors about an object.
 
     Raises:
-        OSError: the object is not there, or may not be read.
+        OSError: the object is missing, or may not be read.
         StoreFailed: anything else.
     """
     try:
@@ -94,7 +95,7 @@ def _connected(root: str) -> tuple[Any, str]:
 
 
 def located(path: str) -> tuple[Any, str]:
-    """Return the file system that an address is in, and what it is called there.
+    """Return the file system of an address, and the path in it.
 
     Raises:
         ValueError: there is no such kind of store.
@@ -120,7 +121,7 @@ class Store:
     """A store: a bucket, a container, a cluster.
 
     Args:
-        root: of its addresses.
+        root: the root of its addresses.
     """
 
     at_once = 32
@@ -134,16 +135,16 @@ class Store:
     # Inputs.
 
     def find(self, path: str, suffixes: tuple[str, ...]) -> tuple[str, Iterator[Input]]:
-        """Return the folder below which something finds objects, and these."""
+        """Return the base folder of an address or pattern, and its objects."""
         return find(self, path, suffixes)
 
     def info(self, path: str) -> Any:
-        """Return what `pyarrow.fs` knows of an address."""
+        """Return the `pyarrow.fs` information on an address."""
         with asking(path):
             return self._fs.get_file_info(self._inner(path))
 
     def listed(self, folder: str, *, recursive: bool, missing: bool = False) -> list[tuple[str, Any]]:
-        """Return the objects and folders in a folder: the path of each below it, and what is known of it.
+        """Return the objects and folders in a folder: each path below it with its information.
 
         Raises:
             FileNotFoundError: there is no such folder, unless it may be missing.
@@ -156,14 +157,14 @@ class Store:
         return [(one.path.removeprefix(inner).lstrip("/"), one) for one in found]
 
     def state(self, path: str) -> tuple[int, int]:
-        """Return the size of an object and when it was changed; zeros where that cannot be told."""
+        """Return the size of an object and its time of change; zeros where these are unknown."""
         try:
             return state_of(self.info(path))
         except OSError:
             return 0, 0
 
     def open(self, path: str, start: int = 0) -> BinaryIO:
-        """Open an object, whose first bytes are here already."""
+        """Open an object whose first bytes are already here."""
         raw = _Object(self._fs, self._inner(path), path)
         raw.seek(start)
         file = io.BufferedReader(raw, max(1, min(raw.size - start, _RANGE)))
@@ -187,11 +188,11 @@ class Store:
     # Outputs.
 
     def exists(self, path: str) -> bool:
-        """Return whether there is such an object."""
+        """Return whether an object exists."""
         return bool(self.info(path).type == fs.FileType.File)
 
     def entries(self, folder: str) -> set[str] | None:
-        """Return what is in a folder, nothing where there is none; None if it is an object."""
+        """Return the entries of a folder, none if it is missing; None if it is an object."""
         if self.exists(folder):
             return None
         return {name for name, _ in self.listed(folder, recursive=False, missing=True)}
@@ -202,14 +203,14 @@ class Store:
         return {name: one.size for name, one in listed if one.type == fs.FileType.File}
 
     def make(self, folders: Iterable[str]) -> None:
-        """Make folders, where a store has any."""
+        """Create folders, where a store has any."""
         if self._fs.type_name not in _FOLDERLESS:
             for folder in folders:
                 with asking(folder):
                     self._fs.create_dir(self._inner(folder), recursive=True)
 
     def locked(self, path: str) -> nullcontext[None]:  # noqa: ARG002 - a place's
-        """Stores have no locks."""
+        """Hold no lock: stores have none."""
         return nullcontext()
 
     def draft(self, path: str) -> _Upload:
@@ -217,7 +218,7 @@ class Store:
         return _Upload(self, path)
 
     def upload(self, path: str, data: Any) -> None:
-        """Have an object be these bytes, all at once."""
+        """Write an object with these bytes, all at once."""
         inner = self._inner(path)
         folder, _, name = inner.rpartition("/")
         appears = self._fs.type_name in _APPEARING
@@ -239,12 +240,12 @@ class Store:
             self._fs.delete_file(first)
 
     def remove(self, path: str) -> None:
-        """Remove an object, if it is there."""
+        """Remove an object, if it exists."""
         with suppress(FileNotFoundError), asking(path):
             self._fs.delete_file(self._inner(path))
 
     def settle(self, folder: str) -> None:
-        """An object outlives this machine from the beginning."""
+        """Do nothing: an object survives a failure of this machine from the beginning."""
 
 
 class _Object(io.RawIOBase):
@@ -254,7 +255,7 @@ class _Object(io.RawIOBase):
         size: in bytes.
     """
 
-    _file: Any = None  # Python closes what could not be opened, too, and tells of an error there from 3.14 on
+    _file: Any = None  # Python also closes a file that failed to open; from 3.14 on it reports an error
 
     def __init__(self, store: Any, inner: str, path: str) -> None:
         self._path = path
@@ -289,7 +290,7 @@ class _Object(io.RawIOBase):
 
 
 class _Upload:
-    """A draft on this machine's disk, without a name there: nothing is left of it however the process ends."""
+    """A draft on this machine's disk, without a name there: nothing remains of it however the process ends."""
 
     def __init__(self, store: Store, path: str) -> None:
         self._store, self._path = store, path
@@ -302,8 +303,8 @@ class _Upload:
         return self._size
 
     def publish(self) -> None:
-        # One write of everything: a loop could end in its middle, and what it had written be published.
-        # It is mapped, not read, and unmapped when the last part of it was taken.
+        # One write of everything: a loop could end in its middle, and its output so far would be published. The file is
+        # mapped, not read, and unmapped when the last part of it was taken.
         data = mmap.mmap(self.file.fileno(), self._size, access=mmap.ACCESS_READ) if self._size else b""
         self._store.upload(self._path, data)
 

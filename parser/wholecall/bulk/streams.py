@@ -1,11 +1,11 @@
-"""One recorded stream to one row: what its events say, and its calls.
+"""One recorded stream to one row: the data of its events, and its calls.
 
-Theory of operation. The chunks of a recording go to a parser of its own, large ones in slices, and each event is
-written into the row at once, with the time of the chunk that caused it. Which events the parser makes depends on the
-first chunk: if that has a time, the row says when the first text came, so pieces of text have to be seen; all other
-recordings are read without them, which is faster and gives the same calls.
+Theory of operation. Each recording has its own parser, which gets the chunks, large ones in slices. Each event is
+written into the row at once, with the time of the chunk that caused it. The kinds of events depend on the first chunk:
+if that has a time, the row states when the first text arrived, so pieces of text are needed; all other recordings are
+read without them, which is faster and gives the same calls.
 
-Where the chunks break off, the calls before that stand.
+Where the chunks break off, the calls before that stay.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["row_of"]
 _private = True
 
 _SLICE = 64 * 1024  # bytes: larger chunks are read in pieces of this size
-_FORGET_EVERY = 16  # pieces: what the model said so far is in no row
+_FORGET_EVERY = 16  # pieces: the model's text so far is in no row
 
 Data = Union[bytes, bytearray, memoryview]
 
@@ -43,21 +43,20 @@ Data = Union[bytes, bytearray, memoryview]
 def row_of(chunks: Iterable[tuple[float | None, Data]], known: Known, judging: Judging) -> Row:
     """Return the row of one recording.
 
-    It never raises for what is in the bytes, and neither where the chunks raise `BadRecording`: then the row has a
-    `trouble`, and the calls that came before. Any other exception is a fault of ours: its type is the trouble of a row
-    without calls.
+    The content of the bytes never raises, nor do chunks that raise `BadRecording`: then the row has a `trouble`, and
+    the calls before it. Any other exception is a fault of ours: its type is the trouble of a row without calls.
 
     Args:
         chunks: each with its seconds since the response began, or None. If the first has none, all count as if they
             had none. Their sizes do not matter.
-        known: what is known beside them.
-        judging: how they are read. Its framing has to be known.
+        known: the known facts about the recording.
+        judging: the settings for reading it. Its framing has to be known.
     """
     return guarded(known, lambda: _Reading(known, judging).read(chunks))
 
 
 def _parser(known: Known, judging: Judging, *, text: bool) -> ToolCallParser:
-    """Return a parser for a recording; a dialect that is not known here is found from the bytes."""
+    """Return a parser for a recording; an unknown dialect is detected from the bytes."""
 
     def of(dialect: str) -> ToolCallParser:
         return ToolCallParser(
@@ -85,7 +84,7 @@ def _pieces(chunk: Data) -> Iterator[bytes]:
 
 
 class _Reading:
-    """A recording while it is read: its row so far, and the rows of the calls that have ended."""
+    """A recording while it is read: its row so far, and the rows of the ended calls."""
 
     def __init__(self, known: Known, judging: Judging) -> None:
         self.recording = unread(known)
@@ -94,11 +93,11 @@ class _Reading:
         self._hash = hashlib.sha256() if judging.hashed else None
         self._parser: ToolCallParser | None = None
         self._is_timed = False
-        self._now: float | None = None  # the time of the chunk that is read
+        self._now: float | None = None  # the time of the current chunk
         self._n_pieces = self._n_characters = 0
         self._started: dict[
             tuple[int, int, int], float | None
-        ] = {}  # when, by turn, choice and index of a call
+        ] = {}  # the start time, by turn, choice and index of a call
         self._finished = (-1, 0)  # the turn whose end the row shows, and its choice, less than 1
         self._tokens: dict[int, tuple[int | None, int | None]] = {}  # by turn
         self._taken_back: set[tuple[int, int, str]] = set()  # turn, choice and id of calls
@@ -135,7 +134,7 @@ class _Reading:
                 parser.forget()
 
     def _break_off(self, error: BadRecording) -> None:
-        """End the stream where its recording is damaged; of one that never began there are no events."""
+        """End the stream where its recording is damaged; a stream that never began has no events."""
         trouble = str(error)
         name = self._known.name or ""
         for prefix in (name, name.rpartition("#")[0]):  # of a recording, of its file
@@ -150,7 +149,7 @@ class _Reading:
             if act is not None:
                 act(self, event)
 
-    # What events say.
+    # Event handlers.
 
     def _turn_started(self, event: TurnStarted) -> None:
         row = self.recording
@@ -213,9 +212,9 @@ class _Reading:
             row["content_hash"] = self._hash.hexdigest()[:32]
 
     def _cancel(self) -> None:
-        """Mark the calls that were taken back: no list of their turn holds them any more.
+        """Mark the calls that were taken back: the list of their turn no longer holds them.
 
-        Of turns that the parser does not keep, the ids have to do.
+        For turns that the parser does not keep, the ids decide.
         """
         turns = () if self._parser is None else self._parser.turns
         first = self.recording["turns"] - len(turns)
@@ -230,7 +229,7 @@ class _Reading:
             if gone and call["outcome"] == "call":
                 call["outcome"] = "cancelled"
 
-    # What is done with each kind of event; all others say nothing that a row holds.
+    # The handler of each kind of event; other events have no data for a row.
     ACTIONS: ClassVar[dict[type, Callable[[_Reading, Any], None]]] = {
         TurnStarted: _turn_started,
         TextDelta: _text,

@@ -13,17 +13,18 @@ from wholecall.bulk.plan import Piece
 __all__ = ["Found", "Table"]
 _private = True
 
-# By what a column holds, a member of `Columns`: texts, bytes, a time. `trouble` is why there is no body.
+# Values by member of `Columns`: texts, bytes, a time. `trouble` is why there is no body.
 Found = dict[str, Any]
 Rows = Iterator[Optional[Union[Found, str]]]  # a text says why a row cannot be read; None is no row at all
 
 
 class Table(msgspec.Struct, frozen=True):
-    """How tables of one format are read.
+    """The reader of tables in one format.
 
     Attributes:
-        cut: yields the pieces of a table; raises ValueError for columns that are not there or of other types.
-        rows: yields what is found in each row of a piece; a compressed one may hold so many bytes, None for the usual bound.
+        cut: yields the pieces of a table; raises ValueError for columns that are missing or of other types.
+        rows: yields the content of each row of a piece; the last argument bounds compressed content, None for the usual
+            bound.
     """
 
     cut: Callable[[Piece, Columns], Iterator[Piece]]

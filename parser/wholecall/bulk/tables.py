@@ -1,9 +1,8 @@
 """Rows of tables that hold raw bodies, or conversations, in a column: Parquet, Arrow files, JSON lines.
 
 Theory of operation. A table is cut into pieces when it is planned: runs of row groups, of record batches, or of lines.
-Its columns are checked then, so that a scan does not begin that could not end. Only the columns that are asked for are
-read, few rows at a time. A row that cannot be read is a row with `trouble`; where a row group cannot be, each of its
-rows is one.
+Its columns are checked then, so that a scan that could not end does not begin. Only the requested columns are read, few
+rows at a time. An unreadable row is a row with `trouble`; in an unreadable row group, each row is one.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _BINARY: dict[str, Table] = {".parquet": arrow_files.PARQUET, ".arrow": arrow_fi
 
 
 def is_table(path: str) -> bool:
-    """Return whether a file can be nothing but a table, by its name."""
+    """Return whether a file is certainly a table, by its name."""
     return PurePath(path).suffix.lower() in _BINARY
 
 
@@ -44,10 +43,10 @@ def _columns(options: Options) -> Columns:
 
 
 def cut(piece: Piece, options: Options) -> Iterator[Piece]:
-    """Yield the pieces of a table, at least one; one that cannot be read is a piece with trouble.
+    """Yield the pieces of a table, at least one; an unreadable table is a piece with trouble.
 
     Raises:
-        ValueError: it has not the columns that are asked for, or not of the right types.
+        ValueError: it lacks a requested column, or a column has the wrong type.
     """
     if piece.trouble is not None:
         yield piece
@@ -61,11 +60,11 @@ def rows_of_table(
     """Yield the rows of a piece.
 
     Args:
-        piece: of a table.
-        options: of the scan.
-        judging: how recordings are read.
+        piece: a piece of a table.
+        options: the options of the scan.
+        judging: the settings for reading recordings.
         lost: rows that are given up, by their number in the piece, and why.
-        only: the number of the first row that is read, and of the one after the last; None reads all.
+        only: the number of the first row to read, and of the row after the last; None reads all.
     """
     if piece.trouble is not None:
         yield unread_file(piece, piece.trouble)
@@ -86,7 +85,7 @@ def count_rows(piece: Piece, options: Options) -> int:
 
 
 def _row(found: Found | str, piece: Piece, number: int, options: Options, judging: Judging) -> Row:
-    """Return the row of what was found in a row of a table, or of why nothing was."""
+    """Return the row of one row of a table, or of the reason for its absence."""
     known = Known(recording_id=f"{piece.source}#{number}", source=piece.source, source_index=number)
     if isinstance(found, str):
         return troubled(known, found)

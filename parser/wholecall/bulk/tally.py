@@ -12,7 +12,7 @@ from wholecall.bulk.rows import Row
 __all__ = ["MOST_TROUBLES", "Tally"]
 _private = True
 
-MOST_TROUBLES = 20  # that are named
+MOST_TROUBLES = 20  # troubles that are listed by name
 _COUNTED = {
     "n_calls": "calls",
     "n_dropped": "dropped",
@@ -28,7 +28,7 @@ class Tally(msgspec.Struct):
     Attributes:
         counts: `recordings`, `troubles` (recordings that could not be read), `bytes` of bodies, `calls`, `dropped`,
             `cancelled`, `server`.
-        skipped: responses that are no recordings, by reason.
+        skipped: responses that are not recordings, by reason.
         troubles: the first recordings that could not be read: id and trouble.
     """
 
@@ -47,7 +47,7 @@ class Tally(msgspec.Struct):
             self.note([(_told(values["recording_id"]), _told(values["trouble"]))])
 
     def merge(self, counts: Mapping[str, int], skipped: Mapping[str, int]) -> None:
-        """Count what others have counted."""
+        """Add the counts of another tally."""
         self.counts.update(counts)
         self.skipped.update(skipped)
 
@@ -57,5 +57,5 @@ class Tally(msgspec.Struct):
 
 
 def _told(text: str) -> str:
-    """Return a text that can be written as UTF-8: names of files may be none."""
+    """Return a text that can be written as UTF-8: names of files may be invalid."""
     return text.encode("utf-8", "backslashreplace").decode()

@@ -1,11 +1,12 @@
 """Process one unit in a worker: its rows, its parts, its marker.
 
-Theory of operation. An input may change while it is read. So sizes and times are taken before a unit is read, and again
-when its parts are about to be published; if they differ the unit is read again, and an input that changed twice is
-given up: it becomes a row that says so. What is known to kill workers is given up from the beginning. What is written
-is decided by the inputs and by what is given up, and by nothing else.
+Theory of operation. An input may change while it is read. Therefore sizes and times are taken before a unit is read,
+and again when its parts are about to be published. If they differ, the unit is read again, and an input that changed
+twice is given up: it becomes a row that says so. Inputs that are known to kill workers are given up from the beginning.
+The output depends on the inputs and on the given-up inputs, and on nothing else.
 
-A store that does not answer says nothing of an input: the unit is done again after a while, and at last given back.
+A store that does not answer says nothing about an input: the unit is tried again after a while, and finally handed
+back.
 
 A *probe* reads some of a unit and writes nothing: the question is whether the worker survives it.
 """
@@ -36,25 +37,25 @@ from wholecall.recordings.finding import Opens
 __all__ = ["WHOLE", "Answer", "Lost", "Task", "Work"]
 _private = True
 
-Lost = dict[tuple[int, int], str]  # what is given up: the number of a piece, that of a row in it; the trouble
+Lost = dict[tuple[int, int], str]  # given-up inputs: the number of a piece, that of a row in it; the trouble
 Answer = Marker | int | None
 
-WHOLE = -1  # the number of all rows of a piece
-_BATCH_ROWS = 512  # that become a table at once
-_BATCH_BYTES = 8_000_000  # of the bodies of them
+WHOLE = -1  # all rows of a piece
+_BATCH_ROWS = 512  # rows that become a table at once
+_BATCH_BYTES = 8_000_000  # bytes of their bodies
 _CHANGED = "changed"
 _PAUSES = (1.0, 5.0, 25.0)  # seconds after a store did not answer
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
-    """What a worker is to do.
+    """The task of a worker.
 
     Attributes:
         kind: write a unit, read some of it, or count the rows of one of its pieces.
-        place: where the plan says which unit.
-        lost: what is given up.
+        place: the place of the unit in the plan.
+        lost: the inputs that are given up.
         pieces: the first piece to read, and the one after the last.
-        rows: of a table: the first row of the piece to read, and the one after the last; None reads all.
+        rows: for a table: the first row of the piece to read, and the row after the last; None reads all.
     """
 
     kind: Literal["scan", "probe", "count"]
@@ -68,8 +69,8 @@ class Work:
     """Does tasks.
 
     Args:
-        folder: where it writes.
-        options: of the scan.
+        folder: the output folder.
+        options: the options of the scan.
     """
 
     def __init__(self, folder: Folder, options: Options) -> None:
@@ -83,7 +84,7 @@ class Work:
         )
 
     def do(self, task: Task) -> Answer:
-        """Do a task, and return the marker of a unit, the number of rows, or that it was survived.
+        """Do a task, and return the marker of a unit, the number of rows, or that the worker survived it.
 
         Raises:
             CannotWriteError: the output cannot be written.
@@ -116,7 +117,7 @@ class Work:
             lost |= {(number, WHOLE): _CHANGED for number in written if changes[number] > 1}
 
     def _attempt(self, unit: Unit, lost: Lost) -> Marker | list[int]:
-        """Write a unit, and return its marker; or nothing, and the numbers of the pieces that changed meanwhile."""
+        """Write a unit, and return its marker; or None, and the numbers of the pieces that changed meanwhile."""
         paths = [piece.path for piece in unit.pieces]
         before = states(paths)
         task = Task(kind="scan", place=_NOWHERE, lost=lost, pieces=(0, len(unit.pieces)))
@@ -185,7 +186,7 @@ def _marker(unit: Unit, sizes: dict[str, int], tally: Tally, read: list[tuple[in
 
 
 def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
-    """Yield rows in lists that are large enough to be a table, and not too large to be held."""
+    """Yield rows in lists that are large enough for a table, and small enough for memory."""
     batch: list[Row] = []
     size = 0
     for row in rows:

@@ -1,12 +1,11 @@
-"""The processes that do the work, and the one that hands it out.
+"""The worker processes, and the parent that distributes the work.
 
-Theory of operation. Each worker is a process of its own with a pipe of its own, and has one task at a time: if it dies,
-it is known which task it had, no other one suffers, and a new process takes its place. Nothing is shared between
-workers but the folder that they write. They are *spawned*: a forked child of a process with threads, as Arrow makes
-them, may hang.
+Theory of operation. Each worker is a separate process with its own pipe, and has one task at a time: if it dies, its
+task is known, no other task suffers, and a new process takes its place. Workers share nothing but the output folder.
+They are *spawned*: a forked child of a process with threads, as Arrow makes them, may hang.
 
-A worker whose parent is gone ends at once, whatever it does, so that it never writes beside the scan that goes on. It
-ignores SIGINT, which a terminal sends to all processes: its parent decides.
+A worker whose parent is gone ends at once, even during a task, so that it never writes at the same time as a later
+scan. It ignores SIGINT, which a terminal sends to all processes: its parent decides.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _private = True
 
 _READY = "ready"
 _MOST_STARTS = 3  # of a worker that ends before it is ready
-_PATIENCE = 5.0  # seconds for a worker that was told to end
+_PATIENCE = 5.0  # seconds for a worker to end after the request
 
 
 class Died(msgspec.Struct, frozen=True):
@@ -47,7 +46,7 @@ class Broke(msgspec.Struct, frozen=True):
     """A fault of ours ended a task.
 
     Attributes:
-        name: of the exception's type.
+        name: the exception's type.
     """
 
     name: str
@@ -60,27 +59,27 @@ class _Unwritable(msgspec.Struct, frozen=True):
 
 
 class _Unanswered(msgspec.Struct, frozen=True):
-    """A store does not answer, and what it says."""
+    """A store does not answer, and its error."""
 
     why: str
 
 
 class StartError(Exception):
-    """Workers end before they begin; the message says what is known."""
+    """Workers end before they begin; the message states the known facts."""
 
 
 # --- the worker ------------------------------------------------------------------------------------------
 
 
 def main(pipe: Connection, path: str, options: Options) -> None:
-    """Be a worker."""
+    """Run a worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     options.register()
     work = Work(Folder(path), options)
     gc.collect()
-    gc.freeze()  # most of what the collector would walk through are modules
-    with suppress(EOFError, OSError):  # the parent wants no more
+    gc.freeze()  # most objects that the collector would visit are modules
+    with suppress(EOFError, OSError):  # the parent has no more work
         pipe.send(_READY)
         while True:
             pipe.send(_answer(work, pipe.recv()))
@@ -101,7 +100,7 @@ def _answer(work: Work, task: Task) -> Answer | Broke | _Unwritable | _Unanswere
     except StoreFailed as error:
         return _Unanswered(str(error))
     except Exception as error:
-        if not is_ours(error):  # what is left of this process is worth nothing
+        if not is_ours(error):  # the rest of this process is worth nothing
             raise
         return Broke(type(error).__name__)
 
@@ -125,20 +124,20 @@ class _Child:
         theirs.close()
 
     def give(self, task: Task) -> None:
-        """Have it do a task; if it is dead already, its sentinel says so."""
+        """Give it a task; if it is dead already, its sentinel shows that."""
         self.task = task
         with suppress(OSError):
             self.pipe.send(task)
 
     def hear(self) -> Any:
-        """Return what it says, `Died` if it says nothing any more."""
+        """Return its message, `Died` if there will be none."""
         try:
             return self.pipe.recv() if self.pipe.poll() else Died()
         except (EOFError, OSError):
             return Died()
 
     def end(self, patience: float) -> None:
-        """End it, after so many seconds by force."""
+        """End it, by force after this many seconds."""
         self.pipe.close()
         self.process.join(patience)
         self.process.kill()
@@ -148,7 +147,7 @@ class _Child:
 
 @contextmanager
 def _without_interrupts() -> Generator[None]:
-    """Keep SIGINT from a process that is started; this one gets it afterwards."""
+    """Keep SIGINT from a process during its start; this process gets it afterwards."""
     if sys.platform == "win32":
         yield
         return
@@ -163,9 +162,9 @@ class Pool:
     """Workers, and the tasks that wait for them.
 
     Args:
-        size: how many workers.
-        path: of the folder that they write.
-        options: of the scan.
+        size: the number of workers.
+        path: the folder that they write.
+        options: the options of the scan.
     """
 
     def __init__(self, size: int, path: str, options: Options) -> None:
@@ -176,11 +175,11 @@ class Pool:
         self._n_bad_starts = 0
 
     def put(self, task: Task, *, first: bool = False) -> None:
-        """Have a task done, by whom and when is open.
+        """Queue a task for any worker.
 
         Args:
             task: the task.
-            first: whether it comes before all that wait.
+            first: whether it comes before all waiting tasks.
         """
         if first:
             self._waiting.appendleft(task)
@@ -188,7 +187,7 @@ class Pool:
             self._waiting.append(task)
 
     def results(self) -> Iterator[tuple[Task, Answer | Broke | Died]]:
-        """Yield each task with what came of it, as they end; more may be put meanwhile.
+        """Yield each task with its result, as they end; more tasks may be added meanwhile.
 
         Raises:
             CannotWriteError: a worker cannot write.
@@ -203,7 +202,7 @@ class Pool:
                 yield from self._hear(child)
 
     def _employ(self) -> None:
-        """Start workers that are missing, and give each that has nothing to do a task."""
+        """Start missing workers, and give each idle worker a task."""
         n_busy = sum(child.task is not None for child in self._children)
         wanted = min(self._size, n_busy + len(self._waiting))
         while len(self._children) < wanted:
@@ -241,7 +240,7 @@ class Pool:
         """End all workers.
 
         Args:
-            at_once: whether to end them in the middle of what they do.
+            at_once: whether to end them in the middle of their tasks.
         """
         children, self._children = self._children, []
         self._waiting.clear()

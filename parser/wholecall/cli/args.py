@@ -1,7 +1,8 @@
-"""The command `wholecall args`: one text of arguments repaired, or shown as far as it goes.
+"""The command `wholecall args`: repair one text of arguments, or show its readable part.
 
-Theory of operation. The value goes to standard output, a line of JSON; what was changed to read it, or why there is none,
-to standard error. Neither tells anything of the text but the value: names of edits and reasons, and places.
+Theory of operation. The value goes to standard output, as a line of JSON. The changes that were needed to read it, or
+the reason why there is none, go to standard error. Only the value reveals content of the text; the rest is names of
+edits and reasons, and positions.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def _text(path: str) -> str:
 
 
 def _repair(path: str, text: str) -> int:
-    """Write the arguments if the text has them, and list what was changed."""
+    """Write the arguments if the text has them, and list the changes."""
     verdict = parse_arguments(text)
     if verdict.arguments is None:
         _list(path, f"dropped, {verdict.reason}", [f"! {verdict.detail}"])
@@ -97,7 +98,7 @@ def _repair(path: str, text: str) -> int:
 
 
 def _show(path: str, text: str) -> int:
-    """Write what is known of the text, and why it is not whole."""
+    """Write the known part of the text, and why it is not whole."""
     partial = partial_json(text)
     if partial.value is not None or partial.complete:
         _write(partial.value)
@@ -115,5 +116,5 @@ def _write(value: object) -> None:
 
 
 def _list(path: str, said: str, facts: Iterable[str]) -> None:
-    """Say what became of the text, and a fact a line."""
+    """Report the result for the text, and one fact a line."""
     sys.stderr.write("".join(f"{line}\n" for line in (f"{printable(path)}: {said}", *facts)))

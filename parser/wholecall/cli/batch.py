@@ -1,7 +1,7 @@
-"""The recordings that a command line names, one after the other.
+"""Goes through the recordings that a command line names.
 
-Theory of operation. A recording that cannot be read is named on standard error, and the others are still read;
-progress is shown on a terminal. Every command that takes many recordings uses this module.
+Theory of operation. A recording that cannot be read is named on standard error, and the others are still read; progress
+is shown on a terminal. Every command that takes many recordings uses this module.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ MadeT = TypeVar("MadeT")
 
 
 class Batch:
-    """Goes through recordings, and counts.
+    """Goes through recordings, and counts them.
 
     Attributes:
         count: how many were read to their end.
-        unreadable: how many could not be.
-        nonsense: how many are no answer of a model.
+        unreadable: how many could not be read.
+        nonsense: how many are not an answer of a model.
         skipped: responses in the files that are not recordings.
 
     Args:
         paths: files, folders, globs, `"-"`.
-        only: the number of the one recording that is wanted, counted from 1; None takes all.
+        only: the number of the only wanted recording, counted from 1; None takes all.
         max_bytes: how much a compressed file may hold; None for the usual bound.
         quiet: whether the command writes nothing to standard output before all are read.
     """
@@ -53,7 +53,7 @@ class Batch:
         self._max_bytes = max_bytes
 
     def each(self, make: Callable[[Recording], MadeT]) -> Generator[MadeT]:
-        """Yield what a function makes of each recording; one for which it raises is left out.
+        """Yield the result of a function for each recording; a recording for which it raises is left out.
 
         Args:
             make: may raise `BadRecording` or `Nonsense`.
@@ -71,7 +71,7 @@ class Batch:
                 except (BadRecording, Nonsense) as error:
                     self.unreadable += isinstance(error, BadRecording)
                     self.nonsense += isinstance(error, Nonsense)
-                    sys.stdout.flush()  # the complaint comes after what was shown before it
+                    sys.stdout.flush()  # the complaint comes after earlier output
                     progress.clear()
                     complain(str(error))
                     continue

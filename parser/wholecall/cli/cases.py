@@ -1,8 +1,8 @@
-"""A stream on its way to being a case of a folder of recordings: its bytes, and a sidecar for people to fill in.
+"""A stream that becomes a case of a folder of recordings: its bytes, and a sidecar for people to fill in.
 
-Theory of operation. Bytes are written as they come, to a file in that folder which is called `<case>.part`. When
-the stream is over, however it ended, that file becomes `<dialect>/<case>.<suffix>`: only then are both known. No
-file that is there is ever written to; where its place is taken the bytes stay where they are.
+Theory of operation. Bytes are written as they arrive, to a file in that folder named `<case>.part`. When the stream is
+over, however it ended, that file becomes `<dialect>/<case>.<suffix>`: only then are both known. No existing file is
+ever written to; if the final name is taken, the bytes stay where they are.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _HEAD = 4096  # bytes; the first ones identify the framing
 
 
 class NewCase:
-    """Writes the bytes of one stream, and puts them where the case belongs when the block is left.
+    """Writes the bytes of one stream, and moves them to the case's place when the block is left.
 
     Args:
         folder: a folder of recordings by dialect, or one that has such a folder, `recordings`.
-        name: what the case is called.
+        name: the name of the case.
 
     Raises:
         OSError: there is no such folder, or the case is being recorded already.
@@ -83,11 +83,11 @@ class NewCase:
             yield chunk
 
     def settle(self, *, holds_something: bool) -> bool:  # noqa: ARG002 - a case may be a stream of nothing
-        """Return whether the case, which is left, is at its place."""
+        """Return whether the finished case is at its place."""
         return self.trouble is None
 
     def _place(self) -> None:
-        """Move the bytes to their place, write the sidecar, and say what to do next."""
+        """Move the bytes to their place, write the sidecar, and print the next step."""
         folder = self._folder / (self.dialect or _UNKNOWN)
         target = folder / f"{self._name}{_suffix(self.path)}"
         try:
@@ -110,7 +110,7 @@ def _claim(folder: Path, name: str, target: Path) -> None:
     """Create the files of a case, the sidecar with its members.
 
     Raises:
-        OSError: they cannot be created, or a file of such a case is there.
+        OSError: they cannot be created, or a file of such a case exists.
     """
     taken = [path for path in sorted(folder.iterdir()) if path.name.startswith(f"{name}.")]
     if taken:
@@ -130,9 +130,9 @@ def _suffix(path: Path) -> str:
 
 
 def _is_document(path: Path) -> bool:
-    """Return whether a file is one JSON document, as a response that is not streamed is."""
+    """Return whether a file is one JSON document, like a response that is not streamed."""
     try:
         msgspec.json.decode(path.read_bytes(), type=msgspec.Raw)
-    except (msgspec.DecodeError, ValueError, RecursionError):  # the first is no ValueError everywhere
+    except (msgspec.DecodeError, ValueError, RecursionError):  # the first is not a ValueError everywhere
         return False
     return True

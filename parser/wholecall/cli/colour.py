@@ -1,7 +1,7 @@
 """Decide whether to write in colours, and write them.
 
-Theory of operation. An option decides, else the environment (`NO_COLOR`, then `FORCE_COLOR`; neither counts when
-it is empty), else whether the output is a terminal. Colours need rich, in the extra `cli`; without it there are none.
+Theory of operation. An option decides, else the environment (`NO_COLOR`, then `FORCE_COLOR`; an empty variable does not
+count), else whether the output is a terminal. Colours need rich, in the extra `cli`; without it there are none.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The command `wholecall completion`: a script with which a shell completes commands, options and file names.
 
 Theory of operation. shtab (the extra `cli`) writes the script from the program's own parser, so that it knows every
-command and option. What stands for a file is known from its metavar.
+command and option. Arguments that are file names are recognized by their metavars.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _NAMES = {"dialect": dialect_names, "text": text_formats}  # an imported module 
 
 
 def add_command(commands: Any, program: argparse.ArgumentParser) -> None:
-    """Add the command to the program's parser, which is the second argument."""
+    """Add the command to the program's parser, the second argument."""
     command = add_command_parser(
         commands, "completion", "write a script that completes commands in a shell", _ABOUT, _EXAMPLES
     )
@@ -60,7 +60,7 @@ def _complete(options: argparse.Namespace) -> int:
         elif action.metavar in _FOLDERS:
             action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]  # as above
         elif action.dest in _NAMES:
-            action.choices = list(_NAMES[action.dest]())  # in the script alone, and not in the help
+            action.choices = list(_NAMES[action.dest]())  # in the script alone, not in the help
     sys.stdout.write(shtab.complete(options.program, options.shell))
     return OK
 

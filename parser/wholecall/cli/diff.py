@@ -1,7 +1,7 @@
-"""The command `wholecall diff`: how two recordings, or two parses of one, differ.
+"""The command `wholecall diff`: differences between two recordings, or two parses of one.
 
-Theory of operation. Either side is a recording, which is parsed, or a log of events as `replay --json` writes it.
-Both become lists of events that do not depend on the pieces in which text came: texts in a row are joined, and
+Theory of operation. Either side is a recording, which is parsed, or a log of events as `replay --json` writes it. Both
+become lists of events that do not depend on the pieces in which text arrived: consecutive texts are joined, and
 argument deltas left out, since the end of each call holds the whole text. These are compared line by line.
 """
 
@@ -92,12 +92,12 @@ def _lines(path: str, options: argparse.Namespace) -> Iterator[Line]:
 
 
 def _is_log(path: str) -> bool:
-    """Whether a file begins with an event, with or without the recording's name before its members."""
+    """Return whether a file begins with an event, with or without the recording's name before its members."""
     try:
         with Path(path).open("rb") as file:
             head = file.read(_HEAD_SIZE)
     except OSError:
-        return False  # reading it will say why
+        return False  # the later read reports the reason
     return head.startswith((b'{"type":"turn_started"', b'{"recording":'))
 
 
@@ -107,7 +107,7 @@ def _logged(path: str) -> Iterator[Line]:
             line: Line | None = None
             with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 line = msgspec.json.decode(text, type=Line)
-            if line is None:  # not inside of a handler: the decoder's error may hold the line
+            if line is None:  # not inside a handler: the decoder's error may hold the line
                 raise BadRecording(f"{path}: line {number} is not an event")
             line.pop("recording", None)
             yield line
@@ -121,7 +121,7 @@ def _parsed(path: str, options: argparse.Namespace) -> Iterator[Line]:
 
 
 def _joined(lines: Iterable[Line]) -> Iterator[Line]:
-    """Yield the events, texts in a row as one."""
+    """Yield the events, with consecutive texts joined."""
     held: Line | None = None
     for line in lines:
         if held is not None and _continues(held, line):
@@ -140,7 +140,7 @@ def _continues(held: Line, line: Line) -> bool:
 
 
 def _shown(line: Line) -> list[str]:
-    """Return an event in lines: a member each, so that a difference shows alone."""
+    """Return an event in lines, one member each, so that a difference shows alone."""
     kind = line.get("type", "?")
     members = [
         f"  {name}: {json.dumps(value, ensure_ascii=False)}" for name, value in line.items() if name != "type"

@@ -1,8 +1,8 @@
-"""A frame in a few words: what it contains beyond what every frame of its stream contains.
+"""A frame in a few words: its contents without those that every frame of its stream has.
 
-Theory of operation. The summary lists the leaves of the frame's JSON, each with its key, in order. It leaves out those
-without information (null, empty, the first index) and the envelope that a provider repeats in each frame. A frame
-that is not JSON is shown as it is.
+Theory of operation. The summary lists the leaves of the frame's JSON, each with its key, in order. It leaves out leaves
+without information (null, empty, the first index) and the envelope that a provider repeats in each frame. A frame that
+is not JSON is shown unchanged.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from wholecall.timeline import Step
 
 __all__ = ["summary"]
 
-# Members at the top that repeat from frame to frame, or that the call they belong to shows.
+# Members at the top that repeat from frame to frame, or that their call shows.
 _ENVELOPE = frozenset(
     {
         *("id", "object", "created", "created_at", "createTime", "model", "modelVersion", "responseId"),
@@ -24,8 +24,8 @@ _ENVELOPE = frozenset(
         *("event_id", "item_id", "call_id", "response_id", "output_index", "content_index"),
     }
 )
-_UNNAMED = ("", "message")  # names of frames that mean nothing
-# Types that the members beside them show as well.
+_UNNAMED = ("", "message")  # frame names without meaning
+# Types that are evident from the neighbouring members.
 _EVIDENT_TYPES = (
     "function",
     "text_delta",
@@ -43,7 +43,7 @@ def summary(step: Step, room: int) -> tuple[str, str]:
 
     Args:
         step: a step of a timeline.
-        room: characters of interest; what is said may be longer.
+        room: the number of characters that matter; the result may be longer.
     """
     if step.event is None:
         return (

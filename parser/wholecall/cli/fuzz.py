@@ -1,8 +1,8 @@
-"""The command `wholecall fuzz`: whether a recording's events depend on how its bytes are cut.
+"""The command `wholecall fuzz`: test whether a recording's events depend on how its bytes are cut.
 
-Theory of operation. The bytes are parsed once as one piece, then again in random splits that follow from a seed, the
-first of them into single bytes. Every event has to be the same. For the dialects that come with wholecall this is
-guaranteed; a dialect of your own (`--import`) can be tested for it.
+Theory of operation. The bytes are parsed once as one piece, then again in random splits that follow from a seed; the
+first split is into single bytes. Every event has to be the same. For the dialects that come with wholecall this is
+guaranteed; your own dialect (`--import`) can be tested for it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The command `wholecall history`: transcripts checked, repaired and shrunk.
+"""The command `wholecall history`: check, repair and shrink transcripts.
 
-Theory of operation. Each of the three reads files one after the other, lets `wholecall.history` look at their
-messages, and lists on standard error, one fact a line, what was or would be changed. The new file goes to standard
-output or to where `-o` says; `check` writes none.
+Theory of operation. Each of the three actions reads files one after the other, lets `wholecall.history` examine their
+messages, and lists the actual or possible changes on standard error, one fact a line. The new file goes to standard
+output or to the path of `-o`; `check` writes none.
 """
 
 from __future__ import annotations
@@ -124,18 +124,18 @@ def _count(text: str) -> int:
     return int(text)
 
 
-# What is done to a transcript.
+# Changes of a transcript.
 
 
 class Change(msgspec.Struct):
-    """What was or would be changed in a transcript.
+    """The actual or possible changes of a transcript.
 
     Attributes:
-        changed: whether anything was.
+        changed: whether there are any.
         facts: a line for each, for people.
         report: the same for programs.
         pages: the messages of the new file.
-        nothing: what is said where there are no facts.
+        nothing: the message if there are no facts.
     """
 
     changed: bool
@@ -153,7 +153,7 @@ def _mended(transcript: Transcript, _options: argparse.Namespace) -> Change:
 
 
 def _checked(transcript: Transcript, options: argparse.Namespace) -> Change:
-    """Return what a repair would change, or what a provider would refuse."""
+    """Return the changes of a repair, or the reasons for which a provider would refuse."""
     if options.provider is None:
         return _mended(transcript, options)
     found = check_transcript(list(transcript.messages), options.provider, thinking=options.thinking)
@@ -169,7 +169,7 @@ def _members(report: Report) -> dict[str, Any]:
 
 def _shrunk(transcript: Transcript, options: argparse.Namespace) -> Change:
     shrink = partial(shrink_arguments, max_leaf=options.max_leaf)
-    shrink("")  # a `--max-leaf` that the marker does not fit into
+    shrink("")  # fails for a `--max-leaf` that is too small for the marker
     book = Book(transcript.messages, "auto")
     shorter = shorten(book, options.keep_recent, shrink)
     shrunk = [call.label for call in shorter.calls]
@@ -207,7 +207,7 @@ def _done_to(options: argparse.Namespace) -> str:
 
 
 class Count(msgspec.Struct):
-    """How many files were read, changed, not read, and left out because they hold no messages."""
+    """The number of files that were read, changed, not read, and left out because they hold no messages."""
 
     read: int = 0
     changed: int = 0
@@ -215,7 +215,7 @@ class Count(msgspec.Struct):
     others: int = 0
 
     def summary(self, done: str) -> str:
-        """Return a sentence that says what was done to those that were changed."""
+        """Return a sentence with the counts; `done` describes the changed files."""
         said = [f"{self.read} transcripts", f"{self.changed} {done}"]
         said += [f"{self.unreadable} not read or not written"] * (self.unreadable > 0)
         said += [f"{self.others} other files left out"] * (self.others > 0)
@@ -246,14 +246,14 @@ def _do(found: Found, target: str | None, options: argparse.Namespace, count: Co
 
 
 def _change(path: str, transcript: Transcript, options: argparse.Namespace) -> Change:
-    """Return what was or would be changed, and list it for people.
+    """Return the actual or possible changes, and list them for people.
 
     Raises:
         BadRecording: the messages cannot be read, or not be written.
     """
     try:
         change: Change = options.make(transcript, options)
-    except (TypeError, ValueError) as error:  # a block that is no object; what nests too deep to be written
+    except (TypeError, ValueError) as error:  # a block that is not an object; nesting too deep to write
         raise BadRecording(f"{path}: {str(error).partition(';')[0]}") from None
     if not options.json:
         _list_changes(path, transcript, change)
@@ -261,11 +261,11 @@ def _change(path: str, transcript: Transcript, options: argparse.Namespace) -> C
 
 
 def _write(target: str, transcript: Transcript, change: Change, *, makes_folders: bool) -> None:
-    """Write the new file, or the old one where nothing was changed.
+    """Write the new file, or the old one if nothing was changed.
 
     Raises:
         BadRecording: it cannot be written.
-        OSError: standard output cannot.
+        OSError: standard output cannot be written.
     """
     data = transcript.written(change.pages) if change.changed else transcript.same()
     if target == STDIO:
@@ -281,7 +281,7 @@ def _write(target: str, transcript: Transcript, change: Change, *, makes_folders
 
 
 def _list_changes(path: str, transcript: Transcript, change: Change) -> None:
-    """Write what was or would be changed, a fact a line, under the name of the file."""
+    """Write the actual or possible changes, one fact a line, under the name of the file."""
     count = f"{len(transcript.messages)} messages"
     if not change.facts:
         sys.stderr.write(f"{printable(path)}: {count}, {change.nothing}\n")

@@ -1,7 +1,7 @@
 """A timeline as one page (see `pages`).
 
-Theory of operation. The steps go into the page as JSON, which the script shows as text only. Of names only what is below
-their common folder is in the page, which may be shown to others.
+Theory of operation. The steps go into the page as JSON, which the script shows as text only. The page may be shared.
+Therefore it has only the parts of names below their common folder.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class HtmlPage:
         self._recordings.append(_Shown(name, Tally(), []))
 
     def step(self, step: Step) -> None:
-        """Take one step."""
+        """Add one step."""
         shown = self._recordings[-1]
         for event in step.events:
             shown.tally.add(event)
@@ -64,14 +64,14 @@ class HtmlPage:
 
 
 class _Shown(NamedTuple):
-    """A recording of the page: its name, what it holds, its steps as JSON."""
+    """A recording of the page: its name, its summary, its steps as JSON."""
 
     name: str
     tally: Tally
     steps: list[str]
 
     def to_json(self, name: str) -> str:
-        """Return it as JSON under another name."""
+        """Return the JSON of the recording under another name."""
         facts = {
             "name": name,
             "dialect": self.tally.dialect or "unknown dialect",

@@ -1,7 +1,7 @@
-"""The command `wholecall inspect`: what each frame of a stream did, in text, as JSON or as a page to scrub through.
+"""The command `wholecall inspect`: the effect of each frame of a stream: as text, JSON, or a page to scrub through.
 
-Theory of operation. A recording becomes a timeline (see `wholecall.timeline`); its steps go to one of three
-outputs as they come. A recording that cannot be read is named on standard error and the next one is tried.
+Theory of operation. A recording becomes a timeline (see `wholecall.timeline`); its steps go to one of three outputs as
+they arrive. A recording that cannot be read is named on standard error and the next one is tried.
 """
 
 from __future__ import annotations
@@ -70,18 +70,18 @@ exit status:
 
 
 class Output(Protocol):
-    """Where steps go to."""
+    """The destination of steps."""
 
     def begin(self, name: str) -> None:
         """Start another recording."""
         ...
 
     def step(self, step: Step) -> None:
-        """Take one step."""
+        """Add one step."""
         ...
 
     def end(self, text: str) -> None:
-        """Finish; `text` sums up what was read."""
+        """Finish; `text` is the summary."""
         ...
 
 
@@ -132,7 +132,7 @@ def _inspect(options: argparse.Namespace) -> int:
             except (BadRecording, Nonsense) as error:
                 tally.unreadable += isinstance(error, BadRecording)
                 tally.nonsense += isinstance(error, Nonsense)
-                sys.stdout.flush()  # the complaint comes after what was shown before it
+                sys.stdout.flush()  # the complaint comes after earlier output
                 complain(str(error))
         tally.skipped = recordings.skipped.total()
     output.end(tally.summary())
@@ -142,7 +142,7 @@ def _inspect(options: argparse.Namespace) -> int:
 
 
 def _show(recording: Recording, options: argparse.Namespace, total: Tally, output: Output) -> None:
-    """Show a recording's steps and count it; what comes before damage counts, nonsense does not."""
+    """Show a recording's steps and count it; steps before damage count, nonsense does not."""
     beginning, tally = Beginning(recording), Tally()
     try:
         for step in _steps(recording, options):
@@ -173,7 +173,7 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _may_be_page(path: str, inputs: Iterable[str]) -> bool:
-    """Return whether nothing is at a path that a page must not replace, such as a recording."""
+    """Return whether the path is free of files that a page must not replace, such as a recording."""
     return is_page(path) and not (Path(path).is_file() and is_read(inputs, path))
 
 
@@ -186,7 +186,7 @@ def _steps(recording: Recording, options: argparse.Namespace) -> Iterator[Step]:
 def _timed(
     chunks: Iterable[tuple[float | None, bytes]], clock: Callable[[], float] = time.monotonic
 ) -> Iterator[tuple[float | None, bytes]]:
-    """Yield chunks with the time since the first one."""
+    """Yield chunks with the time since the first chunk."""
     began: float | None = None
     for _, data in chunks:
         now = clock()

@@ -21,7 +21,7 @@ from wholecall import (
 
 __all__ = ["KINDS", "LEAKS", "Ledger"]
 
-LEAKS = "calls_in_text"  # the finding that texts hold calls, which nobody asked to be read
+LEAKS = "calls_in_text"  # the finding of calls in texts that were not to be read
 KINDS = (
     "dropped",
     "faults",
@@ -42,7 +42,7 @@ class Ledger(msgspec.Struct, kw_only=True):
         turns: messages.
         calls: calls that were whole.
         empty: calls without arguments among them.
-        findings: by kind (`KINDS`), how often each word of it was said.
+        findings: by kind (`KINDS`), how often each word of it occurred.
         dialect: the dialect of the last turn.
     """
 
@@ -58,7 +58,7 @@ class Ledger(msgspec.Struct, kw_only=True):
 
     @property
     def clean(self) -> bool:
-        """Whether there are no findings."""
+        """Return whether there are no findings."""
         return not any(self.findings.values())
 
     def add(self, event: Event) -> None:
@@ -88,7 +88,7 @@ class Ledger(msgspec.Struct, kw_only=True):
         self.findings[LEAKS].update(found)
 
     def ignore(self, words: frozenset[str]) -> None:
-        """Forget findings of some words; what texts hold has one word, whatever the format."""
+        """Forget findings of some words; calls in texts have one word, whatever the format."""
         if LEAKS in words:
             self.findings[LEAKS].clear()
         for counts in self.findings.values():
@@ -96,7 +96,7 @@ class Ledger(msgspec.Struct, kw_only=True):
                 del counts[word]
 
     def end(self) -> None:
-        """Report that this was one whole recording."""
+        """Note that this was one whole recording."""
         self.recordings = 1
         self.odd = int(not self.clean)
 

@@ -1,9 +1,9 @@
-"""The command `wholecall lint`: what is odd in recorded streams, by recording and by provider.
+"""The command `wholecall lint`: oddities in recorded streams, by recording and by provider.
 
-Theory of operation. The events of a recording are counted in a ledger; ledgers add up to one for each provider
-and one for all. A finding is a word of the closed vocabularies (docs/words.md): a call that was dropped, a fault,
-a flag, an edit, an anomaly. Where calls in text are not read, texts are searched for them: each is a finding, too,
-under the name of the format that reads it.
+Theory of operation. The events of a recording are counted in a ledger; ledgers add up to one for each provider and one
+for all. A finding is a word of the closed vocabularies (docs/words.md): a call that was dropped, a fault, a flag, an
+edit, an anomaly. If calls in text are not read, texts are searched for them: each is a finding, too, under the name of
+the format that reads it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Events as a list for people: a line for what happened, the texts of it below.
+"""Events as a list for people: a line for each event, with its texts below.
 
-Theory of operation. An event becomes an item: a word, facts beside it, lines below it. The lines of a recording are
-held until they are asked for, so that a recording that turns out to be none, or one of many, leaves no trace. Text of
+Theory of operation. An event becomes an item: a word, facts next to it, lines below it. The lines of a recording are
+held until they are requested. Therefore a recording that turns out to be none, or one of many, leaves no trace. Text of
 the wire is cut at the width, with its size; with `full` nothing is cut. A text of several lines has a margin.
 """
 
@@ -37,15 +37,15 @@ __all__ = ["MIN_WIDTH", "Listing"]
 MIN_WIDTH = 40
 
 Texts = Iterator[str]
-Item = tuple[str, Sequence[str], Texts]  # a word, the facts beside it, the lines below it
+Item = tuple[str, Sequence[str], Texts]  # a word, the facts next to it, the lines below it
 
 _COLUMN = 13  # where the facts begin, after the first word, and the texts below them
-_NARROW, _NARROW_COLUMN = 60, 4  # in fewer columns the texts begin further left
+_NARROW, _NARROW_COLUMN = 60, 4  # with fewer columns the texts begin further left
 _MAX_LINES = 12  # of arguments
-_MAX_RAW_LINES = 6  # of a text that is not JSON, or may be none
+_MAX_RAW_LINES = 6  # of a text that is not JSON, or may not be
 _MAX_FAULTS = 3  # of one kind in one turn
 _BOLD, _DIM, _RED, _GREEN, _YELLOW = 1, 2, 31, 32, 33
-_COLOURS = {"dropped": _RED, "fault": _RED, "cancelled": _YELLOW, "end": _DIM}  # all else is a call
+_COLOURS = {"dropped": _RED, "fault": _RED, "cancelled": _YELLOW, "end": _DIM}  # every other word is a call
 
 
 class Listing:
@@ -83,7 +83,7 @@ class Listing:
         self._n_faults: Counter[str] = Counter()
 
     def begin(self, path: str) -> None:
-        """Start the list of a recording; its title comes with the first line that there is to show."""
+        """Start the list of a recording; its title is made with the first visible line."""
         self._path = path
         self._titled = False
         self._origin = ""
@@ -92,7 +92,7 @@ class Listing:
 
     def add(self, event: Event) -> None:
         """Make the lines of one event, if there are any."""
-        if isinstance(event, ArgumentsDelta):  # most events, by far; the call shows them
+        if isinstance(event, ArgumentsDelta):  # most events, by far; the call's item shows them
             return
         if isinstance(event, (TextDelta, ReasoningDelta)):
             kind = "text" if isinstance(event, TextDelta) else "reasoning"
@@ -114,7 +114,7 @@ class Listing:
         self._held.clear()
 
     def end(self, summary: Sequence[str]) -> None:
-        """Write the lines that are held, and the last ones."""
+        """Write the held lines, and the last lines."""
         self.flush()
         self._write("\n" * self._wrote + "".join(f"{self._painted(line, _BOLD)}\n" for line in summary))
 
@@ -134,7 +134,7 @@ class Listing:
         self._held.append("\n".join([f"  {first}{heads[0]}", *more, *below]) + "\n")
 
     def _title(self) -> None:
-        """Make the title: the path whole, broken after slashes where it must be; the origin if there is room."""
+        """Make the title: the path whole, broken after slashes if necessary; the origin if there is room."""
         lines = _broken(printable(self._path), self._width)
         origin = self._origin or "unknown dialect"
         room = self._width - cells(lines[-1]) - 2
@@ -147,7 +147,7 @@ class Listing:
         self._held.append(gap + "\n".join(bold) + "\n")
 
     def _described(self, event: Event) -> Item | None:
-        """Return what to show of an event, None for those that only lead up to another or repeat many."""
+        """Return the item of an event, None for events that only lead up to another or repeat many."""
         texts = self._texts
         if isinstance(event, (ToolCall, ServerToolCall, BuiltinToolCall)):
             return texts.called(event)
@@ -186,7 +186,7 @@ class Listing:
 
 
 def _broken(path: str, width: int) -> list[str]:
-    """Return a path on as few lines as hold it, broken after slashes; a longer part has a longer line."""
+    """Return a path on the fewest possible lines, broken after slashes; a longer part has a longer line."""
     lines = [""]
     for part in re.findall(r"[^/]*/|[^/]+$", path):
         if lines[-1] and cells(lines[-1] + part) > width:
@@ -209,7 +209,7 @@ class _Texts(NamedTuple):
     """Makes the lines below an event.
 
     Attributes:
-        room: columns that they have.
+        room: the columns of the lines.
         full: whether they are whole, however long.
     """
 
@@ -266,7 +266,7 @@ class _Texts(NamedTuple):
         return printable(text) if self.full else fitted(text, self.room)
 
     def _prose(self, text: str) -> Texts:
-        """Yield a sentence; one of a provider may be as long as a page."""
+        """Yield a sentence; a provider's sentence may be as long as a page."""
         lines = wrapped(text, self.room) if text else []
         yield from lines if self.full else lines[:_MAX_RAW_LINES]
         if len(lines) > _MAX_RAW_LINES and not self.full:
@@ -280,7 +280,7 @@ def _edits(event: ToolCall) -> Texts:
 
 
 def _pretty(value: Any, room: int, name: str = "", comma: str = "") -> Texts:
-    """Yield JSON on one line if there is room for it, else its members one below the other."""
+    """Yield JSON on one line if there is room for it, else one member a line."""
     line = f"{name}{_json(value)}{comma}"
     if cells(line) <= room or not value or not isinstance(value, (dict, list)):
         yield line

@@ -1,8 +1,7 @@
 """The program `wholecall`: its commands and its exit code.
 
-Theory of operation. Each command is a module that adds itself to the parser and names the function that runs
-it. Data goes to standard output, everything else to standard error; errors of either are handled
-here for all commands.
+Theory of operation. Each command is a module that adds itself to the parser and names the function that runs it. Data
+goes to standard output, everything else to standard error; errors of either are handled here for all commands.
 """
 
 from __future__ import annotations
@@ -51,16 +50,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(argv)
     prepare(options)
-    if sys.stdout is None:  # closed by whoever started us
+    if sys.stdout is None:  # closed by the parent process
         complain("there is no standard output")
         return UNREADABLE
     try:
         code: int = options.run(options)
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever read our output has seen enough
+    except BrokenPipeError:  # the reader of our output has seen enough
         silence()
         return _BROKEN_PIPE
-    except OSError as error:  # a recording's own trouble is a BadRecording
+    except OSError as error:  # an error of a recording is a BadRecording
         silence()
         complain(f"cannot write: {error.strerror}")
         return UNREADABLE

@@ -1,4 +1,4 @@
-"""Names of recordings for people: the folder that they have in common says nothing, and may not be for others."""
+"""Names of recordings for people: their common folder is left out; it is redundant, and may be private."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def folder_of(name: str) -> str:
 
 
 def common_folder(folders: Sequence[str]) -> str:
-    """Return the folder that holds all of some folders; empty where there is none but the current one or the root."""
+    """Return the folder that holds all of some folders; empty if it is only the current one or the root."""
     try:
         common = os.path.commonpath(folders)
     except ValueError:  # absolute and relative ones, or other drives
@@ -24,6 +24,6 @@ def common_folder(folders: Sequence[str]) -> str:
 
 
 def below_common_folder(names: Sequence[str]) -> list[str]:
-    """Return the names of recordings without the folder that they have in common."""
+    """Return the names of recordings without their common folder."""
     common = common_folder([folder_of(name) for name in names])
     return [str(PurePath(name).relative_to(common)) if common else name for name in names]

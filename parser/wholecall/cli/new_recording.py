@@ -1,8 +1,8 @@
-"""A stream on its way to being a recording of our own format, which may take the place of another one.
+"""A stream that becomes a recording of our own format, possibly replacing an existing one.
 
-Theory of operation. Where nothing is, the recording is written as the stream comes, and can be read meanwhile. Where
-a file is, it stays until the stream has come to its end: the new one is written beside it, with `.part` in its
-name, and stays there if the stream breaks off.
+Theory of operation. If there is no file, the recording is written as the stream arrives, and can be read meanwhile. An
+existing file stays until the stream has ended: the new file is written next to it, with `.part` in its name, and stays
+there if the stream breaks off.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ class NewRecording:
     """Writes one recording.
 
     Args:
-        output: where it belongs; compressed if that ends in `.gz`.
-        append: whether a file that is there is kept, and added to.
-        known: what is known of the response, as for `Recorder`.
+        output: its final path; compressed if that ends in `.gz`.
+        append: whether an existing file is kept, and added to.
+        known: known facts about the response, as for `Recorder`.
 
     Raises:
-        OSError: it cannot be written there, or the part that a broken stream left is still beside it.
+        OSError: it cannot be written there, or the part of a broken stream is still next to it.
     """
 
     def __init__(self, output: Path, *, append: bool, **known: Any) -> None:
         self.path = self._output = output
-        self._place: Path | None = None  # of the file that is to be replaced
+        self._place: Path | None = None  # of the file to be replaced
         if not append and output.is_file() and output.stat().st_size:
             self._place = Path(os.path.realpath(output))
             self.path = _part(self._place)
@@ -59,12 +59,12 @@ class NewRecording:
         return self._recorder.through(chunks)
 
     def settle(self, *, holds_something: bool) -> bool:
-        """Move the recording, which is whole and closed, to its place; return whether it is there.
+        """Move the whole and closed recording to its place; return whether it is there.
 
-        A recording of nothing replaces none.
+        An empty recording does not replace a file.
 
         Raises:
-            OSError: it cannot be moved; it stays beside its place.
+            OSError: it cannot be moved; it stays next to its place.
         """
         if self._place is None:
             return True
@@ -79,7 +79,7 @@ class NewRecording:
 
 
 def _part(place: Path) -> Path:
-    """Return where the bytes are until they are whole; the suffixes, which mean something, stay.
+    """Return the path of the bytes until they are whole; the meaningful suffixes stay.
 
     Raises:
         OSError: the place must not be written, or there is a part already.

@@ -1,7 +1,7 @@
-"""Files that hold no answer of a model, and a sentence that says what they hold instead.
+"""Files without an answer of a model, and a sentence that describes their content.
 
-Theory of operation. Where no turn began and no provider reported an error, nobody answered, and faults would puzzle:
-they speak to those who feed a parser. The first bytes show what the file is instead.
+Theory of operation. If no turn began and no provider reported an error, there is no answer. Faults would be confusing:
+they are meant for callers that feed a parser. The first bytes show the real kind of the file.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from wholecall.recordings.others import OTHERS
 
 __all__ = ["Beginning", "Nonsense"]
 
-_ENOUGH = 512  # bytes that show what a file is
+_ENOUGH = 512  # enough bytes to identify a file
 _STREAM = (b"data:", b"event:", b"id:", b"retry:", b":")  # how lines of server-sent events begin
 _JSON = re.compile(rb'\{\s*(?:["}]|$)|\[\s*(?:[\[\]{"\d-]|$)')  # how an object or an array begins
 _BOM = codecs.BOM_UTF8
 
 
 class Nonsense(Exception):
-    """A recording holds no answer of a model; the message names it, and says what it holds."""
+    """A recording holds no answer of a model; the message names it, and describes its content."""
 
 
 class Beginning:
     """Keeps the first bytes of a recording, whose chunks pass through.
 
     Args:
-        recording: whose chunks are taken; none has been yet.
+        recording: its chunks are taken; none may have been taken before.
 
     Raises:
         Nonsense: its form is not that of an answer.
@@ -50,10 +50,10 @@ class Beginning:
             yield chunk
 
     def refuse_nonsense(self, tally: Tally) -> None:
-        """Hold what was counted in the recording against what an answer has.
+        """Check from the counts of a recording that it is an answer.
 
         Raises:
-            Nonsense: it is no answer of a model.
+            Nonsense: it is not an answer of a model.
         """
         if not tally.is_answer:
             raise Nonsense(f"{self._name}: no answer of a model: {_what_it_is(bytes(self._head))}")
@@ -77,7 +77,7 @@ def _what_it_is(head: bytes) -> str:
 
 
 def _is_binary(head: bytes) -> bool:
-    """Return whether bytes are no text; the last character may be cut."""
+    """Return whether bytes are not text; the last character may be cut."""
     try:
         text = codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeDecodeError:

@@ -1,8 +1,8 @@
 """Options that several commands have.
 
-Theory of operation. Each command that reads streams takes `--import`. Before it runs, `prepare` registers the dialects of
-installed packages, imports what was named, and looks whether the dialect that was named is known then, and the format
-of calls in text.
+Theory of operation. Each command that reads streams takes `--import`. Before the command runs, `prepare` registers the
+dialects of installed packages, imports the named modules, and checks that the named dialect and the named format of
+calls in text are known.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = [
 
 
 def add_command_parser(commands: Any, name: str, help: str, about: str, examples: str) -> Any:  # noqa: A002
-    """Add a command to the program's parser and return its own one, whose help keeps its lines."""
+    """Add a command to the program's parser and return its parser, whose help keeps its lines."""
     return commands.add_parser(
         name,
         help=help,
@@ -41,7 +41,7 @@ def add_command_parser(commands: Any, name: str, help: str, about: str, examples
 
 
 def add_dialect(command: argparse.ArgumentParser) -> None:
-    """Add the option that names the dialect, and the one that imports what registers more of them."""
+    """Add the option that names the dialect, and the option that imports a module with more dialects."""
     listed = textwrap.fill(", ".join(dialect_names()), 70, break_on_hyphens=False)
     text = f"the wire format, if the bytes do not show it; one of\n{listed},\nor one that is registered"
     command.add_argument("--dialect", default="auto", metavar="D", help=text)
@@ -50,7 +50,7 @@ def add_dialect(command: argparse.ArgumentParser) -> None:
 
 
 def add_max_bytes(command: argparse.ArgumentParser) -> None:
-    """Add the option that lifts the bound on what compressed files may hold."""
+    """Add the option that lifts the bound on the size of compressed files' contents."""
     text = "what a compressed file may hold, and a compressed body in a\nfile (64 MiB, or 200 times its size if that is more)"
     command.add_argument("--max-bytes", type=_bytes, metavar="N", help=text)
 
@@ -62,14 +62,14 @@ def _bytes(text: str) -> int:
 
 
 def add_text(command: argparse.ArgumentParser) -> None:
-    """Add the option that says in which format the model wrote calls as text."""
+    """Add the option for the format in which the model wrote calls as text."""
     listed = textwrap.fill(", ".join(text_formats()), 70, break_on_hyphens=False)
     text = f"read calls that the model wrote as text, in one of the formats\n{listed}"
     command.add_argument("--text", metavar="FORMAT", help=text)
 
 
 def dialect_names() -> list[str]:
-    """Return what `--dialect` takes without an import."""
+    """Return the values of `--dialect` that need no import."""
     return ["auto", *sorted(dialect.name for dialect in DIALECTS)]
 
 
@@ -81,14 +81,14 @@ def add_import(command: argparse.ArgumentParser) -> None:
 
 
 def prepare(options: argparse.Namespace) -> None:
-    """Import what the command line names, and refuse a dialect that nobody registered.
+    """Import the modules that the command line names, and refuse an unregistered dialect.
 
     Raises:
-        SystemExit: a module cannot be imported, or registers a dialect that there is already; there is no such dialect,
-            or no such format of calls in text.
+        SystemExit: a module cannot be imported, or registers an existing dialect; there is no such dialect, or no such
+            format of calls in text.
     """
     if not hasattr(options, "modules"):
-        return  # it reads no streams
+        return  # the command reads no streams
     load_plugins()
     if options.modules:
         sys.path.append(str(Path.cwd()))  # last, so that nothing in it hides an installed module

@@ -18,17 +18,17 @@ OK, FOUND, UNREADABLE = 0, 1, 3  # argparse exits with 2
 
 
 def write(text: str) -> None:
-    """Write text for people; what the output's encoding lacks becomes an escape."""
+    """Write text for people; characters that the output's encoding lacks become escapes."""
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
 def json_writer(name: str, member: str = "recording", **more: str | None) -> Callable[[bytes], None]:
-    """Return what writes JSON objects a line each, with what they are about before their own members.
+    """Return a function that writes JSON objects, one a line, with the name of their subject as the first member.
 
     Args:
-        name: of what they are about.
-        member: that holds the name.
+        name: the name of the subject.
+        member: the member for the name.
         more: further members; those that are None are left out.
     """
     about = {member: name, **{key: value for key, value in more.items() if value is not None}}
@@ -37,12 +37,12 @@ def json_writer(name: str, member: str = "recording", **more: str | None) -> Cal
     return lambda data: write_line(f"{label[:-1]},{data.decode()[1:]}")
 
 
-_UNENCODED = {"utf-8": re.compile("[\ud800-\udfff]")}  # what an encoding lacks
+_UNENCODED = {"utf-8": re.compile("[\ud800-\udfff]")}  # characters that an encoding lacks
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
 def line_writer() -> Callable[[str], None]:
-    """Return what writes lines of JSON, so that they mean the same in every encoding, and that no terminal obeys them."""
+    """Return a function that writes lines of JSON that mean the same in every encoding, and that no terminal obeys."""
     encoding = codecs.lookup(sys.stdout.encoding or "utf-8").name
     unencoded = _UNENCODED.get(encoding, _BEYOND_ASCII)
     terminal = sys.stdout.isatty()
@@ -56,11 +56,11 @@ def line_writer() -> Callable[[str], None]:
 
 
 def complain(text: str) -> None:
-    """Report on standard error what went wrong."""
+    """Report an error on standard error."""
     sys.stderr.write(f"wholecall: {printable(text)}\n")
 
 
 def silence() -> None:
-    """Let what is still buffered go nowhere, so that the interpreter's last flush cannot fail."""
+    """Discard buffered output, so that the interpreter's last flush cannot fail."""
     with Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())

@@ -1,9 +1,9 @@
-"""Pages that need nothing else: no network, no other file, no program.
+"""Self-contained pages: no network, no other file, no program.
 
-Theory of operation. A page's markup, styles and scripts are beside this module in `page/`, and are put into one file. A
-content security policy names the styles and scripts by their hashes and forbids everything else, including the network.
-What the wire sent is data: it is escaped where it becomes markup, and harmless where it is JSON in a block that no browser
-executes.
+Theory of operation. A page's markup, styles and scripts are next to this module in `page/`, and are put into one file.
+A content security policy names the styles and scripts by their hashes and forbids everything else, including the
+network. Text of the wire is data: it is escaped if it becomes markup, and harmless if it is JSON in a block that no
+browser executes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["harmless", "is_page", "page_of", "write_page"]
 
 
 def harmless(text: str) -> str:
-    """Return JSON of the same value without any character that means something to HTML."""
+    """Return JSON of the same value without any character that is special in HTML."""
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
@@ -29,10 +29,10 @@ def page_of(markup: str, styles: Iterable[str], scripts: Iterable[str], **parts:
     """Return a page.
 
     Args:
-        markup: the file with its markup, in which `@@NAME@@` stands for a part.
+        markup: the file with its markup, in which `@@NAME@@` is a placeholder.
         styles: the files with its styles, in order.
         scripts: the files with its scripts, in order.
-        parts: what else is put into the markup, by name in lower case; markup that is safe.
+        parts: the values of the placeholders, by name in lower case; safe markup.
     """
     style = "".join(map(_file, styles))
     script = '"use strict";\n' + "".join(map(_file, scripts))
@@ -44,7 +44,7 @@ def page_of(markup: str, styles: Iterable[str], scripts: Iterable[str], **parts:
     all_of |= {"POLICY": policy, "STYLE": style, "SCRIPT": script}
     pieces: Sequence[str] = _file(markup).split(
         "@@"
-    )  # text, name, text, ... so that nothing put in is looked at again
+    )  # text, name, text, ... so that inserted text is not searched again
     return "".join(all_of[piece] if n % 2 else piece for n, piece in enumerate(pieces))
 
 
@@ -57,7 +57,7 @@ def _hash(text: str) -> str:
 
 
 def write_page(path: str, page: str) -> None:
-    """Write a page to a file, of which the old one stays until the new one is whole; `-` is standard output.
+    """Write a page to a file; the old file stays until the new one is whole; `-` is standard output.
 
     Raises:
         OSError: it cannot be written.
@@ -70,7 +70,7 @@ def write_page(path: str, page: str) -> None:
 
 
 def is_page(path: str) -> bool:
-    """Return whether a page may be written to a path: nothing is there, or what looks like a page."""
+    """Return whether a page may be written to a path: the path is free, or has a file that looks like a page."""
     if path == STDIO or not Path(path).is_file():
         return True
     with Path(path).open("rb") as file:

@@ -1,9 +1,9 @@
-"""Shows on standard error how far a long command is.
+"""Shows the progress of a long command on standard error.
 
-Theory of operation. Progress is shown only where somebody sees it and nothing else comes between: standard error is a
-terminal, and standard output is a file, or a terminal to which nothing is written yet. A pipe has a reader that may
-write to the same terminal at any time. Where rich is installed (the extra `cli`) it draws a spinner, else one line is
-rewritten again and again.
+Theory of operation. Progress is shown only if a person sees it and no other output interferes: standard error is a
+terminal, and standard output is a file, or a terminal to which nothing is written yet. The reader of a pipe may write
+to the same terminal at any time. If rich is installed (the extra `cli`) it draws a spinner, else one line is rewritten
+repeatedly.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _Bar(Protocol):
 
 
 class Progress:
-    """Counts what a command has come to.
+    """Counts the progress of a command.
 
     Args:
         quiet: whether nothing is written to standard output before the progress is cleared.
@@ -58,7 +58,7 @@ class Progress:
         self.clear()
 
     def step(self, recording: Recording) -> None:
-        """Count one more, say which it is, and count its bytes when they are taken."""
+        """Count one more recording, show its name, and count its bytes as they are taken."""
         self._count += 1
         if self._bar is not None:
             self._draw(self._bar, recording.name)
@@ -82,12 +82,12 @@ class Progress:
         return True
 
     def show(self, count: str, name: str) -> None:
-        """Show what a command counts by itself, and what it is at."""
+        """Show a command's own count, and the current item."""
         if self._bar is not None and self._is_time():
             self._bar.draw(count, name)
 
     def clear(self) -> None:
-        """Leave no trace on the terminal, before something else is written there."""
+        """Erase the progress from the terminal, before other output is written there."""
         if self._bar is not None:
             self._bar.clear()
 
@@ -99,10 +99,10 @@ def _is_seen(quiet: bool) -> bool:
 
 
 def _is_file(output: Any) -> bool:
-    """Return whether what is written goes to a file, or to nowhere."""
+    """Return whether output goes to a file, or is discarded."""
     try:
         mode = os.fstat(output.fileno()).st_mode
-    except OSError:  # it has no descriptor: nobody else writes between
+    except OSError:  # it has no descriptor: no other process writes to it
         return True
     return stat.S_ISREG(mode) or stat.S_ISCHR(mode)
 
@@ -118,14 +118,14 @@ def _bar() -> _Bar:
         console=Console(stderr=True),
         transient=True,
         auto_refresh=False,
-        redirect_stdout=False,  # data goes where standard output goes, not to the terminal
+        redirect_stdout=False,  # data goes to standard output, not to the terminal
         redirect_stderr=False,
     )
     return _Rich(live, Spinner("dots"))
 
 
 def amount(size: int) -> str:
-    """Return a number of bytes as people read it."""
+    """Return a number of bytes in readable form."""
     shown, unit = float(size), "B"
     for larger in ("kB", "MB", "GB"):
         if shown < _KILO:

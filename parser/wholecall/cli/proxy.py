@@ -1,8 +1,8 @@
-"""The command `wholecall proxy`: a reverse proxy that lets no broken tool call through.
+"""The command `wholecall proxy`: a reverse proxy that blocks broken tool calls.
 
-Theory of operation. Each option is a key of the proxy's file, and overrides it; how its value is read is the file's
-business (`wholecall.proxy.loading`), so that every fault is told in the same words. What the command does is in another
-module, which is imported when it is to run: the other commands start without it.
+Theory of operation. Each option is a key of the proxy's file, and overrides it. Its value is read by the same code as
+the file (`wholecall.proxy.loading`), so that faults have the same messages. The actions are in another module, which is
+imported when they run: the other commands start without it.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def add_command(commands: Any) -> None:
 
 
 def _later(name: str) -> Callable[[argparse.Namespace], int]:
-    """Return what imports an action when it is to run."""
+    """Return a function that imports an action and runs it."""
 
     def run(options: argparse.Namespace) -> int:
         from wholecall.cli import proxying  # noqa: PLC0415 - the other commands do without
@@ -83,8 +83,8 @@ def _later(name: str) -> Callable[[argparse.Namespace], int]:
     return run
 
 
-# The options: their names, the keys that they set, and what argparse is told of each. One that is not given leaves its
-# key alone.
+# The options: their names, the keys that they set, and their arguments for argparse. An absent option leaves its key
+# unchanged.
 _OPTIONS: Final[tuple[tuple[str, str, dict[str, Any]], ...]] = (
     ("--listen", "listen", {"metavar": "ADDRESS", "help": "HOST:PORT or unix:PATH (127.0.0.1:8117)"}),
     (

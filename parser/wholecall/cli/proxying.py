@@ -24,7 +24,7 @@ from wholecall.proxy.serving import serve
 __all__ = ["check_file", "serve_proxy", "tell_client"]
 
 _WRONG: Final = 2  # as argparse exits
-_URL: Final = "http://127.0.0.1:8117"  # where it listens unless it is told to elsewhere
+_URL: Final = "http://127.0.0.1:8117"  # the default address
 _LIBRARIES: Final = frozenset({"aiohttp", "httptools", "uvicorn", "uvloop"})
 
 
@@ -44,12 +44,12 @@ def serve_proxy(options: argparse.Namespace) -> int:
 
 
 def _overrides(options: argparse.Namespace) -> dict[str, Any]:
-    """Return what the command line says, by key."""
+    """Return the values of the command line, by key."""
     return {key: value for key, value in vars(options).items() if key in VARIABLES}
 
 
 def _loaded(load: Any) -> Config | None:
-    """Return the configuration; None if it cannot be used, after each fault was told."""
+    """Return the configuration; None if it cannot be used, after reporting each fault."""
     try:
         config: Config = load()
     except ConfigError as error:
@@ -59,11 +59,11 @@ def _loaded(load: Any) -> Config | None:
     return config
 
 
-# What `check` prints.
+# Output of `check`.
 
 
 def check_file(options: argparse.Namespace) -> int:
-    """Say what is wrong with a file, or where requests go with it, and return the exit code."""
+    """Report the faults of a file, or where requests go with it, and return the exit code."""
     config = _loaded(partial(load_config, options.config, _overrides(options)))
     if config is None:
         return _WRONG
@@ -117,7 +117,7 @@ def _table(rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
 
 
 def _hints(config: Config) -> Iterator[str]:
-    """Yield what is no fault, and often a mistake."""
+    """Yield settings that are valid, but often a mistake."""
     for upstream in config.upstreams:
         if upstream.url.endswith("/v1"):
             yield ""
@@ -128,7 +128,7 @@ def _hints(config: Config) -> Iterator[str]:
 
 
 def tell_client(options: argparse.Namespace) -> int:
-    """Print what a client has to be told, and return the exit code."""
+    """Print the settings for a client, and return the exit code."""
     said = options.url or _url_of(options)
     if said is None:
         return _WRONG
@@ -146,7 +146,7 @@ def tell_client(options: argparse.Namespace) -> int:
 
 
 def _url_of(options: argparse.Namespace) -> str | None:
-    """Return where clients on this machine reach the proxy; None if its configuration does not say, after that was told."""
+    """Return the proxy's URL for clients on this machine; None, after a report, if it is not configured."""
     overrides = _overrides(options)
     if options.config is None and not overrides:
         return _URL
@@ -165,7 +165,7 @@ def _url_of(options: argparse.Namespace) -> str | None:
 
 def _base_of(config: Config) -> str:
     listen = config.listen
-    host = _LOOPBACK.get(listen.host, listen.host)  # one cannot ask for all addresses
+    host = _LOOPBACK.get(listen.host, listen.host)  # a client cannot connect to all addresses
     return f"{'http' if config.tls_cert is None else 'https'}://{replace(listen, host=host)}"
 
 

@@ -131,7 +131,7 @@ def _record(options: argparse.Namespace) -> int:
     if options.output is not None and any(is_same(path, options.output) for path in _inputs(options)):
         options.refuse(f"{options.output} is read, too; write to another file")
     if options.url is None:
-        stdin: Any = sys.stdin.buffer  # which has `read1`, whatever its type says
+        stdin: Any = sys.stdin.buffer  # it has `read1`, whatever its type says
         return _save(options, stdin.read1, {})
     try:
         response = _asked(options)
@@ -160,8 +160,8 @@ def _asked(options: argparse.Namespace) -> Any:
     """Send the request and return the response, whatever its status.
 
     Raises:
-        OSError: the server cannot be reached, or a file of data not be read.
-        http.client.HTTPException: what it says is not HTTP.
+        OSError: the server cannot be reached, or a file of data cannot be read.
+        http.client.HTTPException: the server's answer is not HTTP.
     """
     data = None if options.data is None else _data(options.data)
     request = urllib.request.Request(options.url, data, dict(options.header), method=options.method)  # noqa: S310 - http(s) only
@@ -209,7 +209,7 @@ def _save(options: argparse.Namespace, take: Callable[[int], bytes], known: dict
 
 
 def _target(options: argparse.Namespace, known: dict[str, Any]) -> Union[NewRecording, NewCase]:
-    """Return what writes the stream.
+    """Return the writer of the stream.
 
     Raises:
         OSError: it cannot be written there.
@@ -220,7 +220,7 @@ def _target(options: argparse.Namespace, known: dict[str, Any]) -> Union[NewReco
 
 
 def _chunks(take: Callable[[int], bytes], trouble: list[Exception]) -> Iterator[bytes]:
-    """Yield what the transport delivers; note what ends it before its time."""
+    """Yield the transport's chunks; note the error that ends them early."""
     while True:
         try:
             chunk = take(_PIECE)

@@ -1,7 +1,7 @@
-"""The command `wholecall redact`: recordings that can be shown, with other letters and the same behaviour.
+"""The command `wholecall redact`: recordings that can be shared, with other letters and the same behaviour.
 
-Theory of operation. A recording that would behave differently is named on standard error and left out, like one that
-cannot be read; the others are still written.
+Theory of operation. A recording that would behave differently is named on standard error and left out, like a recording
+that cannot be read; the others are still written.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def add_command(commands: Any) -> None:
     command.set_defaults(run=_redact)
     add_saving(
         command, [form for form in FORMS if form != "session"]
-    )  # a session holds what was said, not how it was sent
+    )  # a session holds the conversation, not its transport
     add = command.add_argument
     add("--seed", metavar="S", help="the key of the substitution; a new one in each run by default")
     add("--names", action="store_true", help="replace names of tools, too")

@@ -1,8 +1,8 @@
 """Follow redirects of a server for `record`.
 
-Theory of operation. Headers hold keys, and a key is for one server. A redirect to the same origin (scheme, host, port) is
-followed as ever. Another origin is refused unless `--follow` was given, and then gets no header that was given, but what
-says the form of the body or of the answer. Only http and https are spoken, whatever a server says.
+Theory of operation. Headers hold keys, and a key is for one server. A redirect to the same origin (scheme, host, port)
+is followed as usual. Another origin is refused unless `--follow` was given. Then it gets none of the given headers,
+except those about the form of the body or of the answer. Only http and https are used, whatever a server says.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _HARMLESS: Final = frozenset({"accept", "content-type", "user-agent"})
 
 
 def opener(*, follows: bool) -> urllib.request.OpenerDirector:
-    """Return what asks over http and https only.
+    """Return an opener that uses http and https only.
 
     Args:
         follows: whether redirects to other origins are followed, without the headers that may hold keys.
@@ -50,7 +50,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         """Return the next request.
 
         Raises:
-            urllib.error.URLError: it would go where none may.
+            urllib.error.URLError: the redirect is not allowed.
         """
         there = urlsplit(newurl)
         if there.scheme not in _SCHEMES:

@@ -1,8 +1,9 @@
 """The command `wholecall replay`: the tool calls of recorded streams.
 
-Theory of operation. The events of a recording are counted, and go to one of three outputs: lines of JSON, a list of
-what happened, or a summary. The summary is the list if there is one recording, and a table if there are several; so
-it holds the first one's list until a second one comes. Data is written before what is said about it on standard error.
+Theory of operation. The events of a recording are counted, and go to one of three outputs: lines of JSON, a list of the
+events, or a summary. The summary is the list if there is one recording, and a table if there are several. Therefore it
+holds the first recording's list until a second recording comes. Data is written before messages about it on standard
+error.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ def _replay(options: argparse.Namespace) -> int:
 
 
 def _play(recording: Recording, options: argparse.Namespace, total: Tally, output: Output) -> None:
-    """Show a recording and count it; what comes before damage counts, nonsense does not."""
+    """Show a recording and count it; events before damage count, nonsense does not."""
     beginning, tally = Beginning(recording), Tally()
     id = recording.meta.get("id")
     output.begin(recording.name, id if isinstance(id, str) else None)

@@ -1,7 +1,7 @@
 """Output of `wholecall replay`: lines of JSON, a list, or a summary.
 
-Theory of operation. An output is told of the beginning of each recording, of its events, and whether it was kept or was
-nonsense; at the end it gets the sum. Lines are written when nothing can take them back any more.
+Theory of operation. An output is notified of the beginning of each recording, of its events, and whether it was kept or
+was nonsense; at the end it gets the sum. Lines are written once they can no longer be taken back.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from wholecall.recordings.finding import STDIN
 __all__ = ["Output", "output_of"]
 
 _HINT = "To list their calls: --calls (-v: all that happened; --full: whole arguments)."
-_SPARE = 3  # lines of a screen that the table leaves free: two empty ones, and the next prompt
+_SPARE = 3  # lines of a screen that the table leaves free: two empty lines, and the next prompt
 
 
 def output_of(options: argparse.Namespace) -> Output:
@@ -38,30 +38,30 @@ def output_of(options: argparse.Namespace) -> Output:
 
 
 class Output(Protocol):
-    """Where recordings are shown.
+    """The destination of recordings.
 
     Attributes:
         is_quiet: whether it writes nothing before its end.
-        events: those of the recording that it shows, as `ToolCallParser` takes it.
+        events: the events of the recording that it shows, as `ToolCallParser` takes them.
     """
 
     is_quiet: bool
     events: EventsWanted
 
     def begin(self, name: str, id: str | None) -> None:
-        """Start another recording; `id` is what its file calls it."""
+        """Start another recording; `id` is its name in its file."""
         ...
 
     def add(self, event: Event, tally: Tally) -> None:
-        """Take one event of it; `tally` counts those so far."""
+        """Add one event of the recording; `tally` counts those so far."""
         ...
 
     def forget(self) -> None:
-        """Take back what can be: the recording is no answer of a model."""
+        """Drop all unwritten lines: the recording is not an answer of a model."""
         ...
 
     def keep(self, name: str, tally: Tally) -> None:
-        """Take note that the recording is over; `tally` counts its events."""
+        """Note that the recording is over; `tally` counts its events."""
         ...
 
     def end(self, total: Tally) -> None:
@@ -70,11 +70,11 @@ class Output(Protocol):
 
 
 class _Screen(NamedTuple):
-    """What the output has room for.
+    """The limits of the output.
 
     Attributes:
         width: columns of a line.
-        height: lines; None where the output is no terminal.
+        height: lines; None if the output is not a terminal.
         colour: whether to use ANSI colours.
     """
 
@@ -84,13 +84,13 @@ class _Screen(NamedTuple):
 
     @classmethod
     def of_stdout(cls, colour: str) -> _Screen:
-        """Return that of standard output; `colour` is one of `wholecall.cli.colour.CHOICES`."""
+        """Return the limits of standard output; `colour` is one of `wholecall.cli.colour.CHOICES`."""
         size = shutil.get_terminal_size((100, 24))
         height = size.lines if sys.stdout.isatty() else None
         return cls(max(size.columns, MIN_WIDTH), height, wants_colour(colour))
 
     def folded(self, text: str) -> list[str]:
-        """Return a sentence on lines that a terminal holds; elsewhere it is one line."""
+        """Return a sentence on lines that fit a terminal; elsewhere it is one line."""
         return [text] if self.height is None else wrapped(text, self.width)
 
     def listing(self, *, only_calls: bool = False, full: bool = False) -> Listing:
@@ -116,7 +116,7 @@ class _JsonLines:
             self._write(event.to_json())
 
     def forget(self) -> None:
-        """Keep the lines: they are written."""
+        """Keep the lines: they are written already."""
 
     def keep(self, name: str, tally: Tally) -> None:
         """Write nothing."""
@@ -130,14 +130,14 @@ def _titled(name: str, id: str | None) -> str:
 
 
 class _List:
-    """What happened in each recording, as it is read."""
+    """The events of each recording, as it is read."""
 
     is_quiet = False
 
     def __init__(self, screen: _Screen, *, only_calls: bool, full: bool) -> None:
         self.events: EventsWanted = (
             "calls" if only_calls else "all"
-        )  # the sizes of texts stand at the end of turns
+        )  # the sizes of texts are at the end of turns
         self._screen = screen
         self._listing = screen.listing(only_calls=only_calls, full=full)
 

@@ -1,4 +1,4 @@
-"""The command `wholecall report`: what the tables hold that `wholecall scan` or an engine wrote, by group."""
+"""The command `wholecall report`: the contents of the tables that `wholecall scan` or an engine wrote, by group."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ exit status:
   3  a table could not be read, or the output could not be written
 """
 _MIN_WIDTH = 40
-_PIPE_WIDTH = 100  # columns where nobody says how many there are
+_PIPE_WIDTH = 100  # columns by default
 _WRONG = 2  # as argparse exits
 
 

@@ -1,8 +1,8 @@
-"""Recordings that a command writes: where, in which form, and what is reported about it.
+"""Recordings that a command writes: their destination, their form, and the report about them.
 
-Theory of operation. Recordings are read, changed and written one at a time; each is whole before the first
-byte of it is written, so that a damaged one leaves no part in the output. A file that is there stays as it is until
-the new one is whole, and if there is no recording to write.
+Theory of operation. Recordings are read, changed and written one at a time; each is whole before its first byte is
+written, so that a damaged recording leaves no part in the output. An existing file stays unchanged until the new one is
+whole, and if there is no recording to write.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FORMS = (_OWN, *WRITERS)
 
 
 def add_saving(command: argparse.ArgumentParser, forms: Iterable[str] = FORMS) -> None:
-    """Add the options that say what is read and how it is written."""
+    """Add the options for the input and the form of the output."""
     command.set_defaults(refuse=command.error)
     add = command.add_argument
     add("paths", nargs="+", metavar="PATH", help="a file, a folder, a glob, or - for standard input")
@@ -47,7 +47,7 @@ def _number(text: str) -> int:
 
 
 def save(options: argparse.Namespace, change: Callable[[Recording], Recording]) -> int:
-    """Write what a function makes of the recordings that the options name; return the exit code."""
+    """Apply a function to the recordings that the options name, write the results, and return the exit code."""
     output = options.output or STDIO
     if options.json and output == STDIO:
         options.refuse("--json reports what was written, and needs -o OUT for the recordings")
@@ -66,7 +66,7 @@ def save(options: argparse.Namespace, change: Callable[[Recording], Recording]) 
 
 
 def _replace(output: str, form: str, recordings: Iterator[Recording], batch: Batch) -> bool:
-    """Write recordings to a file, unless there is none; return whether that was possible."""
+    """Write recordings to a file, unless there are none; return whether that was possible."""
     try:
         with suppress(_Nothing), replacing(output) as file:
             _write(form, recordings, file)

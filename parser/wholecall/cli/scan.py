@@ -1,6 +1,6 @@
-"""The command `wholecall scan`: recordings, as many as there are, to tables in Parquet.
+"""The command `wholecall scan`: convert any number of recordings to tables in Parquet.
 
-Theory of operation. What the command does is in another module, which is imported when it is to run: it needs the extra
+Theory of operation. The command's action is in another module, which is imported when it runs: it needs the extra
 `bulk`, and the other commands start without it.
 """
 

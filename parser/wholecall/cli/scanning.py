@@ -67,7 +67,7 @@ def _request(options: argparse.Namespace) -> Request:
 
 
 def _again(options: argparse.Namespace) -> str:
-    """Return the command that goes on."""
+    """Return the command that resumes the scan."""
     words = ["wholecall", "scan", *options.paths, "--out", options.out, "--resume"]
     for name in ("body", "messages", *_COLUMNS, "dialect", "workers", "errors", "max_bytes"):
         value = getattr(options, name)
@@ -80,7 +80,7 @@ def _again(options: argparse.Namespace) -> str:
     return shlex.join(words)
 
 
-# What `--plan` prints.
+# Output of `--plan`.
 
 
 def _plan(request: Request, options: argparse.Namespace) -> int:
@@ -107,7 +107,7 @@ def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-# What a scan shows.
+# Progress and summary.
 
 
 def _run(request: Request, options: argparse.Namespace) -> int:
@@ -139,7 +139,7 @@ def _line(progress: Progress) -> str:
 
 
 def _drawn(first: Progress, now: Progress, seconds: float) -> tuple[str, str]:
-    """Return how far a scan is: what was done, and what is left."""
+    """Return the progress of a scan: the work done, and the time left."""
     read, size = now.recordings - first.recordings, now.bytes - first.bytes
     speed = f"{read / seconds:,.0f} recordings/s, {shown.amount(int(size / seconds))}/s" if seconds else ""
     count = f"{now.done:,} of {_counted(now.total, 'unit')}, {speed}, {now.dropped:,} dropped, {now.troubles:,} unreadable"
@@ -154,7 +154,7 @@ def _time(seconds: float) -> str:
 
 
 def _summary(first: Progress, last: Progress, seconds: float, out: str) -> Iterator[str]:
-    """Yield the lines of the summary, the last of which is the command that shows more."""
+    """Yield the lines of the summary; the last is the command that shows more."""
     units, size = last.done - first.done, last.bytes - first.bytes
     yield f"{_counted(last.recordings, 'recording')} in {_counted(last.total, 'unit')}"
     if first.done:

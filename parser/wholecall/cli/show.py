@@ -1,8 +1,8 @@
-"""Text for people: printable, inside a width, in the cells of a terminal.
+"""Text for people: printable, within a width, in the cells of a terminal.
 
-Theory of operation. Everything that came over the wire passes through `printable`: no control character, no
-invisible one and no lone surrogate reaches a terminal, so a stream cannot overwrite what stands there. Text of the
-wire is cut at the width; what we say ourselves is wrapped. Widths are counted in cells, of which some letters take two.
+Theory of operation. All text of the wire passes through `printable`: no control character, no invisible character and
+no lone surrogate reaches a terminal, so a stream cannot overwrite the screen. Text of the wire is cut at the width; our
+own text is wrapped. Widths are counted in cells, of which some letters take two.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ __all__ = [
 
 # Control characters, format characters (they reorder or hide text), surrogates, line separators.
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-# What is drawn as nothing, or as a blank, though it is a letter, a mark or a symbol: fillers of Hangul, the blank of
-# braille, the joiner of graphemes, and selectors of variants, but for the one that may follow a symbol.
+# Characters that are drawn as nothing, or as a blank, though they are letters, marks or symbols: fillers of Hangul, the
+# blank of braille, the joiner of graphemes, and variation selectors, except for the one that may follow a symbol.
 _HIDDEN = re.compile(
     "[\u034f\u115f\u1160\u2800\u3164\uffa0\ufe00-\ufe0d\U000e0100-\U000e01ef]"
     "|(?<![#*0-9\u00a9\u00ae\u2000-\u3299\U0001f000-\U0001faff])[\ufe0e\ufe0f]"
@@ -38,7 +38,7 @@ _JOINERS = "\u200c\u200d"  # letters and emoji need them
 
 
 def printable(text: str) -> str:
-    r"""Return the text with everything that a terminal would obey or hide as an escape like `\x1b`."""
+    r"""Return the text with escapes like `\x1b` for all characters that a terminal would obey or hide."""
     return _with_escapes(text, lambda char: char.encode("unicode_escape").decode())
 
 
@@ -110,12 +110,12 @@ def _cut(text: str, width: int, tail: str) -> str:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Return what we say ourselves as printable lines, broken between words; a longer word is broken, too."""
+    """Return our own text as printable lines, broken between words; a longer word is broken, too."""
     return wrap(printable(text), width, break_on_hyphens=False) or [""]
 
 
 def packed(facts: Iterable[str], width: int) -> list[str]:
-    """Return facts with two blanks between them, on as few lines as hold them in their order."""
+    """Return facts with two blanks between them, on the fewest possible lines, in their order."""
     lines: list[str] = []
     for fact in facts:
         if lines and cells(lines[-1]) + 2 + cells(fact) <= width:
@@ -126,5 +126,5 @@ def packed(facts: Iterable[str], width: int) -> list[str]:
 
 
 def counted(count: int, noun: str) -> str:
-    """Return a number with its noun, of which there is one or several."""
+    """Return a number with its noun in singular or plural."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,8 +1,8 @@
 """Counts of many recordings as a table that fits a screen: a row for each folder or dialect.
 
-Theory of operation. Recordings are counted by folder and dialect together. Which of the two makes the rows is known
-when all are read: the folder, unless there is but one. Where the screen has fewer lines, folders are counted with those
-that they are in, and the smallest groups share a row.
+Theory of operation. Recordings are counted by folder and dialect together. After all are read, one of the two is chosen
+for the rows: the folder, unless there is only one. If the screen has fewer lines, folders are counted with their parent
+folders, and the smallest groups share a row.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Groups:
         self._tallies: dict[tuple[str, str], Tally] = {}
 
     def add(self, name: str, tally: Tally) -> None:
-        """Count a recording, by its name; one of which nothing could be read is left out."""
+        """Count a recording, by its name; a recording without any readable part is left out."""
         if not tally.recordings and not tally.is_answer:
             return
         key = folder_of(name), tally.dialect or "(unknown)"
@@ -49,7 +49,7 @@ class Groups:
 
         Args:
             width: columns that a line has.
-            height: lines that there may be, two at least; None is any number.
+            height: the maximum number of lines, at least two; None is any number.
             colour: whether to use ANSI colours.
         """
         most = None if height is None else max(height - 1, 1)
@@ -68,7 +68,7 @@ class Groups:
         return head, self._by_folder(common, most)
 
     def _by_folder(self, common: str, most: int | None) -> Rows:
-        """Return a row for each folder, or for the folders of the deepest level of which there are few enough."""
+        """Return a row for each folder, or for the folders of the deepest level that has few enough."""
         parts = {
             key: PurePath(os.path.relpath(key[0], common) if common else key[0]).parts
             for key in self._tallies
@@ -81,7 +81,7 @@ class Groups:
         return rows
 
     def _named(self, names: Mapping[tuple[str, str], str]) -> Rows:
-        """Return the counts by the name that each folder and dialect is given."""
+        """Return the counts by the name given to each folder and dialect."""
         rows: Rows = {}
         for key, tally in sorted(self._tallies.items()):
             rows.setdefault(printable(names[key]), Tally()).merge(tally)
@@ -89,7 +89,7 @@ class Groups:
 
 
 def _fewer(rows: Rows, most: int) -> Rows:
-    """Return at most so many rows; the groups with the fewest recordings are summed up in the last one."""
+    """Return at most so many rows; the groups with the fewest recordings are summed up in the last row."""
     if len(rows) <= most:
         return rows
     order = sorted(rows, key=lambda name: rows[name].recordings, reverse=True)
@@ -126,7 +126,7 @@ def _lines(
 
 
 def _shortened(name: str, width: int) -> str:
-    """Return a name with `...` in its middle where it is too long: both ends tell it from others."""
+    """Return a name with `...` in its middle if it is too long: both ends distinguish it from others."""
     if cells(name) <= width:
         return name
     first, last = name, name

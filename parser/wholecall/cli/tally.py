@@ -23,17 +23,17 @@ _PIECES = (ArgumentsDelta, TextDelta, ReasoningDelta)
 
 
 class Tally:
-    """Counts what the events of one recording say, or of many.
+    """Counts the events of one recording, or of many.
 
     Attributes:
         recordings: how many were read to their end.
-        unreadable: how many could not be.
+        unreadable: how many could not be read.
         nonsense: files that hold no answer of a model.
         skipped: responses that are not recordings.
         calls: calls that were whole.
-        dropped: by reason.
-        faults: by kind.
-        dialect: that of the first turn, None before one began.
+        dropped: dropped calls by reason.
+        faults: faults by kind.
+        dialect: the dialect of the first turn, None before it.
         is_answer: whether a model answered: a turn began, a call was taken back, or a provider reported an error.
     """
 
@@ -60,11 +60,11 @@ class Tally:
             self.is_answer = True
         elif isinstance(
             event, ToolCallCancelled
-        ):  # of an earlier turn: a live connection tells it between two
+        ):  # of an earlier turn: a live connection sends it between two turns
             self.is_answer = True
 
     def merge(self, other: Tally) -> None:
-        """Add what another one counted of recordings."""
+        """Add the counts of another tally."""
         self.recordings += other.recordings
         self.calls += other.calls
         self.dropped += other.dropped
@@ -72,7 +72,7 @@ class Tally:
 
     @property
     def clean(self) -> bool:
-        """Whether nothing was dropped and nothing faulted."""
+        """Return whether nothing was dropped and nothing faulted."""
         return not self.dropped and not self.faults
 
     def summary(self) -> str:

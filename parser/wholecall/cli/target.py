@@ -1,8 +1,8 @@
-"""Files that a command writes: the old file stays whole until the new one is, and no input is written over.
+"""Files that a command writes: the old file stays whole until the new one is, and no input is overwritten.
 
-Theory of operation. The bytes go to a hidden file beside the target, which takes its place at the end; whatever ends
-the command before that, the target is as it was and the hidden file is gone. A link is followed, so that it stays a
-link. What is no file (a terminal, a pipe, `/dev/null`) is written as it is.
+Theory of operation. The bytes go to a hidden file next to the target, which takes its place at the end. If anything
+ends the command before that, the target is unchanged and the hidden file is removed. A link is followed, so that it
+stays a link. A target that is not a regular file (a terminal, a pipe, `/dev/null`) is written directly.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ STDIO = "-"  # the path of standard input, and of standard output
 
 @contextmanager
 def replacing(path: str) -> Generator[IO[bytes]]:
-    """Open what takes the place of a file when the block ends without an exception.
+    """Open a file that replaces another when the block ends without an exception.
 
     Raises:
         OSError: it cannot be written there.
@@ -50,20 +50,20 @@ def replacing(path: str) -> Generator[IO[bytes]]:
 
 
 def is_read(paths: Iterable[str], output: str) -> bool:
-    """Return whether a file that would be written is among the recordings at some paths."""
+    """Return whether the output file is among the recordings at some paths."""
     return any(is_same(place.path, output) for place in find(paths))
 
 
 def is_same(path: str, output: str) -> bool:
-    """Return whether what is read and what is written are one regular file; `-` is standard input and output."""
+    """Return whether the input and the output are one regular file; `-` is standard input and output."""
     read, written = _status(path, sys.stdin), _status(output, sys.stdout)
     return read is not None and written is not None and os.path.samestat(read, written)
 
 
 def _status(path: str, stream: Any) -> os.stat_result | None:
-    """Return the status of a regular file, None where there is none."""
+    """Return the status of a regular file, None if there is none."""
     try:
         status = os.fstat(stream.fileno()) if path == STDIO else Path(path).stat()
-    except (OSError, ValueError, AttributeError):  # ValueError: a stream that is closed, or no file
+    except (OSError, ValueError, AttributeError):  # ValueError: a closed stream, or not a file
         return None
     return status if stat.S_ISREG(status.st_mode) else None

@@ -1,9 +1,9 @@
 """A timeline for people, in two columns: the frames and their effects.
 
-Theory of operation. A step becomes lines of *spans*, each a text and a style. The writers (`Plain`, `Rich`)
-decide about colours and nothing else, so that the text is the same everywhere. As in all lists of the program,
-no character of the wire that a terminal would obey or hide gets through, and no line exceeds the width;
-widths are counted in cells, of which some letters take two.
+Theory of operation. A step becomes lines of *spans*, each a text and a style. The writers (`Plain`, `Rich`) decide only
+about colours, so that the text is the same everywhere. As in all lists of the program, no character of the wire that a
+terminal would obey or hide gets through, and no line exceeds the width; widths are counted in cells, of which some
+letters take two.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _STYLES = {
 
 
 class Page(Protocol):
-    """What lines are written to."""
+    """The destination of lines."""
 
     def line(self, line: Line) -> None:
         """Write one line."""
@@ -94,7 +94,7 @@ class TimelineText:
     """Writes the steps of recordings.
 
     Args:
-        page: where to.
+        page: the destination.
         width: cells of a line, at least 60.
         only_calls: whether to leave out steps that touch no call.
     """
@@ -108,7 +108,7 @@ class TimelineText:
         self._timed: bool | None = None  # whether the recording has times; None before its first step
 
     def begin(self, name: str) -> None:
-        """Start another recording; its title comes with its first step."""
+        """Start another recording; its title is written with its first step."""
         self._name = name
         self._timed = None
 
@@ -131,12 +131,12 @@ class TimelineText:
             left = blank
 
     def end(self, text: str) -> None:
-        """Write a last line below everything."""
+        """Write a last line below all others."""
         self._gap()
         self._page.line([(text, "title")])
 
     def _effects(self, step: Step) -> Iterator[Line]:
-        """Yield what a step did: what came over the wire is cut at the width, what we say of it is wrapped."""
+        """Yield the effects of a step: text of the wire is cut at the width, our own text is wrapped."""
         room = self._right_room()
         for line in effects(step):
             if len(line) == 1 and line[0][0].startswith(_GAP):
@@ -174,7 +174,7 @@ def touches_calls(step: Step) -> bool:
 
 
 def _frame(step: Step, room: int) -> str:
-    """Return a frame in a line; of a long name the end, which means more than the beginning."""
+    """Return a frame in a line; a long name keeps its end, which means more than its beginning."""
     name, text = summary(step, room)
     if len(name) > room // 2 and text:
         name = f"...{name[3 - room // 2 :]}"
@@ -185,7 +185,7 @@ def _frame(step: Step, room: int) -> str:
 
 
 def effects(step: Step) -> Iterator[Line]:
-    """Yield a line for each thing that a step did: news of turns and faults, calls, oddities, ends."""
+    """Yield a line for each effect of a step: news of turns and faults, calls, oddities, ends."""
     shown = _shown_by_spans(step)
     for event in step.events:
         if isinstance(event, _EARLY) and not (shown and isinstance(event, (TextDelta, ReasoningDelta))):
@@ -214,7 +214,7 @@ _SPANS = {
 
 
 def _shown_by_spans(step: Step) -> bool:
-    """Whether the parts of texts are all that was shown in the step; then they say it in order."""
+    """Return whether the spans of a step hold all texts of its events; then they also give the order."""
     return bool(step.spans) and all(
         "".join(span.text for span in step.spans if span.kind == kind)
         == "".join(event.text for event in step.events if isinstance(event, event_type))
@@ -250,7 +250,7 @@ def _joined(*facts: str | None) -> str:
 
 
 def _detail(events: Iterable[Event[Any]], change: CallChange) -> str:
-    """Return what is said of the drop that the change is about."""
+    """Return the detail of the drop that belongs to the change."""
     key = change.turn, change.choice, change.index
     drops = (event for event in events if isinstance(event, ToolCallDropped))
     return next((drop.detail for drop in drops if (drop.turn, drop.choice, drop.index) == key), "")
@@ -270,7 +270,7 @@ def _changed(change: CallChange, detail: str) -> Iterator[Line]:
 
 
 def _flag_words(change: CallChange) -> Iterator[str]:
-    """Yield the flags, with the format of calls that came as text."""
+    """Yield the flags, with the format of calls that arrived as text."""
     for flag in change.flags:
         yield flag if flag != "from_text" or change.text_format is None else f"{flag} ({change.text_format})"
 
@@ -301,7 +301,7 @@ def _call_label(change: CallChange) -> str:
 
 
 def fitted_line(line: Line, width: int) -> Line:
-    """Return the line with its spans cut where it gets too wide."""
+    """Return the line with its spans cut if it is too wide."""
     fitted: Line = []
     for text, style in line:
         shown = clipped(text, width)

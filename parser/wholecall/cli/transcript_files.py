@@ -1,8 +1,8 @@
 """The transcripts that a command line names, and the files that they are written to.
 
-Theory of operation. What is read is found before anything is written, so that nothing that was written is read. In
-folders and globs only files with the suffix of a transcript count. Several files are written into a folder, each
-under its path in the folder that it was found in; the folder that they come from is none.
+Theory of operation. All input files are found before anything is written, so that no output is read. In folders and
+globs only files with the suffix of a transcript count. Several files are written into a folder, each under its path in
+the folder in which it was found; the output folder must not be in a folder that is read.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class Found(msgspec.Struct, frozen=True):
     """A file that may hold a transcript.
 
     Attributes:
-        path: where it is, `-` for standard input.
-        name: its path in the folder that was searched; of a file that was named, its name.
-        is_named: whether it was asked for by its own name.
-        trouble: why nothing can be read there.
+        path: its path, `-` for standard input.
+        name: its path in the folder that was searched; for a named file, its name.
+        is_named: whether it was named itself.
+        trouble: why it cannot be read.
     """
 
     path: str
@@ -64,9 +64,9 @@ def targets_of(
 
     Args:
         found: the files.
-        output: what `-o` names: a file, or a folder, which exists or ends in a slash.
-        paths: what is read, as it was named.
-        refuse: is called with what is wrong.
+        output: the value of `-o`: a file, or a folder, which exists or ends in a slash.
+        paths: the input paths, as they were named.
+        refuse: is called with an error message.
     """
     into = output is not None and (output.endswith(("/", os.sep)) or Path(output).is_dir())
     if output is None or not into:

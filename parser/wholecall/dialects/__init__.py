@@ -1,4 +1,4 @@
-"""Dialects: what the frames of each wire format say, as deltas."""
+"""Dialects: translators of each wire format's frames into deltas."""
 
 from wholecall.dialects.decode import undecodable
 from wholecall.dialects.table import DIALECTS, Dialect, Translator, load_plugins, register

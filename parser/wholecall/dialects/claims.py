@@ -1,12 +1,12 @@
 """Claims of dialects to a frame, their evidence, and the choice between several.
 
 Theory of operation. A dialect claims a frame by members that only it has, or by some that others may carry as well:
-`{"metadata": {"usage": {}}}` is an event of Bedrock's, and Google's `interaction.created` has that member, too. So
-there is a table: which of the members by which any dialect is known are a dialect's *own*, and which of these are
+`{"metadata": {"usage": {}}}` is an event of Bedrock's, and Google's `interaction.created` has that member, too. The
+table therefore says which of the members by which any dialect is known are a dialect's *own*, and which of these are
 *weak*. Nearly always a frame has no other such members than those of the first dialect that claims it, and that one has
-it. A frame with others is contested: claims that stand without their weak members, and without any that say nothing
-(`candidates: []`), go before all others; a weak one counts only where no member says what the frame is. Where more than
-one is left, the frame decides nothing, and waits.
+it. A frame with others is contested: claims that hold without their weak members, and without empty members
+(`candidates: []`), go before all others; a weak claim counts only where no member names the frame's kind. Where more
+than one claim is left, the frame decides nothing, and waits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _private = True
 
 
 class _Members(NamedTuple):
-    """The members by which a dialect is known, or that its frames have beside these; and which of them are weak."""
+    """The members by which a dialect is known, or that its frames have in addition; and which of them are weak."""
 
     own: frozenset[str]
     weak: frozenset[str]
@@ -86,9 +86,9 @@ _RIVALS: Final = {
 }
 # By the name of a dialect, the members by which others may be known.
 _FOREIGN: Final = {name: frozenset(_RIVALS) - members.strong for name, members in KNOWN.items()}
-_LABELS: Final = ("type", "event_type", "jsonrpc", "object")  # members in which a frame says what it is
+_LABELS: Final = ("type", "event_type", "jsonrpc", "object")  # members that name a frame's kind
 
-# Pairs of which the second one takes frames of the first as well; at equal strength the first one has them.
+# Pairs of which the second dialect takes frames of the first as well; at equal strength the first dialect has them.
 NARROWER: Final = frozenset(
     {
         ("legacy-completions", "chat-completions"),
@@ -113,13 +113,13 @@ def rivals(members: frozenset[str]) -> frozenset[str]:
 
 
 def without_weak(name: str, payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a frame without what does not show that it is the dialect's where others claim it as well."""
+    """Return a frame without its empty and weak members, which decide nothing where other dialects claim it."""
     weak = KNOWN[name].weak
     return {key: value for key, value in payload.items() if key not in weak and not _is_empty(value)}
 
 
 def is_labelled(payload: Mapping[str, Any], among: frozenset[str]) -> bool:
-    """Return whether one of these members says what the frame is: a word for its kind, or choices."""
+    """Return whether one of these members identifies the frame: a word for its kind, or choices."""
     named = any(label in among and isinstance(payload[label], str) for label in _LABELS)
     return named or ("choices" in among and isinstance(payload["choices"], list))
 

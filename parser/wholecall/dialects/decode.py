@@ -7,16 +7,16 @@ frames are walked member by member with the standard library's scanner, which ta
 view is built field by field. Fields typed `Raw` keep the wire's own text in both ways, so duplicate keys and number
 spellings survive.
 
-One rule says what a member of a wrong type is, for all dialects and all members:
+One rule decides how a member of a wrong type is read, for all dialects and all members:
 
 * A label (`"index": "0"`), or anything without content where a container is due, counts as absent.
 * One object where a list of objects is due is a list of one, and a list of one where an object is due is that object
   (quirk 39): `"tool_calls": {"function": …}`, `"delta": [{"tool_calls": …}]`.
-* Any other container that holds something, and text that begins as one, makes the frame unreadable: what stands in
+* Any other container that holds something, and text that begins as one, makes the frame unreadable: the content of
   `"delta": ["…", {…}]` or `"function": "{…}"` may be arguments, and a call must not run without them.
 
-What neither way can read is a `WireFault` with a hole: it may have carried argument text. Words without a single
-bracket, quote or backslash carried none: no frame of any dialect is written without (quirk 123).
+A frame that neither way can read is a `WireFault` with a hole: it may have carried argument text. Words without a
+single bracket, quote or backslash carried none: no frame of any dialect is written without (quirk 123).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ __all__ = [
 
 T = TypeVar("T", bound=msgspec.Struct)
 
-# What a typed decoder raises for text that it refuses (ValidationError is a DecodeError).
+# The errors that a typed decoder raises for text that it refuses (ValidationError is a DecodeError).
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, UnicodeEncodeError, RecursionError)
 NO_TEXT: Final = msgspec.Raw(b"")  # the default of a `Raw` field; an optional `Raw` would refuse strings
 
@@ -82,7 +82,7 @@ _STRING = msgspec.json.Decoder(str)
 
 
 def decode(decoder: msgspec.json.Decoder[T], text: str) -> T | None:
-    """Return the view of one payload, None where its text is no JSON object at all."""
+    """Return the view of one payload, None where its text is not a JSON object."""
     try:
         return decoder.decode(text)
     except UNREADABLE:
@@ -98,7 +98,7 @@ def payloads(text: str) -> list[str]:
 
 
 def plain(text: str) -> Any:
-    """Return the builtins for a text, None where it is no JSON; as tolerant as the views are."""
+    """Return the builtins for a text, None where it is not JSON; as tolerant as the views are."""
     try:
         return msgspec.json.decode(text)
     except UNREADABLE:
@@ -109,7 +109,7 @@ def plain(text: str) -> Any:
 
 
 class Reading(NamedTuple):
-    """What a frame that the typed decoder refused holds: views and their texts, or else what to say of it."""
+    """The content of a frame that the typed decoder refused: views and their texts, or else the deltas to report."""
 
     views: list[Any]
     texts: list[str]
@@ -135,7 +135,7 @@ def _is_empty(event: str, text: str) -> bool:
 
 
 def undecodable(text: str, limits: Limits = _LIMITS) -> WireFault:
-    """Return the fault for a frame that nothing can read; argument text may be lost with it, unless it is mere words."""
+    """Return the fault for an unreadable frame; argument text may be lost with it, unless it holds only words."""
     raw = text[: limits.max_raw_bytes]
     try:
         _SCANNER.decode(text)
@@ -163,7 +163,7 @@ def is_noise(frame: Frame) -> bool:
 
 
 def spoken(texts: list[str], like: Like) -> list[str]:
-    """Return the texts of frames in a row without those that are only noise, which servers and attackers send in masses."""
+    """Return the texts of frames in a row without mere noise, which servers and attackers send in masses."""
     if not isinstance(like, Frame) or like.event != "message":
         return texts
     return [text for text in texts if len(text) > LONGEST_NOISE or text not in _NOISE]
@@ -177,7 +177,7 @@ def is_done(text: str) -> bool:
 def wire_text(raw: msgspec.Raw) -> str:
     """Return the text of a value that may be a string or any other JSON value; `""` for null and absent.
 
-    A string gives what it holds, anything else the wire's own text.
+    A string gives its content, anything else the wire's own text.
     """
     data = bytes(raw)
     if not data.startswith(b'"'):
@@ -203,7 +203,7 @@ def string_text(raw: msgspec.Raw) -> str:
 
 
 def first_choice(payload: Mapping[str, Any], listed: str = "choices") -> Mapping[str, Any]:
-    """Return the first of a frame's choices, which stand in the member `listed`; an empty object if there is none."""
+    """Return the first of a frame's choices, which are in the member `listed`; an empty object if there is none."""
     choices = payload.get(listed)
     first = choices[0] if isinstance(choices, list) and choices else None
     return first if isinstance(first, dict) else {}
@@ -227,7 +227,7 @@ def listed(value: Any) -> list[Any]:
 
 
 def dumped(value: Any) -> str:
-    """Return JSON text for a decoded value that stands where a string was due; a string stays as it is."""
+    """Return JSON text for a decoded value in the place of a string; a string stays as it is."""
     if type(value) is str:
         return value
     return compact(value, allow_nan=True)
@@ -288,10 +288,10 @@ def _elements(text: str, at: int) -> Iterator[int]:
 
 
 def _struct(text: str, at: int, view: type[T]) -> T:
-    """Build a view; a value without content gives one with all fields absent, so that positions stay.
+    """Build a view; a value without content gives a view with all fields absent, so that positions stay.
 
     Raises:
-        ValueError: it is of another shape, and holds something.
+        ValueError: it is of another shape, and not empty.
     """
     values: dict[str, Any] = {}
     if text[at] == "{":
@@ -314,7 +314,7 @@ def _value(text: str, start: int, end: int, wanted: Any) -> Any:
     """Build one field from its text; UNSET where a label is of a wrong type.
 
     Raises:
-        ValueError: a container is of another shape, and holds something.
+        ValueError: a container is of another shape, and not empty.
     """
     if wanted is msgspec.Raw:
         return msgspec.Raw(text[start:end].encode("utf-8", "surrogatepass"))
@@ -330,7 +330,7 @@ def _value(text: str, start: int, end: int, wanted: Any) -> Any:
 
 
 def _container(text: str, start: int, one: Any, many: Any) -> Any:
-    """Build an object or a list of objects, one of which may stand for the other (quirk 39)."""
+    """Build an object or a list of objects; either may replace the other (quirk 39)."""
     if many is not None:
         return _list(text, start, many)
     if text[start] == "{":
@@ -363,7 +363,7 @@ def _object(text: str, at: int, kind: Any) -> Any:
 
 @functools.cache
 def _shapes(wanted: Any) -> tuple[Any, Any]:
-    """Return what a field takes: the view of an object, or `dict`, and the view of the objects of a list."""
+    """Return the types that a field takes: the view of an object, or `dict`, and the view of the objects of a list."""
     options = get_args(wanted) if get_origin(wanted) in (Union, types.UnionType) else (wanted,)
     origins = [get_origin(option) or option for option in options]
     lists = [get_args(option)[0] for option in options if get_origin(option) is list]

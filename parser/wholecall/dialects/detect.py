@@ -1,9 +1,9 @@
 """Find the dialect for which a frame is decisive: a function per dialect, by the frame alone.
 
 Theory of operation. A stream's dialect is found before its translator is imported, so nothing of the translators is
-imported here; what both must know (types, members, how a chunk is opened) stands here, and they import it. Each
-function is given the decoded object and the event's name, and says whether they can be nobody else's; the order in
-which they are asked is the table's.
+imported here; facts that both must know (types, members, how a chunk is opened) are here, and translators import them.
+Each function is given the decoded object and the event's name, and returns whether they are decisive for its dialect;
+the table gives the order in which the functions are asked.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def anthropic(payload: Mapping[str, Any], _event: str) -> bool:
 
 
 def assistants(payload: Mapping[str, Any], event: str) -> bool:
-    """An event of a thread by its name, in or beside the data, or the object of a run, step or message."""
+    """An event of a thread by its name, in or next to the data, or the object of a run, step or message."""
     named = (event, payload.get("event"), payload.get("object"))
     return any(isinstance(name, str) and name.startswith("thread.") for name in named)
 
@@ -94,7 +94,7 @@ _ORACLE_FIELDS: Final = frozenset({"apiFormat", "finishReason", "toolCalls"})
 
 
 def chat(payload: Mapping[str, Any], _event: str) -> bool:
-    """A chunk with choices, one that says what it is, or Oracle's flat form."""
+    """A chunk with choices, a chunk that names its kind, or Oracle's flat form."""
     if first_choice(payload):
         return True
     if str(payload.get("object", "")).startswith("chat.completion") and payload.get("choices") != []:
@@ -183,7 +183,7 @@ def converse(payload: Mapping[str, Any], event: str) -> bool:
 
 
 def dashscope(payload: Mapping[str, Any], _event: str) -> bool:
-    """An output that holds choices, or a text beside the request's id."""
+    """An output that holds choices, or a text next to the request's id."""
     output = payload.get("output")
     if not isinstance(output, dict):
         return False
@@ -238,8 +238,8 @@ GIGACHAT_TOOLS: Final = frozenset(f"response.tool.{what}" for what in ("in_progr
 
 
 def gigachat(payload: Mapping[str, Any], event: str) -> bool:
-    """Messages beside the model and a time, or an event by its name, in or beside the data."""
-    if "data" in payload:  # which an envelope has
+    """Messages next to the model and a time, or an event by its name, in or next to the data."""
+    if "data" in payload:  # as an envelope has
         return False
     names = (event, payload.get("event"))
     if any(name in (GIGACHAT_DELTA, GIGACHAT_DONE, *GIGACHAT_TOOLS) for name in names):
@@ -263,7 +263,7 @@ def invoked(inner: Detect) -> Detect:
 
 
 def opened_chunk(coded: str) -> str | bytes | None:
-    """Return the text of an event, its bytes where they are no text, None where they cannot be had."""
+    """Return the text of an event, its bytes where they are not text, None where they cannot be had."""
     if coded.startswith("{"):  # no letter of base64
         return coded
     try:
@@ -276,7 +276,7 @@ def opened_chunk(coded: str) -> str | bytes | None:
         return data
 
 
-# What Bedrock's models call the text and the reason, and the list in which these may stand.
+# The names of the text and the reason in Bedrock's models, and the lists that may hold these.
 _LEGACY_SHAPES: Final = (
     (None, "generation", "stop_reason"),
     (None, "outputText", "completionReason"),
@@ -304,7 +304,7 @@ LLAMA_API_TYPES = frozenset({"start", "progress", "complete", "metrics"})
 
 
 def llama_api(payload: Mapping[str, Any], _event: str) -> bool:
-    """An event inside the payload that says which one it is, or a whole body."""
+    """An event inside the payload that names its kind, or a whole body."""
     event = payload.get("event")
     kind, text = member(event, "event_type"), member(event, "delta", "text")
     if kind == "start" and text == "" and "id" not in payload:
@@ -329,7 +329,7 @@ def llama_stack(payload: Mapping[str, Any], _event: str) -> bool:
         return False
     if isinstance(event.get("delta"), str) or member(event, "delta", "parse_status") is not None:
         return True
-    # The server writes out what is null, and has no ids.
+    # The server writes out null members, and has no ids.
     marked = "logprobs" in event or "metrics" in payload
     return _is_llama_stack_reason(event.get("stop_reason")) or (marked and "id" not in payload)
 
@@ -339,17 +339,17 @@ def _is_llama_stack_reason(value: object) -> bool:
 
 
 def ollama(payload: Mapping[str, Any], _event: str) -> bool:
-    """A line with a message, which also says whether it is the last one."""
+    """A line with a message and with the mark of the last line."""
     return isinstance(payload.get("message"), dict) and is_line(payload)
 
 
 def is_line(payload: Mapping[str, Any]) -> bool:
-    """Return whether the payload has what every line of Ollama's has; servers that imitate it leave out its date."""
+    """Return whether the payload has the members of every line of Ollama's; imitating servers leave out its date."""
     return isinstance(payload.get("done"), bool)
 
 
 def ollama_generate(payload: Mapping[str, Any], _event: str) -> bool:
-    """A line with a piece of the response, which also says whether it is the last one."""
+    """A line with a piece of the response and with the mark of the last line."""
     return isinstance(payload.get("response"), str) and is_line(payload)
 
 
@@ -381,7 +381,7 @@ def workers_ai(payload: Mapping[str, Any], _event: str) -> bool:
     """A response without the members of others, or Cloudflare's envelope of a whole body."""
     if isinstance(payload.get("success"), bool) and isinstance(payload.get("errors"), list):
         return "result" in payload
-    if "created_at" in payload:  # of a line of Ollama's
+    if "created_at" in payload:  # as in a line of Ollama's
         return False
     calls = payload.get("response", "") is None and isinstance(payload.get("tool_calls"), list)
     return calls or isinstance(payload.get("response"), str)

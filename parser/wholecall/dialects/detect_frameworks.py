@@ -34,7 +34,7 @@ _ACP_METHODS = ("session/update", "session/request_permission", "session/prompt"
 
 
 def acp(payload: Mapping[str, Any], _event: str) -> bool:
-    """A message about a prompt, or the answer to one; beside a content the reason is that of a sample in MCP."""
+    """A message about a prompt, or the answer to a prompt; next to a content the reason is that of a sample in MCP."""
     if payload.get("jsonrpc") != "2.0":
         return False
     result = payload.get("result")
@@ -79,7 +79,7 @@ _MCP_LISTS: Final = ("content", "tools", "resources", "prompts")
 
 
 def mcp(payload: Mapping[str, Any], _event: str) -> bool:
-    """A request or a notification by its family, or what a tool, a list or a sample gives; a handshake by its date."""
+    """A request or a notification by its family, a result of a tool, a list or a sample, or a handshake by its date."""
     if payload.get("jsonrpc") != "2.0":
         return False
     method, result = payload.get("method"), payload.get("result")
@@ -93,7 +93,7 @@ def mcp(payload: Mapping[str, Any], _event: str) -> bool:
     return sampled or listed or isinstance(result.get("protocolVersion"), str)
 
 
-# Events that say nothing of the answer.
+# Events that are not about the answer.
 AG_UI_QUIET: Final = frozenset(
     {
         *("RAW", "CUSTOM", "STEP_STARTED", "STEP_FINISHED"),
@@ -123,7 +123,7 @@ _CLAUDE_CODE_LINES: Final = {"stream_event": "event", "assistant": "message", "u
 
 
 def claude_code(payload: Mapping[str, Any], _event: str) -> bool:
-    """A line of a session, or what the agent and its client ask each other."""
+    """A line of a session, or a request between the agent and its client."""
     kind = payload.get("type")
     if kind in ("control_request", "control_response"):
         asked = payload.get(kind.removeprefix("control_"))
@@ -164,7 +164,7 @@ def is_session_event(kind: object) -> bool:
 
 
 def copilot(payload: Mapping[str, Any], _event: str) -> bool:
-    """An event of a session: its type is in two words, and what it says is in `data`."""
+    """An event of a session: its type is in two words, and its content is in `data`."""
     return is_session_event(payload.get("type")) and isinstance(payload.get("data"), dict)
 
 
@@ -173,7 +173,7 @@ _PI_EXECUTIONS: Final = frozenset({"tool_execution_start", "tool_execution_updat
 
 
 def pi(payload: Mapping[str, Any], _event: str) -> bool:
-    """A message with its time, what is new of one, an execution of a tool, or the answer to a command."""
+    """A message with its time, the new part of a message, an execution of a tool, or the answer to a command."""
     kind, message = payload.get("type"), payload.get("message")
     if not isinstance(kind, str):
         return False
@@ -220,7 +220,7 @@ def langchain_events(payload: Mapping[str, Any], _event: str) -> bool:
     return isinstance(name, str) and name.startswith("on_") and "run_id" in payload
 
 
-# What a frame may be about; only messages hold calls. Custom channels have names of their own.
+# The kinds of a frame's subject; only messages hold calls. Custom channels have their own names.
 LANGCHAIN_METHODS: Final = frozenset(
     {
         *("messages", "tools", "lifecycle", "values", "updates", "checkpoints", "tasks", "custom"),
@@ -236,7 +236,7 @@ def langchain_protocol(payload: Mapping[str, Any], _event: str) -> bool:
     """An event of a message, bare or in its envelope, or any other event in that envelope."""
     kind, method, params = payload.get("event"), payload.get("method"), payload.get("params")
     if isinstance(kind, str):
-        return kind in _PROTOCOL_DECISIVE and "data" not in payload  # which an envelope has
+        return kind in _PROTOCOL_DECISIVE and "data" not in payload  # as an envelope has
     if payload.get("type") != "event" or not isinstance(params, dict):
         return False
     return isinstance(method, str) and method in LANGCHAIN_METHODS and "data" in params

@@ -1,13 +1,13 @@
-"""Frames of any dialect that somebody put into an envelope (quirks 120 and 122).
+"""Frames of any dialect inside a gateway's envelope (quirks 120 and 122).
 
     {"data": {…}, "success": true}         a gateway's own form round each chunk, or round a whole body
     {"event": "message_stop", "data": {…}} an event of a stream of events, written as a line of JSON
     ["messages", [{…}, {…}]]               LangGraph with several modes: a mode, before it perhaps a namespace (quirk 122)
 
-Theory of operation. Only a frame that is decisive for no dialect is looked into. If what is inside decides, frames are
-taken out of their envelopes from then on. The payload may stand there as an object or as text, `[DONE]` included;
-an `event` beside it is the name of the frame. What has a `type` of its own is an event and no envelope: agents wrap
-the events of a model so, and execute its calls themselves. A frame without an envelope stays as it is.
+Theory of operation. Only a frame that is decisive for no dialect is looked into. If the content decides, frames are
+taken out of their envelopes from then on. The payload may be an object or text, `[DONE]` included; an `event` next to
+it is the name of the frame. A payload with its own `type` is an event, not an envelope: agents wrap the events of a
+model so, and execute its calls themselves. A frame without an envelope stays as it is.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ORIGIN = frozenset({"langgraph_node", "langgraph_step"})
 
 
 def opened(frame: Frame) -> Frame:
-    """Return the frame in the envelope, or the frame itself if it has none."""
+    """Return the frame in the envelope, or the frame itself if it has no envelope."""
     lines = payloads(frame.data)
     if len(lines) > 1:  # of an event that the wire did not end (quirk 55)
         return msgspec.structs.replace(frame, data="\n".join(_opened(line, frame).data for line in lines))
@@ -56,7 +56,7 @@ def _opened(text: str, frame: Frame) -> Frame:
 
 
 def _taken(text: str, frame: Frame) -> Frame:
-    """Return what an array of LangGraph's holds, as the frame that it sends over HTTP."""
+    """Return the content of an array of LangGraph's, as the frame that it sends over HTTP."""
     parts = _parts(text)
     first, mode = (plain(parts[0]), plain(parts[-2])) if 2 <= len(parts) <= 3 else (None, None)
     if isinstance(mode, str) and isinstance(first, (str, list)):
@@ -67,7 +67,7 @@ def _taken(text: str, frame: Frame) -> Frame:
 
 
 def _parts(text: str) -> list[str]:
-    """Return the texts of an array's elements, none if it is no array."""
+    """Return the texts of an array's elements, none if it is not an array."""
     try:
         return [bytes(raw).decode() for raw in _ARRAY.decode(text)]
     except UNREADABLE:

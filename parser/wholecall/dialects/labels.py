@@ -13,11 +13,10 @@ _NO_LABEL = frozenset({"", "null", "None"})
 
 
 def index_label(value: object) -> Index | None:
-    """Return a wire index as a key, None where it is absent, `INVALID_INDEX` where it is none.
+    """Return a wire index as a key, None where it is absent, `INVALID_INDEX` where it is invalid.
 
-    A key is the non-negative int; beyond `HIGHEST_INDEX` it is a negative one, below `INVALID_INDEX`, that is made of
-    it. Integral floats and decimal strings count as their integer, whatever its size: an index is never a position
-    in a list.
+    A key is the non-negative int; beyond `HIGHEST_INDEX` it is a negative int, below `INVALID_INDEX`, that is made of
+    it. Integral floats and decimal strings count as their integer of any size: an index is never a position in a list.
     """
     if (type(value) is int and 0 <= value <= HIGHEST_INDEX) or value is None:
         return value
@@ -28,8 +27,8 @@ def index_label(value: object) -> Index | None:
 def choice_label(value: object) -> int:
     """Return the number of a choice: 0 where the wire sent none.
 
-    What can be none (negative, fractional, a word, beyond `HIGHEST_INDEX`) is a choice of its own beyond all others,
-    whose number is made of it: it is never taken for another one.
+    An invalid number (negative, fractional, a word, beyond `HIGHEST_INDEX`) is a separate choice beyond all others,
+    whose number is made of it: it is never taken for another choice.
     """
     if type(value) is int and 0 <= value <= HIGHEST_INDEX:  # nearly always
         return value
@@ -38,7 +37,7 @@ def choice_label(value: object) -> int:
 
 
 def _fold(value: object) -> int:
-    """Return a number from 0 to `HIGHEST_INDEX` for a label that is no index; containers share one."""
+    """Return a number from 0 to `HIGHEST_INDEX` for a label that is not an index; containers share one."""
     if type(value) is int:  # of any size: its digits might be too many to write
         # A number that was made here is made of itself.
         return (value - HIGHEST_INDEX - 1) % HIGHEST_INDEX

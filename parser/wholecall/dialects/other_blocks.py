@@ -8,10 +8,10 @@ __all__ = ["OtherBlocks"]
 
 
 class OtherBlocks:
-    """The open blocks of one message that are no calls: text, thinking, results.
+    """The open blocks of one message that are not calls: text, thinking, results.
 
-    All other ends are those of calls. A closed call is not the last word: a cut turn can close one with a member
-    missing, so what follows decides.
+    All other ends are those of calls. A closed call is not final: a cut turn can close a call with a member missing, so
+    the later events decide.
 
     Attributes:
         indices: of the open blocks.

@@ -1,11 +1,11 @@
 """The short way for dialects most of whose frames are a piece of one text.
 
-Theory of operation. A dialect reads its usual frame by a view as narrow as it can be, which refuses whatever is odd,
-and says of it two things: a *key*, which tells the texts of the dialect apart, and the text. While the key stays the
-same, a text is only appended to the run; at a new one the dialect is asked what the pieces of that text have in
-common. All other frames, and pieces that mean more than a piece, are translated one by one. A frame is only tried as
-what the one before it was, for a view that refuses costs as much as a wide one. Whole calls, which some dialects send
-many in a row, may have a narrow view as well.
+Theory of operation. A dialect reads its usual frame by a view as narrow as it can be, which refuses anything odd. It
+gives two values for the frame: a *key*, which distinguishes the texts of the dialect, and the text. While the key stays
+the same, a text is only appended to the run; at a new key the dialect is asked for the common fields of that text's
+pieces. All other frames, and pieces that mean more than a piece, are translated one by one. A frame is only tried as
+the kind of the frame before it, for a view that refuses costs as much as a wide one. Whole calls, which some dialects
+send many in a row, may have a narrow view as well.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Read = Callable[[str], tuple[Key, str]]
 
 
 def no_piece(_data: str) -> tuple[Key, str]:
-    """Read what is never a piece."""
+    """Read a frame that is never a piece."""
     return NO_PIECE
 
 
@@ -55,7 +55,7 @@ class PieceTranslator(TextTranslator, TurnTranslator):
     def __init__(self) -> None:
         super().__init__()
         self._runs = Runs()
-        self._was = ""  # what the last frame was
+        self._was = ""  # the kind of the last frame
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one frame; later pieces start again."""
@@ -91,7 +91,7 @@ class PieceTranslator(TextTranslator, TurnTranslator):
         return deltas
 
     def _singly(self, frame: Frame) -> list[Delta]:
-        """Return the deltas of a frame that is no piece, or more than one."""
+        """Return the deltas of a frame that is not a piece, or more than one."""
         said = self._called(frame.data) if self._was == "call" else None
         if said is None:
             said = self.told(frame)
@@ -100,9 +100,10 @@ class PieceTranslator(TextTranslator, TurnTranslator):
 
     @abstractmethod
     def _reader(self, event: str, /) -> Read:
-        """Return what reads the usual frames of an event's name: it returns the key and the text of a piece.
+        """Return the reader of the usual frames of an event's name: it returns the key and the text of a piece.
 
-        It raises one of `UNREADABLE`, or returns an empty text, for what is to be translated as any other frame.
+        It raises one of `UNREADABLE`, or returns an empty text, for a frame that is to be translated as any other
+        frame.
         """
 
     def _called(self, _data: str, /) -> list[Delta] | None:
@@ -111,4 +112,4 @@ class PieceTranslator(TextTranslator, TurnTranslator):
 
     @abstractmethod
     def in_common(self, key: Key, /) -> Piecewise | None:
-        """Return what the pieces of a text have in common, at its first one; None if that means more than a piece."""
+        """Return the common fields of a text's pieces, at its first piece; None if that means more than a piece."""

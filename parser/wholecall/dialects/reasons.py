@@ -1,7 +1,7 @@
 """Finish reasons of all providers in our words: one table for every dialect.
 
-Providers spell the same reason in many ways and cases, and some send a word of their own. Reasons never
-decide whether a call is emitted; the provider's word is kept, too.
+Providers spell the same reason in many ways and cases, and some send their own word. Reasons never decide whether a
+call is emitted; the provider's word is kept, too.
 """
 
 from __future__ import annotations

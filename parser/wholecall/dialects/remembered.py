@@ -1,10 +1,10 @@
 """Estimate a translator's memory of its stream: labels of calls, repeatable texts, turns, sessions.
 
-Theory of operation. Each dialect keeps books of its own, and a server can fill any of them: by calls beyond their limit,
-by labels that are new in each frame. No book has to know how much the others hold: what a class annotates is what it
-remembers, as for snapshots, so all of it can be weighed. The weight is that of what is held, not of how: a stream that
+Theory of operation. Each dialect keeps its own books, and a server can fill any of them: by calls beyond their limit,
+by labels that are new in each frame. The books need not know each other's size: the annotations of a class list its
+state, as for snapshots, so all of it can be weighed. The weight is that of the content, not of its form: a stream that
 moved to another worker weighs the same. A text that comes in small pieces, and has to be kept, is joined as it comes:
-else its pieces would take many times what it does.
+else its pieces would take many times its size.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import msgspec
 
 __all__ = ["keep_piece", "remembered"]
 
-_EACH = 64  # bytes of an entry, besides its text
-_JOINED = 4096  # characters from which on pieces stay as they are
+_EACH = 64  # bytes of an entry, in addition to its text
+_JOINED = 4096  # pieces of this many characters stay as they are
 _PLAIN = frozenset({int, float, bool, type(None)})
 
 
 def remembered(translator: object) -> int:
-    """Return about how many bytes a translator, or whatever else annotates its state, holds."""
+    """Return about how many bytes a translator, or any other object that annotates its state, holds."""
     waiting: list[Any] = [translator]
     total, met = 0, set[int]()
     while waiting:
@@ -41,14 +41,14 @@ def remembered(translator: object) -> int:
             waiting += value
         elif isinstance(value, msgspec.Struct):
             waiting += msgspec.structs.astuple(value)
-        elif id(value) not in met:  # what several books hold is there once
+        elif id(value) not in met:  # an object that several books hold is counted once
             met.add(id(value))
             waiting += [getattr(value, name, None) for name in _names(kind)]
     return total
 
 
 def keep_piece(parts: list[str], piece: str) -> None:
-    """Append a piece to those of a text, joined so that they are few: each character is copied a dozen times at most."""
+    """Append a piece to a text's pieces, joined so that they stay few: a character is copied a dozen times at most."""
     parts.append(piece)
     while len(parts) > 1 and len(parts[-2]) <= len(parts[-1]) < _JOINED:
         last = parts.pop()
@@ -57,7 +57,7 @@ def keep_piece(parts: list[str], piece: str) -> None:
 
 @cache
 def _names(cls: type) -> tuple[str, ...]:
-    """Return what instances of a class remember: the names that it and its bases annotate, but for what is made anew."""
+    """Return the state of a class: the names that it and its bases annotate, except those that are made anew."""
     kinds = {name: kind for base in cls.__mro__ for name, kind in inspect.get_annotations(base).items()}
     made_anew = frozenset().union(*(vars(base).get("DERIVED", ()) for base in cls.__mro__))
     return tuple(

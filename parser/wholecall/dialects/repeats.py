@@ -1,8 +1,9 @@
-"""Calls that seem to be repeated, kept until it is known whether they are calls of their own.
+"""Calls that seem to be repeated, kept until it is known whether they are separate calls.
 
 Theory of operation. The same call under the same label is that call repeated, as relays do, or another one, where the
-label is one that all calls have (quirk 64). Different calls under it show that it says nothing. Even then each may
-have been sent twice; equal ones are calls only if some came more often than others. That is known at the end.
+label is one that all calls have (quirk 64). Different calls under it show that the label does not distinguish calls.
+Even then each may have been sent twice; equal ones are calls only if some came more often than others. That is known at
+the end.
 """
 
 from __future__ import annotations
@@ -29,17 +30,17 @@ class Repeats:
         self._size = 0
 
     def add(self, call: CallWhole) -> None:
-        """Keep a call; one beyond the limits counts as a mere repeat."""
+        """Keep a call; a call beyond the limits counts as a mere repeat."""
         self._size += len(call.text)
         if len(self._calls) < _MOST and self._size <= _LONGEST:
             self._calls.append(call)
 
     def take(self) -> list[CallWhole]:
-        """Return what was kept, and forget it."""
+        """Return the kept calls, and forget them."""
         calls, self._calls, self._size = self._calls, [], 0
         return calls
 
 
 def says_nothing(times: Iterable[int]) -> bool:
-    """Return whether a label says nothing, by how often each of its different calls came."""
+    """Return whether a label does not distinguish calls, by how often each of its different calls came."""
     return gcd(*times) == 1

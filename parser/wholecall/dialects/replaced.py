@@ -1,9 +1,9 @@
 """Check whether a frame is still readable after bytes that are not UTF-8 were replaced.
 
 Theory of operation. Text with a replaced byte is still text: it is shown, and arguments that hold it are refused by
-their call. A byte that was replaced anywhere else may have stood in a label, in the name of a member, or in what says
-which event this is: then the frame is lost, as one is that cannot be decoded. What is text is known by the name of
-its member, in the words of all dialects; a text under any other name only costs its frame.
+their call. A byte that was replaced anywhere else may have been in a label, in the name of a member, or in the event's
+type: then the frame is lost, like a frame that cannot be decoded. Text is known by the name of its member, in the words
+of all dialects; a text under any other name only costs its frame.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ _VALUES = frozenset(["arguments", "parsed_arguments", "args", "input", "paramete
 
 
 def fault_of(frame: Frame) -> WireFault:
-    """Return the fault of a frame that holds replaced bytes: with a hole, unless they stand in text alone."""
+    """Return the fault of a frame that holds replaced bytes: with a hole, unless they are in text alone."""
     values = [plain(text) for text in payloads(frame.data)]
     readable = _MARK not in frame.event and all(value is None or _is_readable(value) for value in values)
     return REPLACED if readable else _LOST
 
 
 def _is_readable(payload: Any) -> bool:
-    """Return whether replaced bytes stand in text alone; depth is chosen by the sender, so nothing recurses."""
+    """Return whether replaced bytes are in text alone; depth is chosen by the sender, so nothing recurses."""
     waiting = [(payload, True)]  # values, and whether strings there are text
     while waiting:
         value, is_text = waiting.pop()

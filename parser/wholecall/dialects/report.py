@@ -1,6 +1,6 @@
-"""Deltas that most translators report, one function each: a list, empty where the wire says nothing.
+"""Deltas that most translators report, one function each: a list, empty where the wire has nothing to report.
 
-Values are the wire's own: what is no text where a text was due, no name and no counts is as good as absent.
+Values are the wire's own: a value that is not a text, a name or counts where one was due is treated as absent.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def thought(
     signature: object = None,
     data: object = None,
 ) -> list[Delta]:
-    """Return a piece of reasoning, or what seals it; nothing if there is neither."""
+    """Return a piece of reasoning, or its seal; nothing if there is neither."""
     thinks, signed, sealed = text_label(value), text_label(signature), text_label(data)
     if thinks is signed is sealed is None:
         return []
@@ -76,7 +76,7 @@ def usage(counts: Any) -> list[Delta]:
 
 
 def counts(view: object, *names: str) -> list[Delta]:
-    """Return token counts that stand in members of a view of their own."""
+    """Return token counts that are in members of a separate view."""
     return usage({name: count for name in names if (count := getattr(view, name)) is not None})
 
 
@@ -92,7 +92,7 @@ def error(payload: Any, *, fatal: bool = True) -> list[Delta]:
 
 
 def failure(*, fatal: bool = True, **members: object) -> list[Delta]:
-    """Return the fault for an error whose `members` stand in an event beside others."""
+    """Return the fault for an error whose `members` are in an event next to others."""
     return error({name: value for name, value in members.items() if value is not None}, fatal=fatal)
 
 
@@ -121,7 +121,7 @@ def call_start(
 
 
 def seen(slot: Index | None, id: str | None, name: str | None, kind: Kind = "function") -> list[Delta]:
-    """Return the labels of a call that is open, or opens with them; nothing if there are none."""
+    """Return the labels of a call that is open, or opens with them; nothing if there are no labels."""
     return [] if id is name is None else [CallSeen(0, slot, None, id, name, kind)]
 
 
@@ -154,11 +154,11 @@ def closed(slot: Index | None, *, final: bool = True) -> list[Delta]:
 
 
 def extra(**members: object) -> dict[str, Any] | None:
-    """Return the other members of a call that say something, None if there are none."""
+    """Return the other members of a call that are not empty, None if there are none."""
     return {name: value for name, value in members.items() if value} or None
 
 
 def answered(id: object) -> list[Delta]:
-    """Report a call's result in the stream: whatever the call's kind, it was executed elsewhere."""
+    """Report a call's result in the stream: a call of any kind was executed elsewhere."""
     label = id_label(id)
     return [] if label is None else [CallCancelled(label, answered=True)]

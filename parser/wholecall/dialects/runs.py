@@ -1,8 +1,8 @@
 """Merges pieces of one text that come in a row: the deltas of a read hold one `Run` of them, not one delta each.
 
-Theory of operation. A translator looks at each piece for a *key*: what tells the texts of its dialect apart. While the
-key stays the same, texts are only appended to the run; another key begins another run, and anything else that a frame
-says stops it. The key of the last piece outlives the read, so that a text goes on after it without a second look.
+Theory of operation. A translator looks at each piece for a *key*, which distinguishes the texts of its dialect. While
+the key stays the same, texts are only appended to the run; another key begins another run, and any other content of a
+frame stops it. The key of the last piece outlives the read, so that a text continues after it without a second look.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from wholecall.deltas import Delta, Piecewise, Run, TextFragment
 __all__ = ["NO_KEY", "Key", "Runs"]
 
 Key = tuple[object, object]
-NO_KEY: Key = ("none", "none")  # of no piece
+NO_KEY: Key = ("none", "none")  # the key of no piece
 
 
 class Runs:
@@ -22,8 +22,8 @@ class Runs:
 
     Attributes:
         key: of the last piece; `NO_KEY` where anything else came after it.
-        of: what the pieces of the run have in common. The first piece of a read that continues the run of the read
-            before begins another `Run` of it.
+        of: the common fields of the run's pieces. The first piece of a read that continues the run of the read before
+            begins another `Run` of it.
     """
 
     __slots__ = ("key", "of")
@@ -33,7 +33,7 @@ class Runs:
         self.stop()
 
     def stop(self) -> Key:
-        """Note that something came that is no piece: the next one begins a run. Return `NO_KEY`."""
+        """Note that something other than a piece came: the next piece begins a run. Return `NO_KEY`."""
         self.key: Key = NO_KEY
         self.of: Piecewise = TextFragment(0, "")
         return NO_KEY

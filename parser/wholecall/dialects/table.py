@@ -1,15 +1,15 @@
 """The dialects, as one literal table: a record each, in the order in which detection asks them.
 
-What most streams speak is asked first. Nearly all dialects recognise none of each other's frames; the few that take
-frames of another one as well stand after it (`tests/dialects/test_table.py` lists them, and holds that there are no
+The dialect of most streams is asked first. Nearly all dialects recognise none of each other's frames; the few that also
+take frames of another dialect come after it (`tests/dialects/test_table.py` lists them, and checks that there are no
 others).
 
 A row names the dialect's module and the class in it; reading them all costs more than all else that the package
-imports, so a module is imported when the first stream of its dialect starts. What detects it is here from the start.
+imports, so a module is imported when the first stream of its dialect starts. Its detection is here from the start.
 
-Dialects that others register are asked first, the latest one before all: who registers one knows the stream. Packages
-offer theirs as entry points. To look for these takes some milliseconds, so nobody does it unasked: the commands do, and
-whoever calls `load_plugins`; and a name that nobody has registered is looked for there before it is refused.
+Dialects that others register are asked first, the latest before all: the caller that registers a dialect knows the
+stream. Packages offer theirs as entry points. To look for these takes some milliseconds, so it is done only on request:
+by the commands, and by callers of `load_plugins`; an unregistered name is also looked for there before it is refused.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Dialect(msgspec.Struct, frozen=True):
 
 
 _NOBODY: Final = frozenset[str]()
-_KINDS = ("type", "event_type")  # the members in which events say what they are
+_KINDS = ("type", "event_type")  # the members that hold the type of an event
 _PARTED = re.compile(r"\w[._-]\w")
 
 _SSE = ("sse", "jsonl")
@@ -188,14 +188,14 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
 
 
 _registered: dict[str, Dialect] = {}  # by third parties; changed only by `setdefault`, which is atomic
-_broken: set[str] = set()  # those of them whose detection raised, which is reported once
+_broken: set[str] = set()  # registered dialects whose detection raised, which is reported once
 
 
 def register(dialect: Dialect) -> None:
     """Register your own dialect, by its name and for detection.
 
     Raises:
-        ValueError: there is another dialect of this name.
+        ValueError: another dialect has this name.
     """
     ours = any(known.name == dialect.name for known in DIALECTS)
     if ours or _registered.setdefault(dialect.name, dialect) is not dialect:
@@ -206,8 +206,8 @@ def register(dialect: Dialect) -> None:
 def load_plugins() -> None:
     """Register the dialects of installed packages, once a process; parsers that detect ask them from then on.
 
-    A package offers a `Dialect` as an entry point of the group `wholecall.dialects`. One that cannot be loaded, or whose
-    name is taken, is named in a warning (`RuntimeWarning`) and left out.
+    A package offers a `Dialect` as an entry point of the group `wholecall.dialects`. One that cannot be loaded, or
+    whose name is taken, is named in a warning (`RuntimeWarning`) and left out.
     """
     from importlib.metadata import entry_points  # noqa: PLC0415 - takes longer to import than all of ours
 
@@ -215,7 +215,7 @@ def load_plugins() -> None:
         _load(point)
 
 
-# What importing another package raises, and registering what it offers.
+# The errors of importing another package, and of registering its dialects.
 _UNLOADABLE = (
     *(ImportError, AttributeError, SyntaxError, NameError, TypeError, ValueError),
     *(LookupError, OSError, RuntimeError, AssertionError),
@@ -247,7 +247,7 @@ def named(name: str) -> Dialect:
     """Return the dialect of this name, which may be an alias (`wholecall.errors.ALIASES`).
 
     Raises:
-        UnknownDialect: there is none.
+        UnknownDialect: no dialect has this name.
     """
     found = _found(name)
     if found is None:
@@ -266,7 +266,7 @@ def _found(name: str) -> Dialect | None:
 
 
 class Claims(NamedTuple):
-    """Who claims a frame: the dialects of best right, of which one has it if it is alone, and all others."""
+    """The claims to a frame: the dialects of best right, of which one has it if it is alone, and all others."""
 
     best: tuple[Dialect, ...] = ()
     others: tuple[Dialect, ...] = ()
@@ -284,7 +284,7 @@ def _first_claimant(payload: Mapping[str, Any], event: str) -> Dialect | None:
 
 
 def claimants(payload: Mapping[str, Any], event: str = "") -> Claims:
-    """Return who claims a frame."""
+    """Return the claims to a frame."""
     first = _first_claimant(payload, event)
     if first is None:
         return Claims()
@@ -306,7 +306,7 @@ def claimants(payload: Mapping[str, Any], event: str = "") -> Claims:
 
 
 def detect_dialect(payload: Mapping[str, Any], event: str = "") -> Dialect | None:
-    """Return the dialect for which the frame is decisive, None where there is none, or more than one."""
+    """Return the dialect for which the frame is decisive, None where no dialect or more than one claims it."""
     best = claimants(payload, event).best
     return best[0] if len(best) == 1 else None
 
@@ -330,10 +330,10 @@ def decides(dialect: Dialect, payload: Mapping[str, Any], event: str) -> bool:
 
 
 def claimants_by_name(payload: Mapping[str, Any], event: str) -> Claims:
-    """Return what `claimants` does if the event's name stands for its type (quirk 118).
+    """Return the result of `claimants` if the event's name is used as its type (quirk 118).
 
-    Gateways leave out the type where it only repeats the name. A name of a single word may be anybody's (`start`,
-    `error`), and stands for nothing.
+    Gateways leave out the type where it only repeats the name. A name of a single word may belong to any dialect
+    (`start`, `error`), and is not used.
     """
     if not _PARTED.search(event):
         return Claims()

@@ -1,9 +1,9 @@
 """Base classes of translators, which turn the frames of one stream into deltas.
 
-Theory of operation. Three classes, each of which knows more of what frames are. A `Translator` is given frames of any
-kind. A `ViewTranslator` is given views: frames that are JSON objects of one shape. A `TurnTranslator` is given events
-of messages that begin and end: its class has a table of what does each, and what stands beside that in every
-dialect (errors, events that say nothing, unknown ones, how a turn opens and ends) is here.
+Theory of operation. There are three classes, each of which knows more about frames. A `Translator` is given frames of
+any kind. A `ViewTranslator` is given views: frames that are JSON objects of one shape. A `TurnTranslator` is given
+events of messages that begin and end: its class has a table of the methods for events, and the parts that every dialect
+shares (errors, quiet events, unknown ones, how a turn opens and ends) are here.
 """
 
 from __future__ import annotations
@@ -36,56 +36,56 @@ __all__ = [
 
 Events = Mapping[Any, Callable[..., list[Delta]]]  # methods of a translator, by the kind of event
 
-MOST_SLOTS = 128  # that a translator keeps of calls with alternating pieces
+MOST_SLOTS = 128  # slots that a translator keeps of calls with alternating pieces
 
 
 class Translator(ABC):
-    """The translator of one stream; a dialect implements `translate`, and the rest where it has more to say.
+    """The translator of one stream; a dialect implements `translate`, and other methods where it needs them.
 
-    Its class annotates what it remembers of the stream, so that snapshots hold it; what is named in
-    `DERIVED` is not kept but made again with the translator (see `wholecall.snapshots`).
+    Its class annotates its state of the stream, so that snapshots hold it; names in `DERIVED` are not kept but made
+    again with the translator (see `wholecall.snapshots`).
     """
 
     DERIVED: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
     def translate(self, frame: Frame) -> list[Delta]:
-        """Return what one frame says, in order; pieces of one call in a row may be one `Run`."""
+        """Return the deltas of one frame, in order; pieces of one call in a row may be one `Run`."""
 
     def told(self, frame: Frame) -> list[Delta]:
-        """Return what one frame says of the stream: also that its turn ends with it, or that a call in it was not read."""
+        """Return the deltas of one frame, and its effect: the end of its turn, or that a call in it was not read."""
         return with_unread(ended_together(self.translate(frame)), frame, self.takes_silently)
 
     def takes_silently(self, frame: Frame) -> bool:  # noqa: ARG002
-        """Return whether the dialect says nothing of what looks like a call in this frame, and knows why."""
+        """Return whether the dialect deliberately reports nothing of a possible call in this frame."""
         return False
 
     @property
     def wrapped(self) -> Translator | None:
-        """The translator that this one was made with, if there is one; snapshots hold what both remember."""
+        """The translator that this one was made with, if there is one; snapshots hold the state of both."""
         return None
 
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
-        """Return what frames in a row say: the same as one by one, but with longer runs."""
+        """Return the deltas of frames in a row: the same as one by one, but with longer runs."""
         return [delta for frame in frames for delta in self.told(frame)]
 
     def translate_texts(self, texts: list[str], like: Like) -> list[Delta]:
-        """Return what frames in a row say, given their texts and what else they are."""
+        """Return the deltas of frames in a row, given their texts and their other attributes."""
         return self.translate_all(framed(texts, like))
 
     def lose(self) -> None:  # noqa: B027 - to most dialects it means nothing
         """Note that a frame was lost, which could have been any."""
 
     def close(self) -> list[Delta]:
-        """Return what the end of the stream says: nothing in most dialects."""
+        """Return the deltas of the end of the stream: none in most dialects."""
         return []
 
 
 class ViewTranslator(Translator):
     """A translator of frames that are JSON objects of one shape.
 
-    A subclass has the `decoder` of its view, and says in `_take` what one view says. Frames that the typed
-    decoder refuses are read the tolerant way; what cannot be read at all is a fault.
+    A subclass has the `decoder` of its view, and returns from `_take` the deltas of one view. Frames that the typed
+    decoder refuses are read the tolerant way; unreadable frames are faults.
     """
 
     decoder: ClassVar[msgspec.json.Decoder[Any]]
@@ -120,12 +120,12 @@ class ViewTranslator(Translator):
         """Return the deltas of one view."""
 
     def _done(self) -> list[Delta]:
-        """Return the deltas of `[DONE]`: nothing where the dialect has an end of its own."""
+        """Return the deltas of `[DONE]`: none where the dialect has its own end."""
         return []
 
 
 class TextTranslator(Translator):
-    """A translator to which the text of nearly every frame says all: it implements `translate_texts`."""
+    """A translator that needs only the text of nearly every frame: it implements `translate_texts`."""
 
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
         """Return the deltas of frames in a row."""
@@ -143,24 +143,25 @@ def frame_of(texts: list[str], left: Iterator[str], like: Like) -> Frame:
 
 
 class EventView(msgspec.Struct, gc=False):
-    """What the views of events share."""
+    """The shared fields of the views of events."""
 
     type: Any = None
     error: Any = None
 
 
 class TurnTranslator(ViewTranslator):
-    """A translator of messages that begin, say what they have to say, and end.
+    """A translator of messages that begin, have content, and end.
 
-    A subclass has the `decoder` of its view, and in `EVENTS`, below its methods, what does each event. What no event's
-    name says (a whole body, say) it reads in `_other`, and what one message leaves to the next it clears in `_clear`.
+    A subclass has the `decoder` of its view, and in `EVENTS`, below its methods, the method of each event. Views
+    without an event's name (a whole body, say) are read in `_other`, and state that one message leaves to the next is
+    cleared in `_clear`.
 
     Attributes:
         EVENTS: the methods that take a view, by the event's kind.
-        QUIET: kinds of events that say nothing of calls or text.
-        ERRORS: kinds of events, and names of frames, that are errors with all that they hold.
-        AGAIN: how the kinds of events begin that only tell again what others tell of calls.
-        DONE_ENDS: whether `[DONE]` ends the message that is open; else it is a relay's, and says nothing.
+        QUIET: kinds of events without calls or text.
+        ERRORS: kinds of events, and names of frames, that are errors with all their content.
+        AGAIN: the first words of the kinds of events that only repeat other events' content of calls.
+        DONE_ENDS: whether `[DONE]` ends the message that is open; else it is a relay's, and means nothing.
     """
 
     EVENTS: ClassVar[Events] = {}
@@ -174,13 +175,13 @@ class TurnTranslator(ViewTranslator):
     _n_turns: int
 
     def __init__(self) -> None:
-        self._key = None  # of the message that is open
+        self._key = None  # the key of the open message
         self._open = False
         self._n_turns = 0  # messages that began
         self._clear()
 
     def takes_silently(self, frame: Frame) -> bool:
-        """Return whether an event only tells calls again."""
+        """Return whether an event only repeats calls."""
         return any(f'"{kind}' in frame.data for kind in self.AGAIN)
 
     def _take(self, view: Any, frame: Frame, /) -> list[Delta]:
@@ -199,7 +200,7 @@ class TurnTranslator(ViewTranslator):
         return kind if type(kind) is str else frame.event
 
     def _other(self, view: Any, frame: Frame, kind: str, /) -> list[Delta]:  # noqa: ARG002
-        """Return what a view without an event of the table says: nothing, or that it is unknown."""
+        """Return the deltas of a view without an event of the table: none, or that it is unknown."""
         quiet = kind in self.QUIET or kind == "ping" or is_noise(frame)
         return [] if quiet else report.unknown()
 
@@ -216,7 +217,7 @@ class TurnTranslator(ViewTranslator):
         return [] if goes_on or (repeats and self._n_turns) else self._begin(id_, model)
 
     def _begin(self, id_: str | None = None, model: object = None) -> list[Delta]:
-        """Begin a message, whatever came before."""
+        """Begin a message, after any earlier one."""
         self._key, self._open = id_, True
         self._n_turns += 1
         self._clear()
@@ -226,7 +227,6 @@ class TurnTranslator(ViewTranslator):
         """Forget the state of the last message; some dialects have none."""
 
     def _end(self) -> list[Delta]:
-        """End the message."""
         key, self._key, self._open = self._key, None, False
         return [TurnEnded(key)]
 

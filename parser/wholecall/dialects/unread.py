@@ -1,12 +1,12 @@
-"""Says where a frame seems to hold a call that its translator did not take: an almost-dialect, or a newer one.
+"""Reports where a frame seems to hold a call that its translator did not take: an almost-dialect, or a newer one.
 
     {"choices":[{"delta":{"type":"tool_use","name":"get_tide","input":"{}"}}]}     read as chat: no call comes of it
 
-Theory of operation. A frame of which something came of a call, or only a piece of text, is not looked at; nearly all
-are such frames. In others a word for a call is looked for, as the name of a member, as a `type` or as the name of the
+Theory of operation. A frame that led to any delta of a call, or only a piece of text, is not looked at; nearly all are
+such frames. Other frames are searched for a word for a call, as the name of a member, as a `type` or as the name of the
 event: first in the text of the frame, where a quoted word is one of the frame itself, because quotes are escaped inside
-of strings; then, where there is one, in what the text says. What holds no text, as the counts in `usage` do or a head
-whose text is still to come, is no call. Whether a call is one that came already is the machine's to say, by its ids.
+of strings; then, where there is one, in the decoded text. An object that holds no text, as the counts in `usage` or a
+head whose text is still to come, is not a call. The machine decides by its ids whether a call came already.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ _QUOTED: Final = tuple(
 )  # each begins as one word does, and is found fast
 _HOLDS: Final = re.compile(r'\s*:\s*(?:\{\s*"|\[\s*[{\["]|"[{\[])')  # an object, a list, or their text
 _TYPE: Final = re.compile(r'"type"\s*:\s*"[\w.-]*$')
-_REASON: Final = 'eason":"tool'  # that speaks of calls, in the last frames of most turns
-_BEFORE: Final = 60  # characters, in which that stands
-_MOST: Final = 32  # ids and names that are kept of what looks like a call
-_LONGEST: Final = 256  # characters of one
-_LABELS: Final = frozenset({"type", "status", "object", "role"})  # what they hold is no text of a call
+_REASON: Final = 'eason":"tool'  # that is about calls, in the last frames of most turns
+_BEFORE: Final = 60  # characters, in which it is searched
+_MOST: Final = 32  # ids and names that are kept of a possible call
+_LONGEST: Final = 256  # characters of one label
+_LABELS: Final = frozenset({"type", "status", "object", "role"})  # their values are not text of a call
 _ERRORS: Final = frozenset({"error", "last_error"})
-# What repeats a request or earlier turns.
+# Members that repeat a request or earlier turns.
 _ECHOES: Final = _ERRORS | {
     "input",
     "tools",
@@ -76,9 +76,9 @@ _PIECES: Final[frozenset[type]] = _CALLS | {TextFragment, ReasoningFragment}
 def with_unread(
     deltas: list[Delta], frame: Frame, takes_silently: Callable[[Frame], bool] | None = None
 ) -> list[Delta]:
-    """Return what was said of a frame, and that it holds a call of which nothing was said, if it seems to.
+    """Return the deltas of a frame, and a delta for each possible call of which nothing was reported.
 
-    `takes_silently` says whether the dialect knows what it is.
+    `takes_silently` returns whether the dialect reports nothing of such a frame deliberately.
     """
     text = frame.data
     if not ("tool" in text or "unction" in text or "tool" in frame.event) or _says_call(deltas):
@@ -90,12 +90,12 @@ def with_unread(
 
 
 def is_read(deltas: list[Delta], text: str) -> bool:
-    """Return whether nothing is to be looked for in a frame, whatever its name: a call was read, or no word stands for one."""
+    """Return whether a frame with any name needs no search: a call was read, or it has no word for a call."""
     return not ("tool" in text or "unction" in text) or _says_call(deltas)
 
 
 def _says_call(deltas: list[Delta]) -> bool:
-    """Return whether something of a call came of a frame, or only a piece of text."""
+    """Return whether a frame led to any delta of a call, or only a piece of text."""
     if len(deltas) == 1 or (deltas and type(deltas[0]) is TextBegan):
         return type(deltas[-1]) in _PIECES
     return not _CALLS.isdisjoint(map(type, deltas))
@@ -124,12 +124,12 @@ class _Place(NamedTuple):
 
 
 def _calls_of(text: str, *, named: bool) -> list[Delta]:
-    """Return what looks like a call in the text of a frame; `named` is whether the event is named so."""
+    """Return the possible calls in the text of a frame; `named` is whether the event is named so."""
     return [call for line in payloads(text) for call in _calls_in(plain(line), named=named)]
 
 
 def _calls_in(value: Any, *, named: bool) -> Iterator[CallUnread]:
-    """Yield what looks like a call."""
+    """Yield the possible calls in a value."""
     places = [_Place(value, frozenset(), named)]
     while places:
         value, ids, named = places.pop()
@@ -161,7 +161,7 @@ def _is_id(key: str) -> bool:
 
 
 def _call(value: Any, around: frozenset[str]) -> CallUnread | None:
-    """Return the call that an object is, None if there is no text in it but labels and ids."""
+    """Return the call that an object holds, None if there is no text in it but labels and ids."""
     ids, names, n_texts = set[str](), set[str](), 0
     values: list[tuple[str, Any]] = [("", value)]
     while values:

@@ -1,13 +1,12 @@
 """Calls that come whole, in frames that may list the same ones again: which of them are new, and which are over.
 
-Theory of operation. A dialect whose calls are whole has no blocks: its calls are numbered as they come, and each
-number is a slot. A frame may list what earlier ones did: it was sent twice, each frame lists all calls so far, or the
-last one lists them all. So a call with the label, the name and the value of an earlier frame's is that call, one
-for one; without a label two equal calls are two.
-A call with arguments is over at once. One without waits: for the next call, for the reason, as a cut turn may have
-lost the arguments of its last call, or for the end of the stream. Then it is over too, for it came whole. In some
-dialects all calls wait so, as their servers close the brackets of what was cut; in others it waits for the next
-frame with calls, which may bring its arguments under its label.
+Theory of operation. A dialect whose calls are whole has no blocks: its calls are numbered as they come, and each number
+is a slot. A frame may list the calls of earlier frames: it was sent twice, each frame lists all calls so far, or the
+last one lists them all. Therefore a call with the label, the name and the value of an earlier frame's is that call, one
+for one; without a label two equal calls are two. A call with arguments is over at once. A call without arguments waits:
+for the next call, for the reason, as a cut turn may have lost the arguments of its last call, or for the end of the
+stream. Then it is over too, for it came whole. In some dialects all calls wait so, as their servers close the brackets
+of cut text; in others a call waits for the next frame with calls, which may bring its arguments under its label.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ from wholecall.types import CUT_REASONS, TurnReason
 __all__ = ["Manner", "WholeCalls"]
 
 _MOST_LABELS = 4096  # of calls that are recognized when they are repeated
-_MOST_NAMESAKES = 16  # calls of one label that are compared; with more it says nothing
+_MOST_NAMESAKES = 16  # calls of one label that are compared; with more the label does not distinguish calls
 _MOST_KEPT = 256  # calls of one label that are kept
 
 
 class Manner(msgspec.Struct, frozen=True):
-    """How a dialect lists calls: an empty object `grows` later, each call `waits` for what follows, this one is `new`."""
+    """The way a dialect lists calls: an empty object `grows` later, each call `waits` for more, this one is `new`."""
 
     grows: bool = False
     waits: bool = False
@@ -39,7 +38,7 @@ class Manner(msgspec.Struct, frozen=True):
 
 
 _FRAMES = Manner()
-_FILLED = -1  # instead of a frame: the call waits only for those before it
+_FILLED = -1  # instead of a frame: the call waits only for the calls before it
 
 
 class _Call(msgspec.Struct):
@@ -70,13 +69,13 @@ class WholeCalls:
         self._by_label = {}
         self._again = Repeats()
         self._repeats_blank = False  # calls without arguments come again, perhaps with some
-        self._whole = set()  # choices that ended for a reason that is no cut
+        self._whole = set()  # choices that ended for a reason other than a cut
         self._listed = set()  # labels that several calls of one frame have
         self._waiting = {}  # choices to the slots of calls without arguments, and in which frame these came
         self._last = {}  # choices to the slots of their last calls, and in which frame these came
         self._frame = 0
         self._n_slots = 0
-        self._n_unkept = 0  # calls of labels that too many have
+        self._n_unkept = 0  # the number of calls whose label too many calls have
 
     def new_slot(self) -> int:
         """Return the slot of a call that is not kept here."""
@@ -108,7 +107,7 @@ class WholeCalls:
         return [*before, msgspec.structs.replace(call, index=slot, begins=True, closes=over)]
 
     def _last_slot(self, number: int) -> int:
-        """Return the slot of a choice's last call, 0 if there is none: a snapshot may know calls and not the last."""
+        """Return the slot of a choice's last call, 0 if there is none: a snapshot may know calls without the last."""
         return self._last.get(number, (0, 0))[0]
 
     def end_frame(self, number: int) -> list[Delta]:
@@ -122,7 +121,7 @@ class WholeCalls:
         return [CallClosed(number, slot, None) for slot in slots]
 
     def finish(self, number: int, reason: TurnReason | None) -> list[Delta]:
-        """Report that calls are over for the reason that came; a cut turn may have lost the arguments of the last one."""
+        """Report that calls are over by the reason that came; a cut turn may have lost the last one's arguments."""
         waiting = self._waiting.pop(number, {})
         if waiting and reason in CUT_REASONS:
             waiting.pop(self._last_slot(number), None)
@@ -133,25 +132,26 @@ class WholeCalls:
         return [CallClosed(number, slot, None) for slot in waiting]
 
     def ended(self, finish: list[Delta]) -> list[Delta]:
-        """Return why the only choice of a turn ended, preceded by what that means for its calls."""
+        """Return why the only choice of a turn ended, preceded by the effects on its calls."""
         reason: TurnReason | None = next((end.reason for end in finish if isinstance(end, Finish)), None)
         return [*self.finish(0, reason), *self.no_repeats(), *finish]
 
     def lose(self) -> None:
-        """Note that a frame was lost, perhaps with arguments: no call without any is over before a reason says so."""
+        """Note that a frame was lost, perhaps with arguments: calls without arguments then wait for a reason."""
         self._waiting.clear()
         self._again.take()
 
     def end(self) -> list[Delta]:
-        """Report that all calls are over with the stream; if calls without arguments are repeated, it may have been cut."""
+        """Report that all calls are over with the stream; if calls without arguments repeat, it may have been cut."""
         if self._repeats_blank:
             self._waiting.clear()
         return [delta for number in [*self._waiting] for delta in self.finish(number, None)]
 
     def no_repeats(self, n_begun: int = 0) -> list[Delta]:
-        """Return the calls that were taken for repeats and are none, of choices that ended for a reason that is no cut.
+        """Return the calls that were taken for repeats and are not, of choices that ended for a reason other than a
+        cut.
 
-        `n_begun` is how many calls there are, where the wire says so besides.
+        `n_begun` is how many calls there are, where the wire gives the number separately.
         """
         kept = sum(call.n_times for calls in self._by_label.values() for call in calls) if n_begun else 0
         n_came = kept + self._n_unkept
@@ -194,7 +194,7 @@ class WholeCalls:
 
 
 def _says_the_same(one: str, other: str) -> bool:
-    """Return whether two texts say the same; a server that repeats a call leaves out what it left out before."""
+    """Return whether two texts have the same content; a repeating server leaves out the same members as before."""
     if one == other or not (one and other):
         return one == other
     values = [plain(text) for text in (one, other)]

@@ -35,9 +35,9 @@ _THINKING: Final = {"type": "thinking", "thinking": "", "signature": ""}
 
 
 class AnthropicEncoder(Encoder):
-    """Writes choice 0 of one turn.
+    """The encoder of choice 0 of one turn.
 
-    Free-text calls and calls of provider-defined tools have no shape in this dialect and are left out.
+    Free-text calls and calls of provider-defined tools have no form in this dialect and are left out.
 
     Attributes:
         next_index: the number of the next content block.
@@ -45,7 +45,7 @@ class AnthropicEncoder(Encoder):
 
     def __init__(self) -> None:
         self.next_index = 0
-        self._open: str | None = None  # the type of the block of speech that is open
+        self._open: str | None = None  # the type of the open block of speech
         self._n_calls = 0
         self._failed = False
 
@@ -80,7 +80,7 @@ class AnthropicEncoder(Encoder):
         return _sent({"type": "content_block_stop", "index": call.index})
 
     def whole(self, block: Mapping[str, Any]) -> bytes:
-        """Return a block of which no delta will come."""
+        """Return a block that gets no deltas."""
         index = self.next_index
         return self.open(block) + _sent({"type": "content_block_stop", "index": index})
 
@@ -96,7 +96,7 @@ class AnthropicEncoder(Encoder):
         return _sent({"type": "error", "error": {"type": "api_error", "message": message}})
 
     def ping(self) -> bytes:
-        """Return the frame that says nothing."""
+        """Return the frame without content."""
         return _sent({"type": "ping"})
 
     def _fault(self, event: StreamFault) -> bytes:

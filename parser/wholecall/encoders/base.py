@@ -1,9 +1,9 @@
 """Base class of encoders: events in, the bytes of a strict stream out.
 
-Theory of operation. An encoder writes one turn. It writes calls only when they are whole, each with its whole name,
-its id, an index of its own that counts from 0, and its arguments as JSON text, so that even a naive accumulator
-gets them right. What the dialect cannot express is left out: signatures and other fields in `extra`, calls of a kind
-for which it has no shape (`ServerToolCall` in all of them), and choices other than the first where it has only one.
+Theory of operation. An encoder writes one turn. It writes calls only when they are whole, each with its whole name, its
+id, its own index that counts from 0, and its arguments as JSON text, so that even a naive accumulator gets them right.
+Anything that the dialect cannot express is left out: signatures and other fields in `extra`, calls of a kind without a
+form in it (`ServerToolCall` in all of them), and choices other than the first if it has only one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LINE_ENDS: Final = {b"\xc2\x85": b"\\u0085", b"\xe2\x80\xa8": b"\\u2028", b"\xe
 
 
 class OpenCall(msgspec.Struct, frozen=True):
-    """A call that was begun and is not ended: its choice, its index in the stream, its kind, and its labels."""
+    """A call that has begun and not ended: its choice, its index in the stream, its kind, and its labels."""
 
     choice: int
     index: int
@@ -39,18 +39,18 @@ class OpenCall(msgspec.Struct, frozen=True):
 
 
 class Encoder(ABC):
-    """Writes the events of one turn, of any dialect, as a strict event stream of its own dialect.
+    """Encode the events of one turn, of any dialect, as a strict event stream of the encoder's dialect.
 
-    `encode` is the way in for all events. The others write single things: a whole call, or one in pieces
-    (`begin`, `more`, `end`).
+    `encode` takes all events. The other methods write single things: a whole call, or one in pieces (`begin`, `more`,
+    `end`).
     """
 
-    # What writes each kind of event, others have no shape: functions, because bound methods would hold us in a cycle.
+    # Writers by kind of event; others have no form: functions, because bound methods would hold us in a cycle.
     _events: ClassVar[dict[type, Callable[[Any, Any], bytes]]]
-    _has_choices = False  # whether a turn may hold several; else the first one is written
+    _has_choices = False  # whether a turn may hold several; else the first is written
 
     def encode(self, events: Iterable[Event[Any]]) -> bytes:
-        """Return the frames that say what the events say."""
+        """Return the frames for the events."""
         known, every = self._events, self._has_choices
         return b"".join(
             known[type(event)](self, event)
@@ -60,11 +60,11 @@ class Encoder(ABC):
 
     @abstractmethod
     def close(self) -> bytes:
-        """Return what ends the stream after the last event."""
+        """Return the frames that end the stream after the last event."""
 
     @abstractmethod
     def call(self, call: Executable) -> bytes:
-        """Return the frames of a whole call; nothing for a kind that the dialect has no shape for."""
+        """Return the frames of a whole call; nothing for a kind that has no form in the dialect."""
 
     @abstractmethod
     def begin(self, choice: int, id: str, name: str, text: str, kind: Kind) -> tuple[OpenCall, bytes]:
@@ -76,7 +76,7 @@ class Encoder(ABC):
 
     @abstractmethod
     def end(self, call: OpenCall, whole: Executable) -> bytes:
-        """Return the frames that end a call, all of whose text was written."""
+        """Return the frames that end a call after all of its text."""
 
     @abstractmethod
     def error(self, message: str, code: str = "stream_error") -> bytes:
@@ -91,7 +91,7 @@ class Encoder(ABC):
 def argument_text(call: Executable) -> str:
     """Return the JSON text of a call's arguments (of a free-text call its input).
 
-    It is the wire's own text where that was exact, else the compact JSON of what was read.
+    It is the wire's own text if that was exact, else the compact JSON of the value read.
     """
     if isinstance(call, CustomToolCall):
         return call.input
@@ -101,7 +101,7 @@ def argument_text(call: Executable) -> str:
 
 
 def json_bytes(value: object) -> bytes:
-    """Return compact JSON in one line, also for readers that split at more than LF and CR."""
+    """Return compact JSON in one line, even for readers that split at more than LF and CR."""
     try:
         data = msgspec.json.encode(value)
     except UnicodeEncodeError:  # a lone surrogate
@@ -120,6 +120,6 @@ def server_sent(payload: object, event: str | None = None) -> bytes:
 
 
 def tokens_of(usage: Mapping[str, Any] | None) -> tuple[int, int]:
-    """Return the tokens of the prompt and of the answer in any provider's words; 0 where it has none."""
+    """Return the tokens of the prompt and of the answer in any provider's words; 0 for a missing count."""
     prompt, answer = usage_tokens(usage or {})
     return prompt or 0, answer or 0

@@ -1,8 +1,9 @@
 """From events to a strict stream of chat completions.
 
-A call is one fragment: index, id, type, name, arguments. A whole call of a choice whose role nobody told tells it: the
-helpers of openai-node raise for a message without one. Of a call that is shown live it is unknown whether the role
-comes later, and told twice it would begin another answer. Source: OpenAI API reference, "Chat streaming".
+A call is one fragment: index, id, type, name, arguments. A whole call carries the role of its choice if no earlier
+chunk did: the helpers of openai-node raise for a message without a role. For a call that is shown live it is unknown
+whether the role comes later, and a repeated role would begin another answer. Source: OpenAI API reference, "Chat
+streaming".
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from wholecall.types import Kind
 
 __all__ = ["CHUNK", "ChatEncoder"]
 
-CHUNK: Final = "chat.completion.chunk"  # clients skip what calls itself otherwise
+CHUNK: Final = "chat.completion.chunk"  # clients skip objects of other names
 _HEAD: Final = {"id": "", "object": CHUNK, "created": 0, "model": ""}
 _REASONS: Final = {"length": "length", "content_filter": "content_filter", "pause": "stop"}
 _TEXT: Final = {"function": "arguments", "custom": "input"}
@@ -40,21 +41,21 @@ _UNENDED: Final = frozenset({"error", "aborted", "unknown"})
 
 
 class ChatEncoder(Encoder):
-    """Writes one turn with all its choices.
+    """The encoder of one turn with all its choices.
 
-    Calls of provider-defined tools have no shape in this dialect and are left out.
+    Calls of provider-defined tools have no form in this dialect and are left out.
 
     Args:
-        head: the members of every chunk besides its choices: id, model and so on.
+        head: the members of every chunk next to its choices: id, model and so on.
     """
 
     _has_choices = True
 
     def __init__(self, head: Mapping[str, Any] = _HEAD) -> None:
         self._head = dict(head)
-        self._heads: dict[int, dict[str, Any]] = {}  # of choices with their own (quirk 138)
+        self._heads: dict[int, dict[str, Any]] = {}  # of choices with a separate head (quirk 138)
         self._n_calls: dict[int, int] = {}  # by choice
-        self._roles: set[int] = set()  # choices whose role was told
+        self._roles: set[int] = set()  # choices whose role was sent
         self._over = False
         self._failed = False
 
@@ -90,11 +91,11 @@ class ChatEncoder(Encoder):
         return self._delta(call.choice, {"tool_calls": [fragment]})
 
     def end(self, call: OpenCall, whole: Executable) -> bytes:  # noqa: ARG002
-        """Return what ends a call: nothing, in this dialect."""
+        """Return the end of a call: nothing, in this dialect."""
         return b""
 
     def set_head(self, head: Mapping[str, Any], choice: int | None = None) -> None:
-        """Let further chunks, of one choice or of all, have these members beside their choices."""
+        """Let further chunks, of one choice or of all, have these members next to their choices."""
         members = {**head, "object": CHUNK}
         if choice is None:
             self._head = members
@@ -102,16 +103,16 @@ class ChatEncoder(Encoder):
             self._heads[choice] = members
 
     def head_of(self, choice: int) -> Mapping[str, Any]:
-        """Return the members beside the choices of a choice's chunks."""
+        """Return the members next to the choices in a choice's chunks."""
         head: Mapping[str, Any] = self._heads.get(choice, self._head)
         return head
 
     def tell_role(self, choice: int) -> None:
-        """Take note that a chunk told the role of a choice."""
+        """Note that a chunk sent the role of a choice."""
         self._roles.add(choice)
 
     def has_role(self, choice: int) -> bool:
-        """Whether a chunk told the role of a choice."""
+        """Return whether a chunk sent the role of a choice."""
         return choice in self._roles
 
     def legacy_call(self, call: ToolCall[Any]) -> bytes:
@@ -130,11 +131,11 @@ class ChatEncoder(Encoder):
         )
 
     def ping(self) -> bytes:
-        """Return a chunk that says nothing."""
+        """Return a chunk without content."""
         return self._delta(0, {})
 
     def _role(self, choice: int) -> dict[str, str]:
-        """Return the role of a choice, if nobody has told it."""
+        """Return the role of a choice, if it was not sent yet."""
         if choice in self._roles:
             return {}
         self._roles.add(choice)

@@ -27,9 +27,9 @@ _UNENDED: Final = frozenset({"error", "aborted", "unknown"})
 
 
 def call_part(call: ToolCall[Any], *, with_minted: bool) -> dict[str, Any]:
-    """Return the part that holds a call, with what stood beside it on a wire of this dialect.
+    """Return the part that holds a call, with the members next to it on a wire of this dialect.
 
-    `with_minted` is whether an id is written that no wire had: some endpoints refuse those that they did not give.
+    `with_minted` is whether minted ids are written: some endpoints refuse ids that they did not give.
     """
     label = {} if "id_generated" in call.flags and not with_minted else {"id": call.id}
     beside = {name: value for name, value in (call.extra or {}).items() if name in _BESIDE}
@@ -42,12 +42,12 @@ def error_of(message: str, code: str) -> dict[str, Any]:  # noqa: ARG001 - it ha
 
 
 class GeminiEncoder(Encoder):
-    """Writes one turn with all its candidates.
+    """The encoder of one turn with all its candidates.
 
-    Free-text calls and calls of provider-defined tools have no shape in this dialect and are left out.
+    Free-text calls and calls of provider-defined tools have no form in this dialect and are left out.
 
     Args:
-        with_minted: whether ids are written that were minted, as no wire had one.
+        with_minted: whether ids are written that were minted because the wire had none.
     """
 
     _has_choices = True
@@ -63,7 +63,7 @@ class GeminiEncoder(Encoder):
         return b""
 
     def set_head(self, head: Mapping[str, Any]) -> None:
-        """Let further responses have these members beside their candidates."""
+        """Let further responses have these members next to their candidates."""
         self._head = dict(head)
 
     def call(self, call: Executable) -> bytes:
@@ -75,7 +75,7 @@ class GeminiEncoder(Encoder):
     def begin(
         self, choice: int, id: str, name: str, text: str = "", kind: Kind = "function"
     ) -> tuple[OpenCall, bytes]:
-        """Return a call of which nothing is written before its end: no client reads one in pieces."""
+        """Return a call, of which nothing is written before its end: no client reads one in pieces."""
         del text
         return self._open(choice, id, name, kind), b""
 

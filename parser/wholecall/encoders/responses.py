@@ -38,7 +38,7 @@ _SHAPES: Final = {
     "function": ("function_call", "fc_", "arguments", "response.function_call_arguments"),
     "custom": ("custom_tool_call", "ctc_", "input", "response.custom_tool_call_input"),
 }
-# What items of tools that the provider defines must have besides their arguments.
+# Required members of items of provider-defined tools, in addition to their arguments.
 _MEMBERS: Final[dict[str, dict[str, Any]]] = {
     "computer": {"pending_safety_checks": []},
     "tool_search": {"execution": "client"},
@@ -62,14 +62,14 @@ _RESPONSE: Final[dict[str, Any]] = {
 
 
 class ResponsesEncoder(Encoder):
-    """Writes choice 0 of one turn.
+    """The encoder of choice 0 of one turn.
 
     The fields of a call that are to be sent back (`extra`) are written if the turn is of this dialect.
 
     Attributes:
         next_index: the number of the next output item.
         next_number: the next `sequence_number`.
-        output: the items that are done.
+        output: the finished items.
     """
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ class ResponsesEncoder(Encoder):
         self.output: list[dict[str, Any]] = []
         self._speech: Speech | None = None
         self._n_calls = 0
-        self._is_ours = True  # what calls bring besides is of this dialect
+        self._is_ours = True  # other members of calls are of this dialect
         self._failed = False
 
     def close(self) -> bytes:
@@ -150,25 +150,25 @@ class ResponsesEncoder(Encoder):
         return data + self._add({**item, "status": "in_progress"}) + self._done(index, item)
 
     def error(self, message: str, code: str = "stream_error") -> bytes:
-        """Return the frames that report an error: the failed response, which agents read, and what clients raise for."""
+        """Return the frames of an error: the failed response, for agents, and the frame that clients raise for."""
         error = {"code": "server_error", "message": message}
         response = {**self._response_object("failed"), "error": error}
         return self._sent("response.failed", response=response) + self.raised(message, code)
 
     def raised(self, message: str, code: str) -> bytes:
-        """Return the frame for which clients raise: some look for its members on top, some for `error`."""
+        """Return the frame for which clients raise: some expect its members at the top, some in `error`."""
         error = {"code": code, "message": message, "param": None}
         return self._sent("error", **error, error={"type": "server_error", **error})
 
     def ping(self) -> bytes:
-        """Return the frame that says nothing; it repeats the last number, and counts for none."""
+        """Return the frame without content; it repeats the last number, and is not counted."""
         number = max(self.next_number - 1, 0)
         return server_sent({"type": "keepalive", "sequence_number": number}, "keepalive")
 
     # The response.
 
     def set_response(self, response: Mapping[str, Any]) -> None:
-        """Let the finished response have these members, besides its status and its output."""
+        """Let the finished response have these members, in addition to its status and its output."""
         self._response = {**_RESPONSE, **response}
 
     def _fault(self, event: StreamFault) -> bytes:

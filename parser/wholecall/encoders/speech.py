@@ -10,7 +10,7 @@ __all__ = ["MESSAGE", "REASONING", "Speech", "SpeechKind"]
 
 
 class SpeechKind(msgspec.Struct, frozen=True, kw_only=True):
-    """One of the two kinds.
+    """One of the two kinds of speech.
 
     Attributes:
         type: of the item.
@@ -53,7 +53,7 @@ REASONING: Final = SpeechKind(
 
 
 class Speech:
-    """An item that is open: its place, and its text so far."""
+    """An open item: its place, and its text so far."""
 
     def __init__(self, kind: SpeechKind, index: int) -> None:
         self.kind = kind

@@ -26,7 +26,7 @@ def encoder(dialect: str) -> Encoder:
     """Return an encoder that writes one turn in the dialect.
 
     Raises:
-        UnknownDialect: the dialect is none that can be written.
+        UnknownDialect: the dialect cannot be written.
     """
     name = meant(dialect, ENCODERS)
     if name is None:

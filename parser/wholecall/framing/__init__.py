@@ -1,4 +1,4 @@
-"""Framings: from bytes to frames, without regard to what the frames mean."""
+"""Framings: from bytes to frames, without regard to the meaning of the frames."""
 
 from __future__ import annotations
 

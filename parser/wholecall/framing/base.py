@@ -1,4 +1,4 @@
-"""Base class of framings: how bytes come in, the limits of a stream, and lines that span reads.
+"""Base class of framings: the input of bytes, the limits of a stream, and lines that span reads.
 
 Theory of operation
 -------------------
@@ -6,7 +6,7 @@ Theory of operation
 the stream against `max_stream_bytes` and hands the rest to `_read`. Damage on the wire never raises: it is a
 `WireFault`, recorded together with its *position*, the number of frames of its read before it, so that a
 parser can put frames and faults in one order which does not depend on how the stream was cut.
-A fatal fault makes the framing dead: whatever is fed later yields nothing.
+A fatal fault makes the framing dead: any later input yields nothing.
 
 `LineFraming` adds lines that end in LF. Whole lines go to `_read_line` at once. The unfinished last line is
 kept in a bytearray, which grows in amortised constant time, so a line that arrives byte by byte costs
@@ -14,8 +14,8 @@ linear work. `_measure` decides from its first bytes whether it will be wanted; 
 at all, and a comment of any length takes no memory. A kept line that exceeds its limit is read before
 its end has come, because it can only give a fault.
 
-Everything here works on bytes and decodes late. UTF-8 never hides an ASCII byte inside another character,
-so cutting at terminators and brackets first and decoding afterwards gives the same text, with the same
+Everything here works on bytes and decodes late. UTF-8 never hides an ASCII byte inside another character.
+Therefore cutting at terminators and brackets first and decoding afterwards gives the same text, with the same
 number of U+FFFD, as decoding the stream first (WHATWG Encoding, "UTF-8 decode").
 """
 
@@ -49,18 +49,18 @@ BytesLike = Union[bytes, bytearray, memoryview]
 BOM = b"\xef\xbb\xbf"
 DEFAULT_LIMITS = Limits()
 _CHECKER = msgspec.json.Decoder(msgspec.Raw)  # checks the grammar, builds nothing
-LF, CR = b"\n\r"  # as numbers: asking bytes whether they hold a number is ten times faster
+LF, CR = b"\n\r"  # as numbers: testing bytes for a number is ten times faster
 
 
 def checked(data: BytesLike) -> bytes:
-    """Return the bytes of what a caller feeds; text is refused, with advice."""
+    """Return the bytes of a caller's input; text is refused, with advice."""
     if isinstance(data, str):
         raise TypeError("feed takes bytes; encode text with .encode()")
     return bytes(memoryview(data))
 
 
 def decode(data: bytes | bytearray) -> tuple[str, bool]:
-    """Decode UTF-8; the flag says whether something invalid was replaced by U+FFFD."""
+    """Decode UTF-8; the flag is true if an invalid sequence was replaced by U+FFFD."""
     try:
         return data.decode(), False
     except UnicodeDecodeError:
@@ -84,7 +84,7 @@ class ByteFraming(ABC):
     """The base of every framing.
 
     Attributes:
-        faults: what went wrong and was not taken yet; empty on a healthy stream.
+        faults: the faults that were not taken yet; empty on a healthy stream.
         replaced: whether any frame so far held bytes that are not UTF-8.
     """
 
@@ -100,9 +100,9 @@ class ByteFraming(ABC):
     def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
         self.faults = []
         self.replaced = False
-        self._positions: list[int] = []  # of faults: how many frames of its read stand before each
+        self._positions: list[int] = []  # of faults: how many frames of its read precede each
         self._dead = False
-        self._head = b""  # what may be the beginning of a BOM; None once that is settled
+        self._head = b""  # the possible beginning of a BOM; None once that is settled
         self._guarded = True  # the BOM is not settled yet, the stream has a limit, or it is over
         self._stream_room = limits.max_stream_bytes
         self._max_line = _bound(limits.max_line_bytes)
@@ -130,12 +130,12 @@ class ByteFraming(ABC):
         return frames
 
     def read(self, data: BytesLike) -> tuple[list[str], Like]:
-        """Read the next bytes like `feed`; return the texts of the frames, and what else they are (see `framed`).
+        """Read the next bytes like `feed`; return the texts of the frames, and their other properties (see `framed`).
 
-        Most of a stream takes less time so: a frame is made only where its text does not say everything.
+        This is faster for most of a stream: a frame is made only where its text is not enough.
         """
         frames = self.feed(data)
-        if len(frames) == 1 and not frames[0].replaced:  # as live streams bring them
+        if len(frames) == 1 and not frames[0].replaced:  # as usual in live streams
             return [frames[0].data], frames[0]
         return [frame.data for frame in frames], frames
 
@@ -204,11 +204,11 @@ class ByteFraming(ABC):
         """Read bytes that are within the stream's limit; never empty."""
 
     def _settle(self, frames: list[Frame]) -> None:  # noqa: B027 - most framings put nothing off
-        """Read what was put off, so that a fatal fault comes at the same point for every chunking."""
+        """Read postponed input, so that a fatal fault comes at the same point for every chunking."""
 
     @abstractmethod
     def _end(self, frames: list[Frame]) -> None:
-        """Read what the end of the stream completes."""
+        """Read the frames that the end of the stream completes."""
 
 
 class LineFraming(ByteFraming):
@@ -228,7 +228,7 @@ class LineFraming(ByteFraming):
 
     def feed(self, data: BytesLike) -> list[Frame]:
         """Read the next bytes of the stream and return the frames that they complete."""
-        # Small reads inside one long line come by the thousand: they are kept without a further look.
+        # Small reads inside one long line are frequent: they are kept without a further look.
         room = self._room
         if room is None or self._guarded or type(data) is not bytes or LF in data or CR in data:
             return ByteFraming.feed(self, data)
@@ -272,16 +272,16 @@ class LineFraming(ByteFraming):
             self._room = self._measure(self._partial, frames)
         if self._room is not None and len(self._partial) > self._room:
             self._skipping = True
-            if self._room == self._max_line:  # not read, for the longest of lines should not be copied
+            if self._room == self._max_line:  # not read, because the longest lines should not be copied
                 self._fail_line(self._partial, frames)
             else:  # the subclass does not want the line, or finds that its event is too large
                 self._read_line(self._take_partial(), frames)
 
     def _fits(self, line: bytes, overhead: int, buffer: bytearray, frames: list[Frame]) -> bool:
-        """Whether `line`, less `overhead`, may be added to what `buffer` holds of an event.
+        """Return whether `line`, less `overhead`, may be added to the event in `buffer`.
 
-        Both limits can be passed by one line. The one whose byte comes first counts: that is what a reader
-        of single bytes would see.
+        Both limits can be passed by one line. The limit whose byte comes first counts: a reader of single bytes
+        would see the same.
         """
         room = self._event_room(overhead, buffer)
         if len(line) <= self._max_line and len(line) <= room:
@@ -313,4 +313,4 @@ class LineFraming(ByteFraming):
 
     @abstractmethod
     def _drop_event(self) -> None:
-        """Forget the event that grew too large, and skip what still comes of it."""
+        """Forget the event that grew too large, and skip the rest of it."""

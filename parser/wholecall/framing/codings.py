@@ -1,11 +1,11 @@
 """Content codings: gzip, deflate, and br and zstd where their libraries are installed.
 
-Theory of operation. A body may be cut anywhere, and may consist of several members (gzip, deflate) or frames (zstd), one
-for each event for instance: where one ends, the next begins with a new decompressor. Input is taken in slices, so
-that what is left of one is never long, and each step of a decompressor gives at most `MOST` bytes, however small
-its input: a body that decodes to gigabytes is read step by step, and whoever counts can stop. A body that ends in the
-middle of a member is an error. Codings over one another are decoders in a row, each of which takes what the one before
-it gives, a piece at a time.
+Theory of operation. A body may be cut anywhere, and may consist of several members (gzip, deflate) or frames (zstd),
+such as one per event: where one ends, the next begins with a new decompressor. Input is taken in slices, so that the
+rest of a slice is never long, and each step of a decompressor gives at most `MOST` bytes, however small its input: a
+body that decodes to gigabytes is read step by step, and a caller that counts can stop. A body that ends in the middle
+of a member is an error. Several codings are decoders in a row, each of which takes the output of the decoder before it,
+a piece at a time.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ _private = True
 MOST: Final = 256 * 1024
 _SLICE: Final = 4 * 1024
 _BROTLI_LIMIT: Final = 64 * 1024  # its buffer grows by steps, and beyond the limit by one of them
-_MOST_WINDOW: Final = 8 * 1024 * 1024  # what RFC 9659 lets a server ask of a client
-LARGEST_WINDOW: Final = 128 * 1024 * 1024  # what zstd itself decodes unless it is told otherwise
-_MOST_CODINGS: Final = 4  # over one another; no server has use for two
+_MOST_WINDOW: Final = 8 * 1024 * 1024  # the most that RFC 9659 lets a server require of a client
+LARGEST_WINDOW: Final = 128 * 1024 * 1024  # the default limit of zstd itself
+_MOST_CODINGS: Final = 4  # applied to one body; no server needs two
 
 _GZIP, _ZLIB, _RAW = 31, 15, -15  # zlib's window bits
 
 
 class UndecodableError(ValueError):
-    """A body that is not what its coding says, or not all of it."""
+    """A body that does not match its coding, or is incomplete."""
 
     def __init__(self) -> None:
         super().__init__("the body is not what its content coding says, or ends in its middle")
@@ -41,15 +41,15 @@ class Decoder(Protocol):
     """Decodes one body."""
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Yield what the next bytes decode to, in pieces of at most `MOST` bytes, none of them empty.
+        """Yield the decoded next bytes, in pieces of at most `MOST` bytes, none of them empty.
 
         Raises:
-            UndecodableError: they do not decode; what was yielded before is right.
+            UndecodableError: they do not decode; the output before is right.
         """
         ...
 
     def close(self) -> None:
-        """Take note that the body has ended.
+        """Note that the body has ended.
 
         Raises:
             UndecodableError: it ended in the middle.
@@ -57,11 +57,11 @@ class Decoder(Protocol):
 
 
 def decoder_for(coding: str, *, window: int = _MOST_WINDOW) -> Decoder | None:
-    """Return what decodes a body; None for a coding that is not known, or whose library is not installed.
+    """Return the decoder of a body; None for an unknown coding, or one whose library is not installed.
 
     Args:
-        coding: the value of `content-encoding`; of several the last one is taken off first.
-        window: how many bytes Zstandard may want to look back.
+        coding: the value of `content-encoding`; of several the last one is removed first.
+        window: how many bytes Zstandard may look back.
     """
     names = [name for one in coding.split(",") if (name := one.strip().lower()) not in {"", "identity"}]
     if len(names) > _MOST_CODINGS:
@@ -74,7 +74,7 @@ def decoder_for(coding: str, *, window: int = _MOST_WINDOW) -> Decoder | None:
 
 
 def is_coding(name: str) -> bool:
-    """Return whether a word of `content-encoding` is a coding that changes bytes; `identity` and `utf-8` are none."""
+    """Return whether a word of `content-encoding` is a coding that changes bytes; `identity` and `utf-8` are not."""
     return name.strip().lower() in _DECODERS
 
 
@@ -106,7 +106,7 @@ def _through(decoders: list[Decoder], data: bytes) -> Iterator[bytes]:
 
 
 class _Deflate:
-    """Decodes members of gzip, or of deflate, which servers send with zlib's head or without."""
+    """Decodes members of gzip, or of deflate, which servers send with or without zlib's header."""
 
     def __init__(self, bits: int | None) -> None:
         self._bits = bits  # None until the first two bytes have shown it
@@ -122,7 +122,7 @@ class _Deflate:
             raise UndecodableError
 
     def _with_head(self, data: bytes) -> bytes:
-        """Return what can be decoded of what has come, once it is known how."""
+        """Return the decodable bytes of the input, once the format is known."""
         if self._bits is not None:
             return data
         data = self._head + data
@@ -137,7 +137,7 @@ class _Deflate:
         out = b""
         while data or len(out) == MOST:
             if self._inner is None:
-                data = data.lstrip(b"\0") if self._bits == _GZIP else data  # padding behind a member
+                data = data.lstrip(b"\0") if self._bits == _GZIP else data  # padding after a member
                 if not data:
                     return
                 assert self._bits is not None
@@ -157,7 +157,7 @@ class _Brotli:
     """Decodes a stream of brotli, which has one member.
 
     Raises:
-        TypeError: the library cannot bound what comes out of a step; since 1.2 it can.
+        TypeError: the library cannot bound the output of a step; since 1.2 it can.
     """
 
     def __init__(self, library: Any) -> None:
@@ -187,7 +187,7 @@ class _Brotli:
 
 
 class _Zstandard:
-    """Decodes frames of Zstandard, a block at a time, because not every library knows another bound on its output."""
+    """Decodes frames of Zstandard, a block at a time, because some libraries know no other bound on their output."""
 
     def __init__(self, make: Callable[[], Any], error: type[Exception]) -> None:
         self._make = make
@@ -227,7 +227,7 @@ def _brotli() -> Decoder | None:
 
 
 def _zstandard(window: int) -> Decoder | None:
-    """Use what Python has from 3.14 on, else the library."""
+    """Use Python's own module from 3.14 on, else the library."""
     own = _library("compression.zstd")
     if own is not None:
         options = {own.DecompressionParameter.window_log_max: window.bit_length() - 1}

@@ -9,17 +9,17 @@ A message is, in big-endian numbers::
     payload
     CRC32 of everything before it
 
-Both checksums are checked. After a wrong one it is unknown where the next message begins, or what was
-changed, so it ends the stream, as an impossible length does. A payload beyond `max_event_bytes` is skipped:
+Both checksums are checked. After a wrong one the start of the next message and the changed bytes are
+unknown, so it ends the stream, as an impossible length does. A payload beyond `max_event_bytes` is skipped:
 it is neither read nor checked.
 
 An event becomes a frame named by its `:event-type`. Exceptions and errors become frames named `error`, an
-object with the exception's type as `code`, a `message`, and whatever else the payload contains.
+object with the exception's type as `code`, a `message`, and everything else in the payload.
 
-Whole messages are read where they lie. The beginning of one waits in a bytearray, and is looked at when its last byte
-is there, so reads of single bytes cost linear work. All events of a kind have the same headers, so the name that a
-block of them gives is remembered by its exact bytes. Source: AWS documentation, "Event stream encoding"; the bound on
-headers is the one of AWS's own clients.
+Whole messages are read in place. The beginning of one waits in a bytearray, and is inspected when its last byte
+is there, so reads of single bytes cost linear work. All events of a kind have the same headers, so the name in a
+block of headers is remembered by the block's exact bytes. Source: AWS documentation, "Event stream encoding"; the bound
+on headers is that of AWS's own clients.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ _MAX_HEADERS = 128 * 1024
 _MOST_KNOWN, _LONGEST_KNOWN = 32, 1024  # blocks of headers that are remembered, and bytes of each
 _PRELUDE = struct.Struct(">III")
 
-_BYTES, _STRING = 6, 7  # the types of header values that have a length of their own
+_BYTES, _STRING = 6, 7  # the types of header values with their own length field
 _SIZES = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
 
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def is_prelude(data: bytes) -> bool:
-    """Whether a stream that begins so begins with the head of a message."""
+    """Return whether the stream begins with the head of a message."""
     return crc32(data[:8]) == int.from_bytes(data[8:PRELUDE_BYTES], "big")
 
 
@@ -87,7 +87,7 @@ class EventStreamFraming(ByteFraming):
             self._unread += data[at:]
 
     def _read_messages(self, data: bytes, frames: list[Frame]) -> int:
-        """Read the whole messages that data begins with; return where the next one begins."""
+        """Read the whole messages at the start of the data; return the start of the next message."""
         size, at = len(data), 0
         while not self._dead:
             self._needed = PRELUDE_BYTES
@@ -106,7 +106,7 @@ class EventStreamFraming(ByteFraming):
         return at
 
     def _read_message(self, message: bytes, start: int, frames: list[Frame]) -> None:
-        """Read a message, whose payload starts there."""
+        """Read a message, with its payload at `start`."""
         block, payload = message[PRELUDE_BYTES:start], message[start:-4]
         if crc32(memoryview(message)[:-4]) != int.from_bytes(message[-4:], "big"):
             self._fail("bad_crc", "the checksum of a message is wrong", payload, frames)
@@ -116,7 +116,7 @@ class EventStreamFraming(ByteFraming):
             frames.append(self._frame(name, payload))
 
     def _is_sound(self, lengths: bytes, total: int, headers: int, checksum: int, frames: list[Frame]) -> bool:
-        """Return whether a message can be read for its lengths; else note why not."""
+        """Return whether the lengths of a message allow reading it; else note the reason."""
         payload = total - headers - _OVERHEAD
         if crc32(lengths) != checksum:
             self._fail("bad_crc", "the checksum of a message's lengths is wrong", b"", frames)
@@ -129,7 +129,7 @@ class EventStreamFraming(ByteFraming):
         return False
 
     def _read_first(self, block: bytes, payload: bytes, frames: list[Frame]) -> None:
-        """Read a message with headers that none had before; remember those of events."""
+        """Read a message with new headers; remember those of events."""
         headers = _strings(block)
         if headers is None:
             detail = "the headers of a message cannot be read"
@@ -158,7 +158,7 @@ def _strings(block: bytes) -> dict[str, str] | None:
         name = block[at + 1 : at + 1 + block[at]]
         at += 2 + block[at]
         kind = block[at - 1] if at <= len(block) else -1
-        size = _SIZES.get(kind, len(block))  # of an unknown type: more than there is
+        size = _SIZES.get(kind, len(block))  # an unknown type: more than the block has
         if kind in (_BYTES, _STRING):
             size = int.from_bytes(block[at : at + 2], "big")
             at += 2

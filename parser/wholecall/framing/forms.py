@@ -1,11 +1,11 @@
-"""The forms in which servers write events: which fields stand on the lines of an event, and in which order.
+"""The forms in which servers write events: the fields on the lines of an event, and their order.
 
 Theory of operation. A server writes all of its events in one form, or in few: `data` alone, `event` and `data`, `id`,
-`event` and `data`, with or without a space after each colon. The form of a block's first event gives a pattern that takes
-the data of all its events at once. A match ends where its event ends, so that no event has two; if there are as many
-matches as events, nothing lies between them. What has another form in it is not read here.
+`event` and `data`, with or without a space after each colon. The form of a block's first event gives a pattern that
+takes the data of all its events at once. A match ends where its event ends, so that no event has two; if there are as
+many matches as events, nothing is between them. A block with another form in it is not read here.
 
-Hardly anybody needs more of an event than its data. Names and ids are read where they are asked for (`Block`).
+Few callers need more of an event than its data. Names and ids are read on request (`Block`).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Form(NamedTuple):
         return texts if len(texts) == block.count("\n\n") + 1 else None
 
     def prefix(self, event: str) -> str:
-        """Return what stands before the data of an event, and of others of its name; `NO_PREFIX` if ids differ."""
+        """Return the prefix of the data of an event, and of others of its name; `NO_PREFIX` if ids differ."""
         if self.has_id:
             return NO_PREFIX
         head, field, _ = event.rpartition("\ndata:")
@@ -56,7 +56,7 @@ class Form(NamedTuple):
 
 
 class Block:
-    """Whole events of one form, each of which is a frame when it is asked for.
+    """Whole events of one form, each made a frame on request.
 
     Args:
         text: the events, without the last blank line.
@@ -70,7 +70,7 @@ class Block:
         self._events: list[str] = []
 
     def mentions(self, event: str) -> bool:
-        """Return whether the name of an event occurs, if perhaps in some data."""
+        """Return whether the name of an event occurs, possibly only in some data."""
         return f"event: {event}" in self._text or f"event:{event}" in self._text
 
     def __iter__(self) -> Iterator[Frame]:
@@ -110,7 +110,7 @@ def named(event: str) -> tuple[str, str] | None:
 
 @lru_cache(maxsize=256)
 def _name(head: str) -> str | None:
-    """Return the name of an event that has this before its data, if that is nothing, or the line of its name."""
+    """Return the name of an event with this text before its data, if that is empty or the line of its name."""
     return head[len("event:") : -1].removeprefix(" ") or "message" if _NAME.fullmatch(head) else None
 
 
@@ -126,8 +126,8 @@ def _form(heads: tuple[str, ...]) -> Form | None:
     known = [field for field in fields if field]
     if "" in heads or len(heads) > _MOST_LINES or "data" not in fields or len(set(known)) < len(known):
         return None
-    # A space after a colon is no part of the value: without one in the form, no value begins with one. An id with
-    # U+0000 is no id.
+    # A space after a colon is not part of the value: without one in the form, no value begins with one. An id with
+    # U+0000 is not an id.
     values = {"data": r"([^\n]*)", "id": r"[^\n\0]*"}
     lines = [
         head + ("" if head.endswith(" ") else "(?! )") + values.get(head.rstrip(": "), r"[^\n]*")

@@ -12,7 +12,7 @@ from wholecall.discreet import discreet_repr
 
 __all__ = ["OWN_SIZE", "Frame", "Frames", "Like", "after", "each_framed", "framed"]
 
-OWN_SIZE = 200  # bytes that a frame takes besides its text and its name
+OWN_SIZE = 200  # bytes that a frame takes in addition to its text and its name
 
 
 class Frame(msgspec.Struct, frozen=True, gc=False):
@@ -36,12 +36,12 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def size(self) -> int:
-        """About how many bytes it takes to keep the frame: empty ones are not free."""
+        """The approximate memory of the frame in bytes: empty frames are not free."""
         return len(self.data) + len(self.event) + OWN_SIZE
 
 
 class Frames(Protocol):
-    """Frames in a row, which are made when they are asked for."""
+    """Frames in a row, made on request."""
 
     def __iter__(self) -> Iterator[Frame]: ...
     def __getitem__(self, at: int, /) -> Frame: ...
@@ -49,7 +49,7 @@ class Frames(Protocol):
 
 Like = Union[
     Frame, Frames
-]  # what texts in a row are besides: all like one frame but for its text, or these frames
+]  # other properties of texts in a row: all like one frame except for its text, or these frames
 
 
 def framed(texts: list[str], like: Like) -> list[Frame]:
@@ -65,7 +65,7 @@ def each_framed(texts: list[str], like: Like) -> Iterator[Frame]:
 
 
 def after(like: Like, n: int) -> Like:
-    """Return what the texts after the first `n` are besides."""
+    """Return the other properties of the texts after the first `n`."""
     return like if isinstance(like, Frame) else _Later(like, n)
 
 

@@ -1,4 +1,4 @@
-"""One JSON array, element by element: what Gemini streams when it is not asked for SSE.
+"""One JSON array, element by element: Gemini's stream without SSE.
 
 Theory of operation
 -------------------
@@ -11,8 +11,8 @@ The frame holds the element's own text. That is why ijson is not used here: its 
 number written again is no longer the number that was sent (`1.0`, `1e2`), its C backend gives no offsets
 into the text, and it is quadratic for one long string in small reads.
 
-Counting brackets is slow, and streams bring whole elements that begin alike. So an object is first looked for up to
-where another one begins like it, or up to the end of the read; if that is one JSON value, it is the element.
+Counting brackets is slow, and streams bring whole elements that begin alike. Therefore an object is first taken up to
+the next object that begins like it, or up to the end of the read; if that is one JSON value, it is the element.
 
 Text outside the array is read as if it were inside: an error object may follow or replace the array.
 """
@@ -32,7 +32,7 @@ _BEGINNING = re.compile(rb"[^\s,\]}]")
 _WORD_END = re.compile(rb"[,\[\]{}]")
 _OPENERS = frozenset(b"{[")
 _ARRAY, _OBJECT = b"[{"
-_BETWEEN = b" \t\r\n,]"  # what may come between two objects, or after the last one
+_BETWEEN = b" \t\r\n,]"  # bytes allowed between two objects, or after the last one
 _ALIKE = 12  # bytes with which all elements begin
 
 
@@ -69,7 +69,7 @@ class JSONArrayFraming(ByteFraming):
             position = end
 
     def _find_element(self, data: bytes, position: int) -> int:
-        """Return where an element begins, or the end of the data."""
+        """Return the start of an element, or the end of the data."""
         beginning = _BEGINNING.search(data, position)
         end = beginning.start() if beginning else len(data)
         if data.find(b"]", position, end) >= 0:
@@ -84,7 +84,7 @@ class JSONArrayFraming(ByteFraming):
         return end
 
     def _take_object(self, data: bytes, position: int, frames: list[Frame]) -> int:
-        """Take the object that begins there, if it is whole; return where it ends, the same position if it is not."""
+        """Take the object at `position`, if it is whole; return its end, the same position if it is not."""
         after = data.find(data[position : position + _ALIKE], position + 1)
         text = data[position:after].rstrip(_BETWEEN) if after >= 0 else data[position:].rstrip(_BETWEEN)
         if not (text.endswith(b"}") and len(text) <= self._max_event and is_one_value(text)):
@@ -94,7 +94,7 @@ class JSONArrayFraming(ByteFraming):
         return position + len(text)
 
     def _find_end(self, data: bytes, position: int) -> int:
-        """Return where the element ends, or -1."""
+        """Return the end of the element, or -1."""
         if self._nesting is not None:
             return self._nesting.scan(data, position)
         word_end = _WORD_END.search(data, position)

@@ -1,16 +1,16 @@
-"""JSON values one a line (NDJSON), or over many lines.
+"""JSON values on one line each (NDJSON), or over many lines.
 
 Theory of operation
 -------------------
 Lines end in LF; one CR before it is dropped, blank lines are skipped, the last LF may be missing. A line that
-is one JSON value is a frame. A line that only begins one (a pretty-printed body) is joined with what
-follows until its brackets balance. So that a cut line does not swallow the rest of the stream, joining
+is one JSON value is a frame. A line that only begins one (a pretty-printed body) is joined with the following
+lines until its brackets balance. So that a cut line does not swallow the rest of the stream, joining
 also ends where no JSON text could continue: at a line end inside a string, and before a line that begins
-with a bracket where no value may begin. What was joined until then is delivered as it is, and so is every
-line that does not begin with a bracket: whether it makes sense is for the dialect to decide.
+with a bracket where no value may begin. The text joined until then is delivered unchanged, and so is every
+line that does not begin with a bracket: the dialect decides whether it makes sense.
 
-A read of whole lines, each of which begins and ends like an object, is cut at its line ends at once: whatever such
-a line holds, it is not joined with another one that begins so. Only the last of them is looked into.
+A read of whole lines, each of which begins and ends like an object, is cut at its line ends at once: whatever the
+content of such a line, it is not joined with another one that begins so. Only the last of them is inspected.
 
 A value beyond `max_event_bytes` is skipped; reading continues at the next line that begins with a bracket.
 """
@@ -66,7 +66,7 @@ class JSONLinesFraming(LineFraming):
         self._lost = False  # a value grew too large: wait for a line that begins with a bracket
 
     def read(self, data: BytesLike) -> tuple[list[str], Like]:
-        """Read the next bytes of the stream; usual lines are no frames yet."""
+        """Read the next bytes of the stream; usual lines are not made frames yet."""
         if self._guarded or type(data) is not bytes or LF not in data:
             return super().read(data)
         frames: list[Frame] = []
@@ -82,9 +82,9 @@ class JSONLinesFraming(LineFraming):
             self._read_lines(rest, frames)
 
     def _objects(self, data: bytes) -> tuple[list[str], bytes]:
-        """Return the texts of the lines that a usual read ends, and what follows them; of any other read all of it.
+        """Return the texts of the lines that a usual read ends, and the rest; of any other read all of it.
 
-        In a usual read each line that ends is an object, and no limit is near: what follows gives no frame and no fault.
+        In a usual read each line that ends is an object, and no limit is near: the rest gives no frame and no fault.
         """
         usual = not (self._value or self._lost or self._skipping) and LF in data
         if not usual or len(self._partial) + len(data) > self._unlimited:

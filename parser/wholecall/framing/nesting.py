@@ -1,4 +1,4 @@
-"""The depth of a JSON text that comes in pieces: all that a framing knows about JSON.
+"""The depth of a JSON text that comes in pieces: a framing knows nothing else about JSON.
 
 One regular expression finds quotes, brackets and escapes, and a loop over them keeps count. It matches two
 bytes at most, so there is nothing to backtrack into and nothing to remember: work is linear and memory
@@ -31,7 +31,7 @@ class Nesting:
     def __init__(self) -> None:
         self.depth = 0
         self.in_string = False
-        self._escaped = False  # the text so far ends in a backslash that escapes what comes next
+        self._escaped = False  # the text so far ends in a backslash that escapes the next byte
 
     def scan(self, data: bytes, start: int = 0) -> int:
         """Read on from `start`; return the position after the closer of the outermost bracket, or -1."""

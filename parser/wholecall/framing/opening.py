@@ -15,19 +15,19 @@ _BINARY = (b"\0", b"\1")  # a message has less than 32 MiB
 
 
 def framing_of(head: bytes) -> str | None:
-    """Return the name of the framing of a stream that begins so, None while more bytes may decide."""
+    """Return the name of the framing of a stream with this beginning, None while more bytes may decide."""
     name = sniff(head[:_LONGEST_HEAD])
     return "sse" if name is None and len(head) >= _LONGEST_HEAD else name
 
 
 def sniff(first_bytes: bytes) -> str | None:
-    """Return the name of the framing of a stream that begins so, or None while that is open.
+    """Return the name of the framing of a stream with this beginning, or None while it is undecided.
 
-    One byte decides, the first that is neither of a byte order mark nor white space. Everything that is
-    not JSON is SSE, also what is not a stream at all: that framing finds no frame in it. Only a byte with
-    which a binary event stream can begin asks for the rest of its first head, whose checksum decides, one
-    that can be the code of a line of Vercel's asks for the colon and what begins a value, and a bracket for what
-    follows it: lines of LangGraph's are arrays that begin with a word or with an array (quirk 122).
+    One byte decides, the first that belongs neither to a byte order mark nor to white space. Everything that is not
+    JSON is SSE, even input that is not a stream at all: that framing finds no frame in it. Three kinds of first byte
+    need more input. A byte with which a binary event stream can begin needs the rest of its first head, whose checksum
+    decides. A possible code of a line of Vercel's needs the colon and the beginning of a value. A bracket needs the
+    text after it: lines of LangGraph's are arrays that begin with a word or with an array (quirk 122).
     """
     if first_bytes.startswith(_BINARY):
         if len(first_bytes) < PRELUDE_BYTES:

@@ -1,6 +1,6 @@
-"""Large reads in parts of whole events: what is worked on then stays in the processor's caches.
+"""Split large reads into parts of whole events: the data in work then stays in the processor's caches.
 
-A stream says the same however it is cut, so this is about time alone: a read of 64 KiB takes a quarter less in
+The result does not depend on the cuts; only the time does: a read of 64 KiB takes a quarter less in
 parts. Where no blank line ends an event, as in JSON lines, a read stays whole.
 """
 
@@ -14,7 +14,7 @@ _BLANK = b"\n\n"
 
 
 def parted(data: bytes) -> list[bytes]:
-    """Return a read in parts of `_PART` bytes and what is left of the event there; one event stays whole."""
+    """Return a read in parts of `_PART` bytes, each completed to the end of its event; one event stays whole."""
     parts: list[bytes] = []
     start = 0
     while start < len(data):

@@ -1,4 +1,4 @@
-"""Server-sent events, strictly as the WHATWG standard reads them, and fast on what LLM servers send.
+"""Server-sent events, strictly as the WHATWG standard defines them, and fast on typical streams of LLM servers.
 
 Theory of operation
 -------------------
@@ -8,22 +8,22 @@ the end of a read counts as a terminator at once; an LF that begins the next rea
 Two readers share the work:
 
 * The *block reader* takes all whole events of a read at once, when all are of one form: `data: …` alone, or `event: …`
-  and `data: …`, or with an id (`forms`). That is nearly everything LLM servers send. The text is decoded once. Where all
-  events have one name, it is split at what stands before their data; one look for other newlines proves that each
+  and `data: …`, or with an id (`forms`). That is nearly all traffic of LLM servers. The text is decoded once. Where all
+  events have one name, it is split at the prefix of their data; one look for other newlines proves that each
   event has the shape the split assumed.
-* The *line reader* follows WHATWG HTML 9.2.6 line by line. It takes what the block reader refuses, and an
+* The *line reader* follows WHATWG HTML 9.2.6 line by line. It takes input that the block reader refuses, and an
   event that does not fit in few reads (`_HELD`): then its lines are kept, and only new bytes are searched.
 
 The framing is *resting* when it is between two events. Only then may the block reader begin; the line
 reader hands back to it after the blank line of the event. While resting, the beginning of an event that
-looks ordinary is held as it is (`_held`) and put before the next read.
+looks ordinary is held unchanged (`_held`) and put before the next read.
 
-Three departures from the standard can be switched on, because LLM servers depart from it, and bytes are damaged. `dispatch_at_eof`
-returns the last event even if the blank line after it is missing. `raw_json` makes a frame of a bare JSON
-object among the lines, which would be an unknown field: Gemini reports errors so. It ends at the line
-where its brackets balance, or gives way to the next line that is a field; and at the first line end inside
-a string, which no JSON text has. `misspelt` takes JSON in a field that the standard does not know for an event
-that was damaged on its way: no server sends JSON in a field that no client reads.
+Three departures from the standard can be switched on, because LLM servers depart from it, and bytes are damaged.
+`dispatch_at_eof` returns the last event even if the blank line after it is missing. `raw_json` makes a frame of a bare
+JSON object among the lines, which would be an unknown field: Gemini reports errors this way. It ends at the line
+where its brackets balance, or before the next line that is a field; and at the first line end inside
+a string, which no JSON text has. `misspelt` treats JSON in a field unknown to the standard as an event
+damaged in transit: no server sends JSON in a field that no client reads.
 """
 
 from __future__ import annotations
@@ -40,25 +40,25 @@ from wholecall.limits import Limits
 
 __all__ = ["SSEFraming"]
 
-_HELD = 4096  # bytes of an event that are held for the block reader; small, for they are copied at each read
+_HELD = 4096  # bytes of an event held for the block reader; small, because they are copied at each read
 _ORDINARY = (b"data:", b"event:", b"id:")
 _FIELDS = frozenset((b"data", b"event", b"id", b"retry"))
-# JSON in a field of a name that the standard does not know: a name was damaged on its way. And what may become one.
+# JSON in a field unknown to the standard: its name was damaged in transit. And a possible beginning of one.
 _MISSPELT = re.compile(rb"[^\0- \"<,:{}\[\]]{1,8}: ?[{\[]")
 _SPELT = re.compile(rb"[^\0- \"<,:{}\[\]]{1,8}(: ?)?")
-# Between events: where comments and blank lines begin, and the first line behind some that is none.
+# Between events: the beginning of comments and blank lines, and the first line after them that is neither.
 _SILENCE = re.compile(rb"\n\n[:\n]")
 _SPEECH = re.compile(rb"\n[^:\n]")
-# Comments between two events, each of them behind a blank line.
+# Comments between two events, each of them after a blank line.
 _COMMENTS = re.compile(r"\n\n(?:(?::[^\n]*\n)+\n)+")
-# Whole events without data: only the last id of them says something. Long lines are for the line reader, which counts.
+# Whole events without data: only their last id matters. Long lines are for the line reader, which counts.
 _EMPTY = re.compile(rb"(?:(?:(?!data)[^\n\0:{\[][^\n\0{\[]{0,80}\n)+\n)+")
 _LONG = 82  # bytes of the longest line in it, at most
 _IDS = re.compile(rb"^id(?::.*)?$", re.MULTILINE)
 _MAX_RETRY_DIGITS = 18
 _COLON, _BRACE = b":{"
 _SILENT = b":\n"
-_USUAL = ("data: ", "message")  # what stands before the data of an event, and its name
+_USUAL = ("data: ", "message")  # the prefix of an event's data, and its name
 _NOTHING: tuple[list[str], list[Frame]] = ([], [])  # is never changed
 
 
@@ -69,7 +69,7 @@ class SSEFraming(LineFraming):
         limits: the bounds; a line beyond `max_line_bytes` is fatal, an event beyond `max_event_bytes` skipped.
         dispatch_at_eof: return at `close` an event whose blank line never came.
         raw_json: return bare JSON objects among the lines as frames with the event name `""`.
-        misspelt: skip an event with JSON in a field of another name, and note what was lost.
+        misspelt: skip an event with JSON in a field of another name, and note the lost text.
     """
 
     DERIVED: ClassVar = frozenset(
@@ -97,7 +97,7 @@ class SSEFraming(LineFraming):
     _raw: bytearray
     _nesting: Nesting
 
-    __slots__ = tuple(DERIVED.union(__annotations__) - {"DERIVED"})  # attributes of many are found faster so
+    __slots__ = tuple(DERIVED.union(__annotations__) - {"DERIVED"})  # attribute lookup is faster this way
 
     def __init__(
         self,
@@ -123,15 +123,15 @@ class SSEFraming(LineFraming):
         self._dropping = False  # this event grew too large
         self._raw = bytearray()  # the lines of a bare JSON object, each followed by LF
         self._nesting = Nesting()
-        self._form: Form | None = None  # of the last events that were not all of one name
+        self._form: Form | None = None  # the form of the last events that did not all have one name
         self.remade()
 
     def remade(self) -> None:
-        """Expect what servers write most, for snapshots hold no expectation."""
+        """Expect the most common form of servers, because snapshots hold no expectation."""
         self._expect(*_USUAL)
 
     def read(self, data: BytesLike) -> tuple[list[str], Like]:
-        """Read the next bytes like `feed`; return the texts of the frames, and what else they are."""
+        """Read the next bytes like `feed`; return the texts of the frames, and their other properties."""
         # Most reads come between two events and need no further look.
         if not self._resting or type(data) is not bytes:
             return super().read(data)
@@ -161,7 +161,7 @@ class SSEFraming(LineFraming):
             self._read_events(data, frames)
 
     def _end_lines_in_lf(self, data: bytes) -> bytes:
-        if self._after_cr and data:  # an empty read says nothing of what follows the CR
+        if self._after_cr and data:  # an empty read does not show the byte after the CR
             data = data.removeprefix(b"\n")
             self._after_cr = False
         self._after_cr = self._after_cr or data.endswith(b"\r")
@@ -180,7 +180,7 @@ class SSEFraming(LineFraming):
     def _read_on(
         self, block: bytes, found: tuple[list[str], Like] | None, rest: bytes, frames: list[Frame]
     ) -> None:
-        """Make frames of whole events, of which `_events` found this; read the beginning of the next one."""
+        """Make frames of whole events, for which `_events` returned this; read the beginning of the next one."""
         if found is not None:
             frames += framed(*found)
         else:
@@ -189,9 +189,9 @@ class SSEFraming(LineFraming):
             self._read_unusual(rest, frames)
 
     def _read_unusual(self, data: bytes, frames: list[Frame]) -> None:
-        """Read what the block reader refuses; comments, blank lines and events without data are passed at once.
+        """Read input that the block reader refuses; comments, blank lines and events without data are skipped at once.
 
-        They say nothing, and servers that wait send many: a megabyte of them would take as long as ten of text.
+        Idle servers send many of them: read by line, a megabyte of them would take as long as ten of text.
         """
         at = 0
         while at < len(data):
@@ -201,7 +201,7 @@ class SSEFraming(LineFraming):
             if data[at] in _SILENT:
                 speech = _SPEECH.search(data, at)
                 end = speech.start() + 1 if speech else data.rfind(b"\n", at) + 1
-                if not end:  # a comment that goes on
+                if not end:  # a comment that continues
                     self._read_by_line(data[at:], frames)
                     return
             elif self._max_line > _LONG and (empty := _EMPTY.match(data, at)):
@@ -224,7 +224,7 @@ class SSEFraming(LineFraming):
         return False
 
     def _events(self, block: bytes) -> tuple[list[str], Like] | None:
-        """Return the data of whole events, the last without its blank line, and their frames; None if one is unusual."""
+        """Return the data of whole events, the last without its blank line, and the frames; None if one is unusual."""
         if len(block) > self._unlimited:
             return None
         try:
@@ -234,21 +234,21 @@ class SSEFraming(LineFraming):
         return self._texts(text)
 
     def _texts(self, text: str) -> tuple[list[str], Like] | None:
-        """Return what `_events` does for their decoded text."""
+        """Return the result of `_events` for decoded text."""
         # Nearly always all events of a read have the same name, or none, and so has the next read.
         first = text.removeprefix(self._prefix)
         if len(first) == len(text):
             return self._one_event(text)
         if "\n" not in first and not self._bare:
-            return [first], self._like  # one event, as live streams bring them
+            return [first], self._like  # one event, as usual in live streams
         texts = first.split(f"\n\n{self._prefix}")
-        # To join is cheaper than to count newlines in the text.
+        # Joining is cheaper than counting newlines in the text.
         if "\n" in "".join(texts) or (self._bare and any(text[:1] == " " for text in texts)):
             return self._events_in_form(text)
         return texts, self._like
 
     def _one_event(self, text: str) -> tuple[list[str], Like] | None:
-        """Return what `_events` does where the first event, mostly the only one, begins otherwise than the last."""
+        """Return the result of `_events` where the first, usually only, event does not begin as expected."""
         found = named(text)
         if found is None:
             return self._events_in_form(text)
@@ -262,9 +262,9 @@ class SSEFraming(LineFraming):
         self._like = Frame(name, "", self._id)
 
     def _events_in_form(self, text: str) -> tuple[list[str], Like] | None:
-        """Return what `_events` does for events of several names, or with ids, if all are of one form."""
+        """Return the result of `_events` for events of several names, or with ids, if all are of one form."""
         if "\n:" in text or text[:1] == ":":
-            # Servers that think send a comment every few seconds, and an event beside it is as usual as any other.
+            # Servers that think send a comment every few seconds, and an event next to it is as usual as any other.
             spoken = _COMMENTS.sub("\n\n", f"\n\n{text}\n\n")[2:-2]
             if len(spoken) < len(text):
                 return self._texts(spoken) if spoken else _NOTHING
@@ -297,7 +297,7 @@ class SSEFraming(LineFraming):
         return not (within or self._retry is not None or self._dropping or self._dead)
 
     def _finish_event(self, data: bytes, frames: list[Frame]) -> bytes:
-        """Read the event that has begun to its blank line; return what follows, for the block reader."""
+        """Read the open event up to its blank line; return the rest, for the block reader."""
         if not self._within_line and data.startswith(b"\n"):
             end = 1
         else:
@@ -324,13 +324,13 @@ class SSEFraming(LineFraming):
         start += line.startswith(b" ", start)
         if name == b"data":
             if not self._dropping and self._fits(line, start, self._data, frames):
-                self._data += memoryview(line)[start:]  # it may be a large one
+                self._data += memoryview(line)[start:]  # it may be large
                 self._data += b"\n"
         elif self._fits(line, len(line), bytearray(), frames):
             self._read_field(name, line[start:])
 
     def _read_other(self, line: bytes, frames: list[Frame]) -> None:
-        """Read a line that is not a field: bare JSON, a comment, or a field that was damaged on its way."""
+        """Read a line that is not a field: bare JSON, a comment, or a field that was damaged in transit."""
         if self._misspelt and _MISSPELT.match(line):
             self._end_raw(frames)
             if self._fits(line, 0, bytearray(), frames):
@@ -347,7 +347,7 @@ class SSEFraming(LineFraming):
             # WHATWG HTML 9.2.6: "If the field value does not contain U+0000 NULL".
             if b"\0" not in value:
                 self._id = decode(value)[0]
-                self._prefix = NO_PREFIX  # what is known of events holds their id
+                self._prefix = NO_PREFIX  # the known prefix of events holds their id
         elif value.isdigit() and len(value) <= _MAX_RETRY_DIGITS:
             # "If the field value consists of only ASCII digits": bytes.isdigit knows no others.
             self._retry = int(value)
@@ -368,7 +368,7 @@ class SSEFraming(LineFraming):
         self._dropping = False
 
     def _measure(self, line: bytearray, frames: list[Frame]) -> int | None:
-        name, colon, value = bytes(line[:7]).partition(b":")  # the longest name, the colon and a byte more
+        name, colon, value = bytes(line[:7]).partition(b":")  # the longest name, the colon and one more byte
         if name in _FIELDS and colon:
             self._end_raw(frames)
             if not value:

@@ -19,10 +19,10 @@ __all__ = ["FRAMINGS", "Framing", "name_of"]
 
 
 class Framing(Protocol):
-    """What a parser needs of a framing; nothing here raises on remote bytes.
+    """The interface of a framing for a parser; nothing here raises on remote bytes.
 
     Attributes:
-        faults: what went wrong and was not taken yet.
+        faults: the faults that were not taken yet.
         replaced: whether any frame so far held bytes that are not UTF-8.
     """
 
@@ -42,7 +42,7 @@ class Framing(Protocol):
         ...
 
     def read(self, data: BytesLike, /) -> tuple[list[str], Like]:
-        """Read the next bytes like `feed`; return the texts of the frames, and what else they are (see `framed`)."""
+        """Read the next bytes like `feed`; return the texts of the frames, and their properties (see `framed`)."""
         ...
 
     def close(self) -> list[Frame]:

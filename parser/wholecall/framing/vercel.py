@@ -1,9 +1,9 @@
 r"""Lines of the data stream protocol of the Vercel AI SDK: `9:{"toolCallId":"c1",…}`.
 
-Theory of operation. Each line is a frame: its one character before the colon is the event's name, what follows
+Theory of operation. Each line is a frame: its one character before the colon is the event's name, the rest
 is one JSON value, which holds no raw line end. Lines end in LF; one CR before it is dropped, blank lines are
-skipped, the last LF may be missing. A line without such a code is a frame as it is, with the event name
-`""`: an error of a proxy, say. `max_event_bytes` counts the JSON text; a line that is too large is skipped.
+skipped, the last LF may be missing. A line without such a code is a frame unchanged, with the event name
+`""`: an error of a proxy, for instance. `max_event_bytes` counts the JSON text; a line that is too large is skipped.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _CODE_SIZE = 2  # with the colon
 
 
 def is_coded(line: bytes | bytearray) -> bool:
-    """Whether the line begins with a code."""
+    """Return whether the line begins with a code."""
     return line[1:2] == b":" and line[0] in _CODES
 
 

@@ -1,8 +1,8 @@
 """Find the ends of Zstandard blocks (RFC 8878), so that each can be decoded by itself.
 
-Theory of operation. A block decodes to 128 KiB at most, whatever its size, and so a body of four bytes a block to
-gigabytes. The bytes are cut behind each block: what lies between two cuts holds the end of one block at most. Only
-lengths are read here; whether the bytes are right is for the library to say, and where they cannot be read nothing
+Theory of operation. A block decodes to 128 KiB at most, whatever its size. Thus a body with blocks of four bytes can
+decode to gigabytes. The bytes are cut after each block: between two cuts is the end of one block at most. Only
+lengths are read here; the library decides whether the bytes are right, and where they cannot be read nothing
 is cut any more.
 """
 
@@ -15,23 +15,23 @@ __all__ = ["Blocks"]
 _private = True
 
 _MAGIC: Final = 0xFD2FB528
-_SKIPPABLE: Final = 0x184D2A5  # and four bits more
+_SKIPPABLE: Final = 0x184D2A5  # and four more bits
 _RLE: Final = 1  # a block of one byte, repeated
 _ID_SIZES: Final = (0, 1, 2, 4)  # of the dictionary, by the last two bits of the descriptor
 _LENGTH_SIZES: Final = (0, 2, 4, 8)  # of the content's length, by the first two
 _EVER: Final = 1 << 62
 
-# What the reader wants: that many bytes, to look at; if negative, that many to go by without a look; if 0, a cut.
+# A request of the reader: that many bytes to look at; if negative, that many to skip without a look; if 0, a cut.
 _Reader = Generator[int, bytes, None]
 
 
 class Blocks:
-    """Cuts the bytes of one body behind each block and each frame."""
+    """Cuts the bytes of one body after each block and each frame."""
 
     def __init__(self) -> None:
         self._reader = _frames()
         self._wanted = next(self._reader)
-        self._seen = b""  # of what it wants to look at
+        self._seen = b""  # of the bytes it wants to look at
 
     def cut(self, data: bytes) -> Iterator[bytes]:
         """Yield the next bytes in pieces, none of them empty."""
@@ -46,7 +46,7 @@ class Blocks:
             yield data[start:]
 
     def _taken(self, data: bytes, place: int) -> int:
-        """Give the reader what it wants, and return how many bytes that were; it goes on up to the next cut."""
+        """Give the reader the bytes it wants, and return how many those were; it continues up to the next cut."""
         if self._wanted > 0:
             part = data[place : place + self._wanted - len(self._seen)]
             self._seen += part

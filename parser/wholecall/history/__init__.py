@@ -1,4 +1,4 @@
-"""Histories: turns and transcripts made fit to be sent again, and the reason why a provider refused one."""
+"""Histories: turns and transcripts prepared to be sent again, and the reasons for a provider's refusal."""
 
 from wholecall.history.checking import Finding, check_transcript
 from wholecall.history.encode import encode_arguments

@@ -16,9 +16,9 @@
                                               {toolUse: {…, type: "server_tool_use"}}, {toolResult}
                                               {citationsContent: {content: [{text}], citations}}, and others]}
 
-Thinking without a signature is refused, so it is left out; blank text too. `redactedContent` is the base64 text
-of the wire; boto3 wants it decoded. A signature of Gemini is sent on the same part that it came with. Calls of Gemini have an id only if
-the wire had one: Vertex refuses the member.
+Thinking without a signature is refused and therefore left out; so is blank text. `redactedContent` is the base64 text
+of the wire; boto3 requires it decoded. A signature of Gemini is sent on its original part. Calls of Gemini have an id
+only if the wire had one: Vertex refuses the member.
 
 Sources: the API references of Anthropic, Google and AWS.
 """
@@ -94,7 +94,7 @@ def converse(pieces: Sequence[Piece]) -> list[JSON]:
 def _converse_block(block: OtherBlock) -> JSON:
     value: JSON = copied(block.value)
     cited = value.get("citationsContent")
-    if isinstance(cited, dict) and "content" not in cited:  # its text came in pieces
+    if isinstance(cited, dict) and "content" not in cited:  # its text arrived in pieces
         value["citationsContent"] = {"content": [{"text": block.text}], **cited}
     return value
 

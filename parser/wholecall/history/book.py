@@ -1,8 +1,8 @@
-"""The messages of a transcript, and the facts that are kept of them.
+"""The messages of a transcript, and the facts kept about them.
 
-Theory of operation. A session file may be larger than memory. So each message is taken apart once, the facts by which
-a repair decides are kept as lines of parts, and the message is let go. What is changed is noted in the parts. Where the
-contents of a part decide, or a message has to be written, that message is read again, and the changes are made in it.
+Theory of operation. A session file may be larger than memory. Therefore each message is read once, the facts by which a
+repair decides are kept as lines of parts, and the message is released. Changes are recorded in the parts. If the
+contents of a part decide, or a message must be written, that message is read again, and the changes are applied to it.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from wholecall.history.shapes.table import shape_of
 
 __all__ = ["Book"]
 
-_MANY = 10_000  # words that are remembered
+_MANY = 10_000  # remembered words
 
 
 class Book:
     """A transcript that is read through the view of its shape.
 
     Attributes:
-        messages: what is read, as often as it is needed.
-        view: by which they are read.
+        messages: the messages, read as often as needed.
+        view: the view by which they are read.
         lines: the facts, a line for each message.
 
     Args:
@@ -48,20 +48,20 @@ class Book:
 
     @property
     def shape(self) -> Shape:
-        """The shape of the messages, which are none that can only be read."""
+        """The shape of the messages; they must not be a read-only record."""
         assert isinstance(self.view, Shape)
         return self.view
 
     def message(self, line: Line) -> Message:
-        """Return the message of a line, as it is."""
+        """Return the unchanged message of a line."""
         return self.messages[line.index]
 
     def arguments(self, call: Part) -> Any:
-        """Return the arguments of a call as they were read."""
+        """Return the arguments of a call as read."""
         return self._part(call).arguments
 
     def value(self, part: Part) -> Any:
-        """Return the block of a part with its changes; for a new part, or one that was fetched, what it holds."""
+        """Return the block of a part with its changes; for a new or a fetched part, its own block."""
         if part.value is not None or part.row < 0:
             return part.value
         value = self._part(part).value
@@ -70,12 +70,12 @@ class Book:
         return value
 
     def fetch(self, parts: Iterable[Part]) -> None:
-        """Let parts hold their blocks, which are read line by line."""
+        """Load the blocks of parts, line by line."""
         for part in sorted(parts, key=lambda part: part.row):
             part.value = self.value(part)
 
     def written(self, line: Line, parts: Sequence[Part], left: Iterable[Part]) -> Message:
-        """Return the message of a line, made of the parts that are left."""
+        """Return the message of a line, made of the remaining parts."""
         whole = [Part(part.kind, self.value(part), part.field, part.listed) for part in left]
         return self.shape.write(self.message(line), list(parts), whole)
 
@@ -86,7 +86,7 @@ class Book:
 
 
 class _Words(dict[str, str]):
-    """Ids, names and reasons, of which many repeat soon: equal ones become one object."""
+    """Ids, names and reasons, many of which repeat soon: equal words become one object."""
 
     def __missing__(self, word: str) -> str:
         if len(self) >= _MANY:
@@ -112,7 +112,7 @@ def _facts(line: Line, index: int, words: _Words) -> Line:
 
 
 def _carried(arguments: Any) -> Carried:
-    """Return what kind of arguments a call has."""
+    """Return the kind of arguments of a call."""
     if isinstance(arguments, str):
         return "text" if arguments.strip() else "blank"
     if isinstance(arguments, dict):
@@ -121,7 +121,7 @@ def _carried(arguments: Any) -> Carried:
 
 
 def _count_runs(lines: Iterable[Line]) -> None:
-    """Number the runs, each of which is one answer because nothing is said in between."""
+    """Number the runs; each is one answer, because no message interrupts it."""
     run, ended, name = 0, False, f"{RUN} 0"
     for line in lines:
         if line.answer == RUN:
@@ -133,7 +133,7 @@ def _count_runs(lines: Iterable[Line]) -> None:
 
 
 def _part_threads(lines: Iterable[Line], messages: Iterable[Message], links: Links) -> None:
-    """Distinguish the conversations beside the main one, where only their links do: each has a first entry."""
+    """Distinguish side conversations that only their links identify: each has a first entry."""
     first: dict[str, str] = {}
     for line, message in zip(lines, messages, strict=True):
         id, parent = message.get(links.id), message.get(links.parent)

@@ -1,11 +1,11 @@
-"""Says whether a provider takes a transcript, and if not, where it will complain and in which words.
+"""The check of a transcript against a provider's rules: where the provider will complain, and in which words.
 
-Theory of operation. A table has a row for each rule of each provider: the kind of the error that the provider answers
-with (the words of `classify_error`, so that a finding and a refusal have one name), the look that finds where the rule is
-broken (`wholecall.history.flaws`), what that means for people, and the provider's own words where they are known.
-Providers that speak one protocol share its rows.
+Theory of operation. A table has a row for each rule of each provider: the kind of the provider's error (in the terms of
+`classify_error`, so that a finding and a refusal have one name), the function that finds where the rule is broken
+(`wholecall.history.flaws`), an explanation for people, and the provider's own words if they are known. Providers that
+speak one protocol share its rows.
 
-Sources: the API references of the providers, and the errors with which they answer (docs/errors.md).
+Sources: the API references of the providers, and their error responses (docs/errors.md).
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class Finding(msgspec.Struct, frozen=True):
     """A rule of a provider that a transcript breaks.
 
     Attributes:
-        kind: the rule, by the kind that `classify_error` gives the provider's refusal.
-        index: of the message in the input, None where the whole list is meant.
+        kind: the rule, named by the kind that `classify_error` returns for the provider's refusal.
+        index: of the message in the input, None if the finding concerns the whole list.
         ids: of the calls; the name of a call that has no id.
-        about: what is wrong, for people.
-        refusal: the provider's words for it, of an example; None where they are not known.
+        about: the problem, for people.
+        refusal: the provider's words for it, from an example; None if they are not known.
     """
 
     kind: ErrorKind
@@ -67,8 +67,8 @@ class Rule(NamedTuple):
     Attributes:
         kind: of the refusal.
         look: finds where the rule is broken.
-        about: what is wrong, for people.
-        refusal: the provider's words, None where they are not known.
+        about: the problem, for people.
+        refusal: the provider's words, None if they are not known.
         thinking: whether the rule holds only for requests that let the model think.
     """
 
@@ -80,12 +80,12 @@ class Rule(NamedTuple):
 
 
 class Manners(NamedTuple):
-    """What a provider takes.
+    """The rules of one provider.
 
     Attributes:
         view: of the shape of its messages.
-        rules: what it refuses.
-        gathers: it reads messages of the model in a row as one turn.
+        rules: the rules by which it refuses.
+        gathers: whether it reads consecutive messages of the model as one turn.
     """
 
     view: View
@@ -286,7 +286,7 @@ _CONVERSE = (
     Rule("duplicate_tool_result", flaws.duplicate_results("next"), _AGAIN),
 )
 
-# What every server of Chat Completions refuses that reads the pairs at all.
+# Rules of every Chat Completions server that checks the pairs of calls and results at all.
 _CHAT_PAIRS = (
     Rule(
         "unanswered_tool_call",
@@ -452,7 +452,7 @@ _CONVERSATIONS = (
     Rule("duplicate_tool_call_id", flaws.duplicate_calls(over_all=True), _SAME_ID),
     Rule("duplicate_tool_result", flaws.duplicate_results("next"), _AGAIN),
 )
-# What frameworks take goes on to some provider: the rules are those that all providers have.
+# Frameworks pass messages on to some provider: the rules are those that all providers share.
 _FRAMEWORK = tuple(rule._replace(refusal=None) for rule in _CHAT_PAIRS)
 _LANGCHAIN = tuple(
     rule._replace(about=_ARGUMENTS) if rule.kind == "arguments_type" else rule for rule in _FRAMEWORK
@@ -501,19 +501,19 @@ RULES: Final[Mapping[str, Manners]] = MappingProxyType(
 def check_transcript(
     messages: MessagesT, provider: str | Transport, *, thinking: bool = False
 ) -> list[Finding]:
-    """Say what a provider will refuse in a transcript: "may I send this to Anthropic?".
+    """List the flaws for which a provider will refuse a transcript: "may I send this to Anthropic?".
 
-    Nothing is sent and nothing is changed. `repair_transcript` mends most of what is found; ids are spelled for a
-    provider by `CallIds`, roles and words of another shape are translated by nobody.
+    Nothing is sent and nothing is changed. `repair_transcript` repairs most findings; `CallIds` spells ids for a
+    provider; roles and words of another shape are not translated.
 
     Args:
         messages: of the request, as the provider takes them: a list or tuple of dicts.
         provider: the name of its transport, such as `"anthropic"` or `"mistral"`, or a `Transport` of such a name.
-        thinking: whether the request lets the model think, as Anthropic's `thinking` does, and Gemini 3 always:
-            then the turns of a loop of tools that is open have to bring their thoughts, or signatures.
+        thinking: whether the request lets the model think, as Anthropic's `thinking` does, and Gemini 3 always: then
+            the turns of an open tool loop must contain their thoughts, or signatures.
 
     Returns:
-        What is found, by message; nothing where the provider has no reason to refuse.
+        The findings, by message; empty if the provider has no reason to refuse.
 
     Raises:
         TypeError: `messages` is not a list or tuple, or something in it is not a dict.
@@ -538,18 +538,18 @@ def _findings(reading: Reading, rules: Sequence[Rule], thinking: bool) -> Iterab
     for rule in rules:
         if rule.thinking and not thinking:
             continue
-        for flaw in rule.look(reading):  # two rules of one kind may find the same
+        for flaw in rule.look(reading):  # two rules of one kind may have the same finding
             finding = Finding(rule.kind, flaw.at, flaw.ids, rule.about, rule.refusal)
             found.setdefault((rule.kind, flaw), finding)
     return found.values()
 
 
-# Shapes of which neither is foreign to the other: what they differ in is found by the rules.
+# Shapes of which neither is foreign to the other: the rules find their differences.
 _KIN: Final = (CHAT, OLLAMA)
 
 
 def _foreign(messages: Sequence[dict[str, Any]], view: View, name: str) -> Iterator[Finding]:
-    """Yield the first message that only another shape has, which the provider would not understand."""
+    """Yield the first message that belongs to another shape only, which the provider would not understand."""
     for index, message in enumerate(messages):
         shape = next((shape for shape in SHAPES if shape.is_own(message)), None)
         if shape is None or shape is view or (shape in _KIN and view in _KIN):

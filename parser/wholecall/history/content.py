@@ -2,15 +2,15 @@
 
 Theory of operation. `gather` walks a turn once. Text stays text; reasoning is kept where its own provider reads
 it again (signatures and encrypted blocks mean nothing to another one), and is left out elsewhere; calls become
-`Call`s with the transport's id and encoded arguments. What cannot go back is left out and listed:
+`Call`s with the transport's id and encoded arguments. Content that cannot go back is left out and listed:
 
-* calls without a name, and those that an abort or a fault cut off: there is nothing to answer;
-* calls that the provider executed, except with their results, or as the blocks that they came in (see `executed`);
-  and calls of provider-defined tools whose text could not be read;
+* calls without a name, and calls that an abort or a fault cut off: there is nothing to answer;
+* calls that the provider executed, except with their results, or as their original blocks (see `executed`); and calls
+  of provider-defined tools whose text could not be read;
 * under `on_malformed="omit"`, calls whose text is not a JSON object.
 
-A turn that loses all calls that wait for an answer loses its reasoning with them; so does an aborted turn that
-has none. Records, which no model continues from, contain all reasoning.
+A turn that loses all calls that wait for an answer loses its reasoning, too; so does an aborted turn without such
+calls. Records, which no model continues from, contain all reasoning.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ CallEvent = Union[ToolCall, CustomToolCall, BuiltinToolCall, ServerToolCall, Too
 
 
 class Call(msgspec.Struct, frozen=True):
-    """A call as a transport takes it back.
+    """A call in the form in which a transport accepts it back.
 
     Attributes:
         id: the transport's id of the call.
         name: the tool's name, or the kind of a provider-defined one.
-        kind: `function` also where the transport has no other.
+        kind: `function` also if the transport has no other kind.
         arguments: as the transport carries them; of a `custom` call its free text, of `builtin` and
             `server` calls an object.
-        event: what it was in the turn.
-        namespace, extra: the provider's fields, where they go back to where they came from.
+        event: the call's event in the turn.
+        namespace, extra: the provider's fields, if they go back to their origin.
         has_made_id: whether the wire had no id for it.
     """
 
@@ -71,21 +71,21 @@ def _none(_call: ServerToolCall) -> bool:
 
 
 class Capacity(msgspec.Struct, frozen=True):
-    """What messages of one shape can hold besides text and function calls.
+    """The content that messages of one shape can hold in addition to text and function calls.
 
     Attributes:
         origins: the dialects whose reasoning and extra fields are the transport's own.
-        free_text: whether custom calls go back as such; elsewhere they are calls with one member, `input`.
-        builtins: whether calls of provider-defined tools go back as such; elsewhere they are plain calls.
-        blocks: whether its own blocks go back to the provider as they came, and with them the calls that it ran.
-        pauses: whether calls that the provider has not run yet go back, when it waits for the client.
-        made_ids: whether it takes ids that no wire had.
-        server_calls: which of its own calls the provider takes back without their results.
-        follows: whether reasoning has to be followed by what it led to, and calls that are known by their
-            own items (`item_id`) preceded by it.
-        raw_text: whether text that is not a JSON object has a place, though arguments are objects.
-        record: whether the messages are only a record: no model reads them again as its own, so they contain
-            reasoning of every origin, whatever became of the calls that it led to.
+        free_text: whether custom calls go back as such; otherwise they are calls with one member, `input`.
+        builtins: whether calls of provider-defined tools go back as such; otherwise they are plain calls.
+        blocks: whether the provider's own blocks go back unchanged, with the calls that it executed.
+        pauses: whether calls that the provider has not executed yet go back, while it waits for the client.
+        made_ids: whether it accepts generated ids.
+        server_calls: which of its own calls the provider accepts without their results.
+        follows: whether reasoning must be followed by the item that it led to, and calls that are known by their own
+            items (`item_id`) preceded by it.
+        raw_text: whether text that is not a JSON object is accepted, though arguments are objects.
+        record: whether the messages are only a record: no model reads them again as its own. They contain reasoning of
+            every origin, regardless of the fate of the calls that it led to.
     """
 
     origins: frozenset[str] = frozenset()
@@ -101,14 +101,14 @@ class Capacity(msgspec.Struct, frozen=True):
 
 
 class Options(NamedTuple):
-    """What the caller chose."""
+    """The caller's options."""
 
     transport: Transport
     on_malformed: Malformed
     strict_json_arguments: bool
 
     def encoded(self, arguments: ToolCall | ToolCallDropped | dict[str, Any]) -> Any:
-        """Return arguments as the transport carries them, None where they are to be left out."""
+        """Return arguments as the transport carries them, None if they are to be left out."""
         strict, on_malformed = self.strict_json_arguments, self.on_malformed
         return encode_arguments(
             arguments, self.transport, on_malformed=on_malformed, strict_json_arguments=strict
@@ -116,7 +116,7 @@ class Options(NamedTuple):
 
 
 class Gathered(NamedTuple):
-    """The pieces of one message; the ids with those of its calls; the ids for results, and who has none; what is missing."""
+    """The pieces of one message, the ids, the ids for results, the calls without an id, and the calls left out."""
 
     pieces: list[Piece]
     ids: CallIds
@@ -126,14 +126,14 @@ class Gathered(NamedTuple):
 
 
 def gather(turn: Turn[Any], capacity: Capacity, options: Options, ids: CallIds) -> Gathered:
-    """Return what of the turn goes back, in the order in which it began."""
+    """Return the content of the turn that goes back, in the order in which it began."""
     native = capacity.record or turn.dialect in capacity.origins
     keeps = native and capacity.blocks
     executed = Executed.of(turn, pauses=capacity.pauses) if keeps else Executed()
     content = [
         piece
         for piece in _ordered(turn)
-        if not (isinstance(piece, ServerToolCall) and executed.is_told(piece))  # its block stands for it
+        if not (isinstance(piece, ServerToolCall) and executed.is_told(piece))  # its block represents it
     ]
     events = [piece for piece in content if not isinstance(piece, (str, ReasoningBlock, OtherBlock))]
     drafts = [
@@ -178,12 +178,12 @@ def _pending(
 
 
 def _lost_nothing(turn: Turn[Any], events: Sequence[CallEvent]) -> bool:
-    """Whether a turn in which no call waits for an answer was whole, and never had one."""
+    """Return whether a turn in which no call waits for an answer was complete, and never had such a call."""
     return turn.reason not in ("aborted", "error") and not any(map(_waits, events))
 
 
 def _waits(event: CallEvent) -> bool:
-    """Whether the call was the client's to execute."""
+    """Return whether the client had to execute the call."""
     return (
         event.kind != "server"
         if isinstance(event, ToolCallDropped)
@@ -192,7 +192,7 @@ def _waits(event: CallEvent) -> bool:
 
 
 def _ordered(turn: Turn[Any]) -> list[str | ReasoningBlock | OtherBlock | CallEvent]:
-    """Return all of the turn in order; reasoning, text, calls where the turn was made without an order."""
+    """Return all of the turn in order; reasoning, text, calls if the turn was made without an order."""
     groups = (turn.calls, turn.custom_calls, turn.builtin_calls, turn.server_calls, turn.dropped)
     events: dict[int, CallEvent] = {event.index: event for group in groups for event in group}
     content = turn.content
@@ -239,7 +239,7 @@ def _draft(
 def _encoded(
     event: ToolCall | CustomToolCall | BuiltinToolCall | ToolCallDropped, capacity: Capacity, options: Options
 ) -> tuple[Kind, Any]:
-    """Return what the call is to the transport, and its arguments; None for those of a call to leave out."""
+    """Return the call's kind for the transport, and its arguments; None as arguments of a call to leave out."""
     if isinstance(event, ToolCall):
         return "function", options.encoded(event)
     if isinstance(event, BuiltinToolCall):
@@ -261,15 +261,15 @@ def _free_text(text: str, capacity: Capacity, options: Options) -> tuple[Kind, A
 
 
 def _with_ids(block: ReasoningBlock, ids: CallIds) -> ReasoningBlock:
-    """Return the block; encrypted reasoning may go by the id of the call that it led to."""
+    """Return the block; encrypted reasoning may be identified by the id of the call that it led to."""
     known = ids.get(block.id) if block.id is not None else None
     return block if known is None else replace(block, id=known)
 
 
 def _paired(content: Sequence[object], pieces: Sequence[Piece | None]) -> list[Piece]:
-    """Return what is there, reasoning and calls paired as the provider checks it.
+    """Return the present pieces, reasoning and calls paired as the provider checks it.
 
-    A call whose reasoning is not there does not go by its item: the provider knows what led to the item.
+    A call whose reasoning is missing is not identified by its item: the provider knows which reasoning led to the item.
     """
     kept: list[Piece] = []
     orphaned = False

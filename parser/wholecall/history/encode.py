@@ -1,13 +1,12 @@
-"""The arguments of a call as a transport takes them back: as their own text where that is possible.
+"""The arguments of a call in the form in which a transport accepts them back: their own text where possible.
 
-Theory of operation. Arguments that were exact go back byte for byte wherever text is carried: to dump them again
-would lose the spelling of numbers, and a prompt cache with it. Arguments that were executed after an edit go back as
-they were executed. Those of a dropped call are what the model said, whatever became of them: their text goes back as
-it came. Where only an object can go, text that is the JSON of one is that object; so is what was held against a tool,
-or had none, because it was read before. Any other is wrapped as `{"INVALID_JSON": text}`, which is what Anthropic
-advises: no bracket is closed, and no slip mended, in a text that was cut. Empty text is none, so
-where text is carried `{}` stands for it. Nothing is encoded twice: the result is the value of the message's field,
-and the HTTP layer writes it.
+Theory of operation. Arguments that were exact go back byte for byte wherever text is carried: a new dump would lose the
+spelling of numbers, and thereby a prompt cache. Arguments that were executed after an edit go back as executed. The
+text of a dropped call goes back unchanged, as the model wrote it. Where only an object is accepted, text that is the
+JSON of an object becomes that object; so do arguments that a tool's type refused, or that had no tool, because they
+were readable. Any other text is wrapped as `{"INVALID_JSON": text}`, as Anthropic advises: no bracket is closed, and no
+error repaired, in a cut text. Empty text is replaced by `{}` where text is carried. Nothing is encoded twice: the
+result is the value of the message's field, and the HTTP layer writes it.
 
 ===================================  ==============================  ========================  ==========
 the call                             string                          strict string             object
@@ -34,7 +33,7 @@ __all__ = ["Malformed", "encode_arguments"]
 
 Malformed = Literal["wrap", "empty", "omit"]
 
-# Reasons that are found in arguments which could be read: `{"gate": "two"}` for a number, a tool that nobody has.
+# Reasons that are found in readable arguments: `{"gate": "two"}` for a number, an unknown tool.
 _READ: Final = frozenset({"schema", "unknown_tool", "empty_arguments"})
 
 
@@ -45,26 +44,25 @@ def encode_arguments(
     on_malformed: Malformed = "wrap",
     strict_json_arguments: bool = False,
 ) -> str | dict[str, Any] | None:
-    r"""Return the arguments of one call as the transport takes them back.
+    r"""Return the arguments of one call in the form in which the transport accepts them back.
 
     Args:
-        arguments: a call that came out, a call that was dropped, argument text (judged here, once, as after
-            a clean end), or an object. Nothing of it is changed.
+        arguments: an emitted call, a dropped call, argument text (judged here, once, as after a clean end), or an
+            object. It is not changed.
         transport: the name of a known transport, or a `Transport`.
-        on_malformed: what goes where text that is not a JSON object cannot go, on object transports and on
-            strict string ones: `"wrap"` an object that holds the text under `Transport.wrapper`, `"empty"`
-            an empty object (the text is lost), `"omit"` nothing: leave out the call and its result.
-        strict_json_arguments: treat a string transport as strict, whatever it says itself.
+        on_malformed: the replacement of text that is not a JSON object, on object transports and on strict string
+            transports: `"wrap"` an object that contains the text under `Transport.wrapper`, `"empty"` an empty object
+            (the text is lost), `"omit"` nothing: leave out the call and its result.
+        strict_json_arguments: treat a string transport as strict, whatever its own setting.
 
     Returns:
-        JSON text for a string transport, to be put into the message as it is; a new dict for an object
-        transport; None only for `"omit"`. Texts written here are compact, with non-ASCII kept and lone
-        surrogates as `\udXXX`.
+        JSON text for a string transport, to be put into the message unchanged; a new dict for an object transport; None
+        only for `"omit"`. Texts written here are compact, with non-ASCII kept and lone surrogates as `\udXXX`.
 
     Raises:
         UnknownDialect: the transport's name is not known.
-        TypeError: `arguments` is nothing of the kind, or holds what JSON does not know.
-        ValueError: `on_malformed` is not one of its words, or `arguments` holds NaN, an infinity or itself.
+        TypeError: `arguments` is of another type, or contains a value that JSON lacks.
+        ValueError: `on_malformed` is not one of its words, or `arguments` contains NaN, an infinity or itself.
     """
     target = transport_named(transport)
     if on_malformed not in get_args(Malformed):
@@ -88,7 +86,7 @@ def encode_arguments(
 
 
 class _Reading(NamedTuple):
-    """The text that may go as it is, if any, and the object that it means, if any."""
+    """The text that may go back unchanged, if any, and the object that it means, if any."""
 
     raw: str | None
     value: dict[str, Any] | None

@@ -1,9 +1,9 @@
-"""Calls that a provider ran itself: those that go back with their results, and their form.
+"""Calls that a provider executed itself: the calls that go back with their results, and their form.
 
-Theory of operation. A provider takes its own blocks back as it wrote them, and refuses a result without its call or, in
-an answer that was not interrupted, a call without its result. So a result goes back with its call only, once; a
-call goes back where its result stands among the blocks, where a block tells all of it (an item of Responses, a part of
-Gemini), or where the provider is still to run it: in an answer that it paused, or that waits for calls of the client's.
+Theory of operation. A provider accepts its own blocks unchanged, and refuses a result without its call or, in an answer
+that was not interrupted, a call without its result. Therefore a result goes back only with its call, once; a call goes
+back if its result is among the blocks, if a block contains all of it (an item of Responses, a part of Gemini), or if
+the provider has yet to execute it: in an answer that it paused, or that waits for the client's calls.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _UNFINISHED: Final[frozenset[TurnReason | None]] = frozenset({"pause", "tool_cal
 
 
 class Executed(msgspec.Struct, frozen=True):
-    """What of a turn's own calls and blocks goes back.
+    """The provider's own calls and blocks of a turn that go back.
 
     Attributes:
-        told: the ids of calls that a block tells.
-        tells_unnamed: whether blocks tell calls that have no id (parts of Gemini).
-        answered: those whose results are blocks.
-        waits: whether the provider is still to run the others.
+        told: the ids of calls that a block contains.
+        tells_unnamed: whether blocks contain calls without an id (parts of Gemini).
+        answered: the ids of calls whose results are blocks.
+        waits: whether the provider has yet to execute the others.
     """
 
     told: frozenset[str] = frozenset()
@@ -41,7 +41,7 @@ class Executed(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, turn: Turn[Any], *, pauses: bool) -> Executed:
-        """Return what a turn's blocks say; `pauses` is whether the provider goes on with calls that it began."""
+        """Return the facts from a turn's blocks; `pauses` states whether the provider continues calls that it began."""
         blocks = [part for part in turn.content if isinstance(part, OtherBlock)]
         return cls(
             frozenset(id for block in blocks if result_of(block) is None for id in _ids(block)),
@@ -51,7 +51,7 @@ class Executed(msgspec.Struct, frozen=True):
         )
 
     def is_told(self, call: ServerToolCall) -> bool:
-        """Return whether a block stands for the call."""
+        """Return whether a block represents the call."""
         own = (call.extra or {}).get("item_id")
         bare = self.tells_unnamed and "id_generated" in call.flags
         return bare or call.id in self.told or own in self.told
@@ -61,9 +61,9 @@ class Executed(msgspec.Struct, frozen=True):
         return self.waits or call.id in self.answered
 
     def going(self, parts: Iterable[object], calls: AbstractSet[str | None]) -> frozenset[int]:
-        """Return which blocks go back, by identity: those that are no result, and the first result of each call.
+        """Return which blocks go back, by identity: those that are not a result, and the first result of each call.
 
-        `calls` are the ids on the wire of the calls that go back, and of those that wait since an earlier turn.
+        `calls` are the ids on the wire of the calls that go back, and of those that have waited since an earlier turn.
         """
         going: set[int] = set()
         answered: set[str] = set()
@@ -77,7 +77,7 @@ class Executed(msgspec.Struct, frozen=True):
 
 
 def result_of(block: OtherBlock) -> str | None:
-    """Return the id of the call that a block is the result of, None of any other block."""
+    """Return the id of the call of which a block is the result, None for any other block."""
     value = block.value
     of_converse = value.get("toolResult")
     named = (
@@ -89,13 +89,13 @@ def result_of(block: OtherBlock) -> str | None:
 
 
 def _ids(block: OtherBlock) -> list[str]:
-    """Return the ids under which a call may be known that a block tells."""
+    """Return the ids under which the call of a block may be known."""
     holders = (block.value, *_calls_of_gemini(block))
     return [id for one in holders for name in ("id", "call_id") if isinstance(id := one.get(name), str)]
 
 
 def _calls_of_gemini(block: OtherBlock) -> list[dict[str, Any]]:
-    """Return the call that a part of Gemini holds, if it holds one, in either spelling."""
+    """Return the call of a Gemini part, if there is one, in either spelling."""
     return [call for name in _GEMINI_CALLS if isinstance(call := block.value.get(name), dict)]
 
 

@@ -1,8 +1,8 @@
-"""Looks at a transcript for what providers refuse: each look yields where its rule is broken, and by which calls.
+"""The checks of a transcript for flaws that providers refuse: each look yields faulty places and calls.
 
 Theory of operation. A transcript is read once, through the view of the shape that the provider takes, into lines of
-parts. Lines in a row that the provider reads as one are a *turn*. A look is a generator over that reading and knows no
-provider; which provider has which rule is data (`wholecall.history.checking`). Nothing is changed.
+parts. Consecutive lines that the provider reads as one are a *turn*. A look is a generator over that reading and is
+independent of providers; which provider has which rule is data (`wholecall.history.checking`). Nothing is changed.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ _TEXTS, _OBJECTS = frozenset({"text", "blank"}), frozenset({"object", "empty"})
 
 
 class Flaw(NamedTuple):
-    """Where a rule is broken.
+    """A place where a rule is broken.
 
     Attributes:
-        at: the index of the message, None where there is none.
-        ids: of the calls, or their names where they have no id.
+        at: the index of the message, None if there is none.
+        ids: of the calls, or their names if they have no id.
     """
 
     at: int | None
@@ -73,7 +73,7 @@ class Flaw(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """Lines in a row that one side says: the model, or the user with the results."""
+    """Consecutive lines of one side: the model, or the user with the results."""
 
     by_model: bool
     lines: list[Line]
@@ -89,8 +89,8 @@ class Reading:
     Args:
         messages: the messages, each a dict.
         view: of the shape that the provider takes.
-        transport: the way to the provider.
-        gathers: all lines of one side in a row are one turn; else each line of the model is its own.
+        transport: the transport to the provider.
+        gathers: whether all consecutive lines of one side are one turn; else each line of the model is a separate turn.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Reading:
     ) -> None:
         self.book = Book(messages, view)
         self.transport = transport
-        # A system prompt among the messages takes no part in the order of the others.
+        # A system prompt among the messages does not affect the order of the others.
         self.lines = [line for line in self.book.lines if self.role(line) not in ("system", "developer")]
         self.turns = [
             Turn(by_model, part)
@@ -107,7 +107,7 @@ class Reading:
         ]
 
     def role(self, line: Line) -> object:
-        """Return the role of a line's message, None where it has none."""
+        """Return the role of a line's message, None if it has none."""
         return self.book.message(line).get("role")
 
     def parts(self, *kinds: str) -> Iterator[tuple[int, Part]]:
@@ -119,7 +119,7 @@ class Reading:
 
     @cached_property
     def loop(self) -> list[Turn]:
-        """The turns of the model since the user last spoke, where the last turn is results: the loop that is open."""
+        """The turns of the model since the user's last message, if the last turn is results: the open loop."""
         if not self.turns or not self.turns[-1].parts("result"):
             return []
         said = [number for number, turn in enumerate(self.turns) if not turn.by_model and _speaks(turn)]
@@ -143,7 +143,7 @@ def _flaws(found: Iterable[tuple[int, Part]]) -> Iterator[Flaw]:
 
 
 def bad_ids(reading: Reading) -> Iterator[Flaw]:
-    """Ids of calls and results that the provider does not take, or that are missing."""
+    """Ids of calls and results that the provider does not accept, or that are missing."""
     rule = _IDS[reading.transport.ids]
     return _flaws(
         (index, part)
@@ -153,7 +153,7 @@ def bad_ids(reading: Reading) -> Iterator[Flaw]:
 
 
 def bad_names(most: int, alphabet: str = r"[a-zA-Z0-9_-]") -> Look:
-    """Return the look for names of calls that are too long, are empty, or hold other characters."""
+    """Return the look for names of calls that are too long, are empty, or contain other characters."""
     legal = re.compile(rf"{alphabet}{{1,{most}}}", re.DOTALL)
     return lambda reading: _flaws(
         (index, part) for index, part in reading.parts("call") if not legal.fullmatch(part.name)
@@ -161,7 +161,7 @@ def bad_names(most: int, alphabet: str = r"[a-zA-Z0-9_-]") -> Look:
 
 
 def arguments_type(reading: Reading) -> Iterator[Flaw]:
-    """Arguments that are text where an object is due, or the reverse; or are missing."""
+    """Arguments that are text where an object is required, or the reverse; or are missing."""
     due = _OBJECTS if reading.transport.carries == "object" else _TEXTS
     return _flaws(
         (index, part)
@@ -186,7 +186,7 @@ def _is_malformed(call: Part, reading: Reading) -> bool:
 
 
 class Pairs(NamedTuple):
-    """What is wrong with the calls of a turn and the results after it."""
+    """The flaws of the calls of a turn and the results after it."""
 
     unanswered: list[Part]
     orphans: list[Part]
@@ -215,7 +215,7 @@ def _paired(calls: list[Part], results: Iterable[Part]) -> Pairs:
 
 
 def _results(turn: Turn | None, leading: bool) -> tuple[list[Part], list[Part]]:
-    """Return the results of a turn that stand in their place, and the others."""
+    """Return the results of a turn that are in place, and the others."""
     if turn is None or turn.by_model:
         return [], []
     parts = turn.parts("result", "server_result", "text", "blank", "other")
@@ -247,12 +247,15 @@ def _paired_flaws(fact: str, where: str) -> Look:
 
 
 def unanswered(where: str) -> Look:
-    """Return the look for calls without a result in its place: `"first"` in the next turn, `"next"`, `"anywhere"`, `"within"` it."""
+    """Return the look for calls without a result in its place.
+
+    The place is `"first"` in the next turn, `"next"`, `"anywhere"`, or `"within"` it.
+    """
     return _paired_flaws("unanswered", where)
 
 
 def orphan_results(where: str) -> Look:
-    """Return the look for results whose call is not where it has to be."""
+    """Return the look for results whose call is not in the required place."""
     return _paired_flaws("orphans", where)
 
 
@@ -268,7 +271,7 @@ def served_to_user(reading: Reading) -> Iterator[Flaw]:
 
 
 def duplicate_results(where: str) -> Look:
-    """Return the look for results of a call that has one."""
+    """Return the look for further results of a call that has one."""
     return _paired_flaws("again", where)
 
 
@@ -306,7 +309,7 @@ def roles_beside(*known: str) -> Look:
 
 
 def first_not_user(reading: Reading) -> Iterator[Flaw]:
-    """A first message that is the model's."""
+    """A first message that is from the model."""
     if reading.turns and reading.turns[0].by_model:
         yield Flaw(reading.turns[0].lines[0].index)
 
@@ -326,7 +329,7 @@ def user_after_tool(reading: Reading) -> Iterator[Flaw]:
 
 
 def ends_with_model(reading: Reading) -> Iterator[Flaw]:
-    """A last message that is the model's and does not say that it is to be continued."""
+    """A last message that is from the model and is not marked to be continued."""
     for line in reading.lines[-1:]:
         if line.side == "model" and reading.book.message(line).get("prefix") is not True:
             yield Flaw(line.index)
@@ -370,7 +373,7 @@ def empty_call_lists(reading: Reading) -> Iterator[Flaw]:
 
 
 def lists_of_blocks(reading: Reading) -> Iterator[Flaw]:
-    """Contents that are a list, where only text is taken."""
+    """Contents that are a list, where only text is accepted."""
     for line in reading.book.lines:
         if isinstance(reading.book.message(line).get("content"), list):
             yield Flaw(line.index)
@@ -382,7 +385,7 @@ def lists_of_blocks(reading: Reading) -> Iterator[Flaw]:
 def unsigned_thoughts(reading: Reading) -> Iterator[Flaw]:
     """Blocks of thinking without their signature, or without their data where they are redacted."""
     for index, part in reading.parts("thinking"):
-        if not part.listed:  # a member of another provider's
+        if not part.listed:  # another provider's member
             continue
         block = reading.book.value(part)
         proof = "data" if block.get("type") == "redacted_thinking" else "signature"
@@ -391,7 +394,7 @@ def unsigned_thoughts(reading: Reading) -> Iterator[Flaw]:
 
 
 def thoughtless_loop(reading: Reading) -> Iterator[Flaw]:
-    """A loop of tools that is open, whose first turn of the model does not begin with thinking."""
+    """An open tool loop whose first turn of the model does not begin with thinking."""
     for turn in reading.loop[:1]:
         parts = [part for line in turn.lines for part in line.parts if part.kind != "blank"]
         if parts and parts[0].kind != "thinking":
@@ -399,7 +402,7 @@ def thoughtless_loop(reading: Reading) -> Iterator[Flaw]:
 
 
 def unsigned_calls(reading: Reading) -> Iterator[Flaw]:
-    """Turns of a loop of tools that is open, whose first call has no thought signature."""
+    """Turns of an open tool loop whose first call has no thought signature."""
     for turn in reading.loop:
         for call in turn.parts("call")[:1]:
             part = reading.book.value(call)

@@ -16,10 +16,10 @@
                        {type: "tool_call", id, name, arguments: OBJECT | TEXT}
                        {type: "server_tool_call", id, name, server_tool_call: {type, arguments: OBJECT}}]}
 
-What is in LangChain's `tool_calls` is executed, and a part with its input available may be; so dropped calls
-have places of their own: `invalid_tool_calls`, where LangChain keeps its own, and parts that have failed.
-OpenTelemetry takes any JSON for arguments, so there the text of a dropped call is what it was, a text; and since
-nobody executes or answers a record, it holds the reasoning of every provider and the calls that one executed.
+Calls in LangChain's `tool_calls` are executed, and a part with its input available may be. Therefore dropped calls have
+separate places: `invalid_tool_calls`, where LangChain keeps its own, and failed parts. OpenTelemetry takes any JSON for
+arguments; there the text of a dropped call remains a text. A record is never executed or answered; it contains the
+reasoning of every provider and the calls that a provider executed.
 
 Sources: LangChain reference, `AIMessage`; the schema of AG-UI 1.0; the AI SDK's `UIMessage` type; OpenTelemetry
 semantic conventions for generative AI, `gen_ai.output.messages`.
@@ -43,7 +43,7 @@ JSON = dict[str, Any]
 
 
 def message_id(turn: Turn[Any]) -> JSON:
-    """Return the id that a message has to have: the provider's, else one made of what the turn says."""
+    """Return the required id of a message: the provider's, else one derived from the content of the turn."""
     id = turn.response_id
     if not id:
         groups = (turn.calls, turn.custom_calls, turn.builtin_calls, turn.dropped)
@@ -69,7 +69,7 @@ def langchain(pieces: Sequence[Piece]) -> list[JSON]:
 
 
 def _langchain_content(pieces: Sequence[Piece]) -> str | list[JSON]:
-    """Return the text, in blocks only where there is thinking that has to stand in its place."""
+    """Return the text, in blocks only if there is thinking that must keep its place."""
     blocks: list[JSON] = []
     for piece in pieces:
         if isinstance(piece, ReasoningBlock):
@@ -145,7 +145,7 @@ def _vercel_shows(part: JSON) -> bool:
 
 
 def _vercel_call(call: Call) -> JSON:
-    """Return the part of a call; one that was dropped fits no type of a tool, so its part is dynamic."""
+    """Return the part of a call; a dropped call fits no tool type, therefore its part is dynamic."""
     event, extra = call.event, call.extra
     dropped = isinstance(event, ToolCallDropped)
     dynamic = dropped or extra.get("dynamic") is True
@@ -159,7 +159,7 @@ def _vercel_call(call: Call) -> JSON:
 
 
 def with_outputs(messages: Sequence[JSON], answers: Sequence[Answer]) -> list[JSON]:
-    """Return UI messages whose parts hold what their tools gave: results are no messages of their own there."""
+    """Return UI messages whose parts contain their tools' results: results are not separate messages there."""
     given = {answer.id: answer for answer in answers}
     return [
         {
@@ -182,7 +182,7 @@ def _with_output(part: JSON, answer: Answer | None) -> JSON:
 
 
 def finish_reason(turn: Turn[Any]) -> JSON:
-    """Return why the turn ended, nothing while it goes on: older schemas require it, newer ones allow it."""
+    """Return why the turn ended, nothing while it continues: older schemas require it, newer schemas allow it."""
     if turn.reason is None:
         return {}
     return {"finish_reason": "tool_call" if turn.reason == "tool_calls" else turn.reason}

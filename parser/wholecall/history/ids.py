@@ -1,13 +1,13 @@
 """The ids of calls on a transport: one map for calls and for their results, over all turns of a conversation.
 
-Theory of operation. Providers refuse ids that are not of their own kind (quirk 65), and some give the same ids
-in every turn (quirk 64). So each call of a conversation gets an id that its transport takes and that no other
-call of the conversation has; a result takes the id of its call. An id that fits is kept. One that does not is
-spelled with what is allowed, and a digest of the whole id after it, so that ids which differ only in what was
-lost stay apart. A second call of the same id is counted; its results are matched in order of appearance.
+Theory of operation. Providers refuse ids that are not of their own kind (quirk 65), and some give the same ids in every
+turn (quirk 64). Therefore each call of a conversation gets an id that its transport accepts and that is unique in the
+conversation; a result takes the id of its call. A valid id is kept. An invalid id is spelled with its allowed
+characters, followed by a digest of the whole id, so that ids which differ only in lost characters stay distinct. A
+second call of the same id is counted; its results are matched in order of appearance.
 
-Kimi's own ids are the exception: the model reads the tool and the number of a call out of them, so where text
-of any kind is accepted they stay, repeated or not, as long as they differ within one turn and name the call's tool.
+Kimi's own ids are the exception: the model reads the tool and the number of a call from them. Where text of any kind is
+accepted they stay, repeated or not, as long as they differ within one turn and name the call's tool.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SIZE = 64
 
 
 def is_counted(id: str, name: str) -> bool:
-    """Whether an id is one that a model counts within each answer, for calls of this tool."""
+    """Return whether an id is one that a model counts within each answer, for calls of this tool."""
     match = _COUNTED.fullmatch(id)
     return match is not None and match["name"] == name
 
@@ -85,7 +85,7 @@ _SPELLINGS: Final[Mapping[IdRule, Callable[[str, int], str]]] = {
     "mistral9": _mistral,
     "kimi": _any,
 }
-_NATIVE: Final = frozenset({"openai40", "kimi"})  # where ids of Kimi's form are as good as any
+_NATIVE: Final = frozenset({"openai40", "kimi"})  # transports that accept ids of Kimi's form
 
 
 # The members that name a call, in messages of any shape.
@@ -93,10 +93,10 @@ _NAMES = frozenset({"id", "call_id", "tool_call_id", "tool_use_id", "toolUseId",
 
 
 def _objects_in(messages: Iterable[object]) -> Iterator[dict[str, Any]]:
-    """Yield all objects in messages, any of which may name a call; an id of something else does no harm."""
+    """Yield all objects in messages, any of which may name a call; other ids do no harm."""
     waiting: list[Any] = list(messages)
     seen: set[int] = set()
-    for value in waiting:  # it grows on the way
+    for value in waiting:  # it grows during the loop
         if isinstance(value, (str, int, float, type(None))) or id(value) in seen:
             continue
         seen.add(id(value))
@@ -110,14 +110,14 @@ def _objects_in(messages: Iterable[object]) -> Iterator[dict[str, Any]]:
 
 
 class CallIds(Mapping[str, str]):
-    """What the ids of calls became on one kind of transport; never changed: `assign` makes a new one.
+    """The ids of calls on one kind of transport; immutable: `assign` makes a new one.
 
-    As a mapping it answers with the id to use now: `ids[call.id]` is the id of that call in the last turn that
-    has it. For the results of a whole conversation use `answers`.
+    As a mapping it returns the id to use now: `ids[call.id]` is the id of that call in the last turn that has it. For
+    the results of a whole conversation use `answers`.
 
     Attributes:
-        rule: the rule that the ids obey, see `Transport.ids`.
-        pending: ids of the provider's own calls whose results come in a later turn.
+        rule: the rule that the ids follow, see `Transport.ids`.
+        pending: ids of the provider's own calls whose results follow in a later turn.
     """
 
     __slots__ = ("_count", "_latest", "_of", "_taken", "pending", "rule")
@@ -132,7 +132,7 @@ class CallIds(Mapping[str, str]):
 
     @classmethod
     def after(cls, messages: Iterable[object], rule: IdRule = "any") -> CallIds:
-        """Return the ids of a conversation that goes on after messages of whatever shape: theirs are taken."""
+        """Return the ids of a conversation that continues messages of any shape: their ids are taken."""
         ids = cls(rule)
         objects = list(_objects_in(messages))
         named = (said for one in objects for name, said in one.items() if name in _NAMES)
@@ -154,7 +154,7 @@ class CallIds(Mapping[str, str]):
         return len(self._latest)
 
     def occurrences(self, id: str) -> tuple[str, ...]:
-        """Return the ids of all calls that went by this id, in order; none if there were none."""
+        """Return the ids of all calls that had this id, in order; empty if there were none."""
         return self._of.get(id, ())
 
     def answers(self, ids: Iterable[str]) -> list[str]:
@@ -163,7 +163,7 @@ class CallIds(Mapping[str, str]):
         The first result of an id answers the first call of that id, the second one the second.
 
         Args:
-            ids: the ids that the results name, as they stand in the stored conversation.
+            ids: the ids that the results name, as in the stored conversation.
 
         Raises:
             KeyError: more results than calls name this id.
@@ -187,7 +187,7 @@ class CallIds(Mapping[str, str]):
             turn: id and tool name of each call, in order. Ids may repeat.
 
         Returns:
-            The map with these calls, and their new ids in order. This map stays as it is.
+            The map with these calls, and their new ids in order. This map does not change.
         """
         new = CallIds(self.rule)
         new._of, new._latest, new._taken = dict(self._of), dict(self._latest), set(self._taken)
@@ -227,7 +227,7 @@ class CallIds(Mapping[str, str]):
         return self.rule == "kimi" or len(id) <= _OPENAI_SIZE
 
     def _counted(self, name: str) -> str:
-        """Return an id as Kimi gives them: the tool and the number of the call in the conversation."""
+        """Return an id in Kimi's form: the tool and the number of the call in the conversation."""
         number = self._count
         while (chosen := f"functions.{name}:{number}") in self._taken:
             number += 1

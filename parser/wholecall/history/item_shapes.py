@@ -9,9 +9,9 @@
     Mistral     {type: "message.output", role: "assistant", content}
                 {type: "function.call", tool_call_id, name, arguments: TEXT}
 
-The own id of an item (`id`) and its reasoning go back together or not at all: the API refuses a call that it
-knows by its item without the reasoning before it, and reasoning without the item after it. What OpenAI executed goes
-back as the items that came. Where a turn has none of them, its calls do whose item is whole without a result: searches,
+The own id of an item (`id`) and its reasoning go back together or not at all: the API refuses a call that it knows by
+its item without the reasoning before it, and reasoning without the item after it. Calls that OpenAI executed go back as
+their original items. If a turn has no such items, the calls whose item is complete without a result go back: searches,
 and requests for approval.
 
 Sources: the API references of OpenAI and Mistral, and the types of their SDKs.
@@ -36,7 +36,7 @@ _HOSTED = _SEARCHES | {"code_interpreter", "image_generation", "program", "shell
 
 
 def goes_back(call: ServerToolCall) -> bool:
-    """Whether the item of a call that OpenAI executed is whole without its result."""
+    """Return whether the item of a call that OpenAI executed is complete without its result."""
     of_mcp = "server_label" in (call.extra or {})
     return "needs_approval" in call.flags if of_mcp else call.name in _SEARCHES
 
@@ -66,7 +66,7 @@ def _reasoning(block: ReasoningBlock) -> list[JSON]:
 
 
 def _head(kind: str, call: Call) -> JSON:
-    """Return what items of all kinds share: the type, both ids, and the fields to be sent back."""
+    """Return the common members of items of all kinds: the type, both ids, and the fields to be sent back."""
     extra = dict(call.extra)
     own = extra.pop("item_id", None)
     return {"type": kind} | ({} if own is None else {"id": own}) | extra | {"call_id": call.id}
@@ -108,7 +108,7 @@ _ITEMS = {"function": _function, "custom": _custom, "builtin": _builtin, "server
 
 
 def conversation(pieces: Sequence[Piece]) -> list[JSON]:
-    """Return the entries of a conversation of Mistral's."""
+    """Return the entries of a Mistral conversation."""
     entries: list[JSON] = []
     for piece in pieces:
         if isinstance(piece, Call):

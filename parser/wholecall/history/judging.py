@@ -1,12 +1,12 @@
-"""Decide which parts of a transcript stay, and the form of the calls that do.
+"""Decide which parts of a transcript stay, and the form of the remaining calls.
 
 Theory of operation. Lines of the model are grouped into *answers*, because one reason ends all of them. An answer that
 was aborted loses its calls and its thoughts; one that was cut loses the calls that may be incomplete. A stored
-call without its name or its arguments, or with members that only a stream leaves, is taken out as well, unless a real
-result shows that it was executed: then it is corrected. A thought is taken out with the calls that it led to, and a
+call without its name or its arguments, or with members that only streaming leaves behind, is removed as well, unless a
+real result shows that it was executed: then it is corrected. A thought is removed with the calls that it led to, and a
 result with its call; nothing else is decided about results here.
 
-Argument text is judged by `parse_arguments`, written by `encode_arguments`, and not read in any other way.
+Argument text is judged by `parse_arguments`, written by `encode_arguments`, and not read otherwise.
 """
 
 from __future__ import annotations
@@ -64,18 +64,18 @@ class Rules(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, eq=False, gc=False):
-    """Lines that the model said in one go.
+    """The lines of one answer of the model.
 
     Attributes:
         lines: in order.
-        stop: how it ended, as far as that matters here.
+        stop: how it ended, as far as relevant here.
     """
 
     lines: list[Line]
     stop: Stop = ""
 
     def parts(self, *kinds: str) -> list[Part]:
-        """Return the parts that are still there, of these kinds or of all."""
+        """Return the remaining parts, of these kinds or of all."""
         found = [part for line in self.lines for part in line.held]
         return [part for part in found if part.kind in kinds] if kinds else found
 
@@ -83,7 +83,7 @@ class Answer(msgspec.Struct, eq=False, gc=False):
 def answers_of(lines: Iterable[Line], shape: View) -> list[Answer]:
     """Group the lines of the model into answers, each at the place of its first line.
 
-    Where an answer is all lines in a row, each line's stop is its own: two answers may follow each other.
+    If an answer is all consecutive lines, each line has its own stop: two answers may follow each other.
     """
     answers: list[Answer] = []
     named: dict[tuple[str, str], Answer] = {}
@@ -114,11 +114,11 @@ def _stop(raw: object) -> Stop:
     return "aborted" if reason[0] == "error" else "cut" if reason[0] in _CUT else ""
 
 
-# --- what goes -----------------------------------------------------------------------------------------
+# --- parts to remove -----------------------------------------------------------------------------------
 
 
 def judge(answer: Answer, rules: Rules, book: Book) -> list[Part]:
-    """Take out of an answer what must not stay; return the calls that went."""
+    """Remove the invalid parts of an answer; return the removed calls."""
     calls = answer.parts("call")
     if answer.stop == "aborted" and rules.aborted == "drop_turn":
         _drop(answer.parts())
@@ -126,7 +126,7 @@ def judge(answer: Answer, rules: Rules, book: Book) -> list[Part]:
     ends = list(endings(answer, book.shape))
     going = [call for call, stop, last in ends if _goes(call, last, stop, rules, book)]
     for call, stop, _ in ends:
-        # What is judged by its place must be answered: once its last sibling is gone, it would be next.
+        # A call that is judged by its place must be answered: once its last sibling is removed, it would be next.
         call.due = stop == "cut" and call.form == "object"
     _drop(going)
     if answer.stop == "aborted":
@@ -142,13 +142,13 @@ def judge(answer: Answer, rules: Rules, book: Book) -> list[Part]:
 
 
 def let_joined_be_answered(lines: Iterable[Line], joins: Callable[[Line, Line], bool]) -> None:
-    """Let calls be answered that will stand in a message which was cut, since the one before theirs has to take them in.
+    """Require answers for calls that will be in a cut message, because their lines are merged into the message before.
 
-    They would be judged by their place there, the next time.
+    The next repair would judge them by their place there.
     """
     last: dict[
         str, tuple[Line, bool]
-    ] = {}  # by thread: the line that takes others in, and whether it was cut
+    ] = {}  # by thread: the line into which others are merged, and whether it was cut
     for line in (line for line in lines if line.side != "other" and line.visible):
         before, was_cut = last.get(line.thread, (line, False))
         if before is line or not joins(before, line):
@@ -159,7 +159,7 @@ def let_joined_be_answered(lines: Iterable[Line], joins: Callable[[Line, Line], 
 
 
 def endings(answer: Answer, shape: View) -> Iterator[tuple[Part, Stop, bool]]:
-    """Yield each call, the word on how it ended, and whether it is the last one that this word is about."""
+    """Yield each call, its stop, and whether it is the last call to which this stop applies."""
     said = [Answer([line], _stop(line.stop)) for line in answer.lines] if shape.by_order else [answer]
     for one in said:
         calls = one.parts("call")
@@ -191,7 +191,7 @@ def _goes(call: Part, last: bool, stop: Stop, rules: Rules, book: Book) -> bool:
 
 
 def is_incomplete(call: Part, last: bool, book: Book) -> bool:
-    """Whether a call without a real result may lack its end: judged by its text, or by its place if it has none."""
+    """Return whether a call without a real result may lack its end: judged by its text, or else by its place."""
     if call.carried in _TEXTS and call.form != "free":
         return parse_arguments(book.arguments(call), ended="length").status == "dropped"
     if call.carried != "object":
@@ -210,7 +210,7 @@ def _unpaired(answer: Answer) -> list[Part]:
 
 
 def _pointless(answer: Answer) -> list[Part]:
-    """Return the thoughts of an answer that nothing follows any more before the next thought."""
+    """Return the thoughts of an answer that no part follows any more before the next thought."""
     parts = [part for line in answer.lines for part in line.parts if part.kind != "blank"]
     starts = [
         number
@@ -225,11 +225,11 @@ def _pointless(answer: Answer) -> list[Part]:
     return pointless
 
 
-# --- what is put right ---------------------------------------------------------------------------------
+# --- corrections ---------------------------------------------------------------------------------------
 
 
 def put_right(call: Part, rules: Rules, book: Book) -> tuple[bool, bool]:
-    """Give a call that stays a name and arguments of the right form; return whether it was coerced, renamed."""
+    """Give a remaining call a name and arguments of the right form; return whether it was coerced, renamed."""
     coerced = bool(call.scratch)
     for path in call.scratch:
         call.cut(path)
@@ -248,7 +248,7 @@ def put_right(call: Part, rules: Rules, book: Book) -> tuple[bool, bool]:
 
 
 def _coerced(call: Part, strict: bool, book: Book) -> Any:
-    """Return arguments in the form that the shape carries, `ABSENT` where they are in it."""
+    """Return arguments in the form that the shape carries, `ABSENT` if they have it already."""
     if call.form in LEFT_ALONE or call.carried in _CARRIED[call.form]:
         stays = call.form != "string" or (call.carried == "text" and not strict)
         return ABSENT if stays else _strictly(book.arguments(call), strict)
@@ -263,7 +263,7 @@ def _coerced(call: Part, strict: bool, book: Book) -> Any:
 
 
 def _strictly(raw: str, strict: bool) -> Any:
-    """Return what replaces a text on a strict transport, `ABSENT` if it can stay; empty text is not arguments."""
+    """Return a text's replacement on a strict transport, `ABSENT` if it can stay; empty text is not arguments."""
     if not raw.strip():
         return "{}"
     if not strict:
@@ -277,5 +277,5 @@ def _strictly(raw: str, strict: bool) -> Any:
 def _text(value: Any) -> str:
     try:
         return dumped(value)
-    except ValueError:  # a number that JSON does not have
+    except ValueError:  # a number that JSON lacks
         return dumped({_OBJECT.wrapper: json.dumps(value, separators=(",", ":"))})

@@ -1,10 +1,10 @@
-r"""Cuts a string of a JSON text between two of its characters, without decoding it.
+r"""The cut of a string of a JSON text between two of its characters, without decoding it.
 
 Theory of operation. A string token is spelled in units: a plain character, an escape such as `\n`, or the two
 halves of a surrogate pair. Each unit is one character of the decoded string. `Leaf` knows the units that are
-longer than one character of text, so a place in the decoded string is found in the text by bisection, and a cut
-never falls inside a unit. Nor does it fall before a combining mark, a variation selector or an emoji's modifier,
-or after a zero-width joiner: what a reader sees as one character stays one.
+longer than one character of text, therefore a place in the decoded string is found in the text by bisection, and a cut
+never falls inside a unit. Nor does it fall before a combining mark, a variation selector or an emoji's modifier, or
+after a zero-width joiner: a character as a reader sees it stays whole.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from wholecall.history.values import dumped
 
 __all__ = ["Cut", "Leaf", "Marker"]
 
-# Surrogates may be spelled as escapes or stand in the text themselves; two in a row are one character.
+# Surrogates may be spelled as escapes or be in the text directly; two in a row are one character.
 _UNIT = re.compile(
     r"(?:\\u[dD][89abAB][0-9a-fA-F]{2}|[\ud800-\udbff])(?:\\u[dD][c-fC-F][0-9a-fA-F]{2}|[\udc00-\udfff])"
     r"|\\u[0-9a-fA-F]{4}|\\."
 )
 _JOINER = "\u200d"
-_NEAR = 64  # characters; a longer row of marks is not a sign that anybody reads
+_NEAR = 64  # characters; a longer row of marks is not a readable character
 _MODIFIERS = range(0x1F3FB, 0x1F400)  # skin tones
 
 
 def _extends(character: str) -> bool:
-    """Whether the character belongs to the one before it."""
+    """Return whether the character belongs to the one before it."""
     if character.isascii() or len(character) != 1:
         return False
     return unicodedata.category(character)[0] == "M" or character == _JOINER or ord(character) in _MODIFIERS
@@ -43,10 +43,10 @@ class Marker:
     Attributes:
         text: as the caller gave it.
         spelled: as it is written inside a JSON string.
-        joins: whether a reader would see it run into the text beside it.
+        joins: whether a reader would see it merge with the adjacent text.
 
     Raises:
-        ValueError: the marker holds a lone surrogate.
+        ValueError: the marker contains a lone surrogate.
     """
 
     def __init__(self, text: str) -> None:
@@ -56,7 +56,7 @@ class Marker:
             raise ValueError("a marker with a lone surrogate cannot be sent; give another one") from None
         self.text = text
         self.spelled = dumped(text)[1:-1]
-        # A marker that joins its neighbours would move the next cut: then characters are cut apart.
+        # A marker that joins its neighbours would move the next cut: then characters are split.
         self.joins = any(map(_extends, text))
 
 
@@ -84,7 +84,7 @@ class Leaf:
         self._body = body = text[start:end]
         self._marker = marker
         self._places: list[int] = []  # of the long units, in decoded characters
-        self._excess = [0]  # what the first n of them are longer than one character, together
+        self._excess = [0]  # the excess length of the first n of them over one character each, in total
         if "\\" in body or not body.isascii():
             for unit in _UNIT.finditer(body):
                 excess = self._excess[-1]
@@ -94,7 +94,7 @@ class Leaf:
         self.length = len(body) - self._excess[-1]
 
     def cut(self, keep: int, tail: int) -> Cut | None:
-        """Return the string cut to `keep` characters, `tail` of them at its end; None if that is not a gain."""
+        """Return the string cut to `keep` characters, `tail` of them at its end; None if that is not shorter."""
         if self.length <= keep:
             return None
         head, rest = keep - tail, self.length - tail
@@ -106,7 +106,7 @@ class Leaf:
         return Cut(new, rest - head)
 
     def _at(self, n: int) -> int:
-        """Return where decoded character `n` begins in the spelling."""
+        """Return the offset in the spelling at which decoded character `n` begins."""
         return n + self._excess[bisect_left(self._places, n)]
 
     def _between(self, n: int, step: int) -> int:
@@ -117,7 +117,7 @@ class Leaf:
         return n
 
     def _joined(self, n: int) -> bool:
-        """Whether decoded character `n` belongs to the one before it."""
+        """Return whether decoded character `n` belongs to the one before it."""
         return _extends(self._character(n)) or self._character(n - 1) == _JOINER
 
     def _character(self, n: int) -> str:

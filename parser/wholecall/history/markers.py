@@ -1,7 +1,7 @@
-"""Results that stand in for missing ones: the sentences by which they are recognised, ours and those of others.
+"""Replacements for missing results: the sentences by which they are recognised, ours and those of other tools.
 
-A made result is marked by its text and by nothing else: providers refuse members that they do not know, and
-a model that reads the history should know about it as well.
+A made result is marked only by its text: providers refuse unknown members, and a model that reads the history should
+know about it as well.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ MISSING_RESULT = (
     "[wholecall] The result of this tool call is missing from the history. "
     "It is not known whether the call was executed."
 )
-# The name that a call without one gets where it has to stay.
+# The name for a nameless call that must stay.
 INVALID_NAME = "invalid_tool_call"
 
-# What other tools write into the results that they make: pi, turnsafe, then openclaw and its plugins.
+# The texts in results made by other tools: pi, turnsafe, then openclaw and its plugins.
 _OTHERS = frozenset(
     {
         MISSING_RESULT,
@@ -43,7 +43,7 @@ def is_made(content: Any) -> bool:
 
 
 def text_of(content: Any) -> str:
-    """Return the text of a result, where it is one text: a string, one block of text, an object's one member."""
+    """Return the text of a result, if it is one text: a string, one block of text, an object's one member."""
     if isinstance(content, list) and len(content) == 1:
         content = content[0]
         if isinstance(content, dict):

@@ -1,8 +1,8 @@
-"""Repairs what a book of messages says: the steps in their order, and the report of what they did.
+"""The repair of a book of messages: the steps in their order, and the report of their changes.
 
-Theory of operation. Results are paired with calls (`pairing`), what must not stay is taken out (`judging`), ids are
-made distinct (`naming`), results are put after their turns (`placing`), and what becomes of each message is noted
-(`writing`). From here on all shapes are one. Every step is linear.
+Theory of operation. Results are paired with calls (`pairing`), invalid parts are removed (`judging`), ids are made
+distinct (`naming`), results are put after their turns (`placing`), and the fate of each message is recorded
+(`writing`). The steps are the same for all shapes. Every step is linear.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ __all__ = ["Report", "mend"]
 
 
 class Report(msgspec.Struct, frozen=True):
-    """What a repair did; each list is a fact of its own, in the order of the input.
+    """The changes of a repair; each list is independent, in the order of the input.
 
-    Ids are those of the input; a call or result without an id goes by its name. Indices are those of the input.
+    Ids are those of the input; a call or result without an id is listed by its name. Indices are those of the input.
 
     Attributes:
         changed: whether anything was changed at all.
-        stripped_calls: ids of calls that were taken out.
-        dropped_messages: indices of messages that are not in the output, or are in the one before.
-        dropped_results: ids of results that were dropped: of stripped calls, orphans, and those that came twice.
-        synthesised: ids of calls for which a result was made that says that there is none.
-        moved: ids of calls whose results were in another place.
-        coerced: ids of calls whose arguments were brought into the form of the shape.
-        renamed: ids of calls that got another id or a name; the new id where there was none.
-        dropped_thinking: for each thought that was taken out, the index of its message.
+        stripped_calls: ids of calls that were removed.
+        dropped_messages: indices of messages that are not in the output, or were merged into the one before.
+        dropped_results: ids of results that were dropped: of stripped calls, orphans, and duplicates.
+        synthesised: ids of calls for which a result was made that states that the real one is missing.
+        moved: ids of calls whose results were misplaced.
+        coerced: ids of calls whose arguments were converted to the form of the shape.
+        renamed: ids of calls that got another id or a name; the new id if there was none.
+        dropped_thinking: for each thought that was removed, the index of its message.
         adjacent_turns: indices of messages that now follow one of the same role, and did not before.
     """
 
@@ -57,15 +57,15 @@ class Report(msgspec.Struct, frozen=True):
 
     @property
     def synthesized(self) -> list[str]:
-        """The same as `synthesised`, for those who spell it so."""
+        """An alias of `synthesised` in American spelling."""
         return self.synthesised
 
 
 def mend(book: Book, rules: Rules) -> tuple[list[Written], Report]:
-    """Repair a transcript; return what becomes of its messages, and what was done.
+    """Repair a transcript; return the messages of the output, and the report.
 
     Raises:
-        ValueError: arguments that hold themselves.
+        ValueError: arguments that contain themselves.
     """
     lines, shape = book.lines, book.shape
     orphans = pair(lines)
@@ -100,7 +100,7 @@ def _parts(lines: Iterable[Line], kind: str) -> Iterator[tuple[Line, Part]]:
 
 
 def _is_dropped(line: Line, part: Part) -> bool:
-    """Whether a result is taken out; those of the provider's tools count where they stood with the user's words."""
+    """Return whether a result was removed; results of the provider's tools count only among the user's words."""
     return part.gone and (part.kind == "result" or (part.kind == "server_result" and line.side != "model"))
 
 
@@ -109,7 +109,7 @@ def _labels(parts: Iterable[Part]) -> list[str]:
 
 
 def _drop_results(orphans: Iterable[Part], stripped: Iterable[Part]) -> None:
-    """Drop the results that answer nothing, and those of calls that are gone."""
+    """Drop the results that answer nothing, and those of removed calls."""
     for result in orphans:
         result.gone = True
     for call in stripped:
@@ -118,7 +118,7 @@ def _drop_results(orphans: Iterable[Part], stripped: Iterable[Part]) -> None:
 
 
 def _put_right(book: Book, rules: Rules) -> tuple[list[str], list[str]]:
-    """Put the calls that stay right; return which were coerced, and which got a name or an id."""
+    """Correct the remaining calls; return which were coerced, and which got a name or an id."""
     calls = [(line, part) for line, part in _parts(book.lines, "call") if part.here]
     coerced: list[str] = []
     renamed: list[str] = []

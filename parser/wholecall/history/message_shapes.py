@@ -7,7 +7,7 @@
     Ollama             {role, content, thinking?, tool_calls: [{id, function: {name, arguments: OBJECT}}]}
 
 Reasoning is sent only with calls: providers that require it do so in the middle of a turn, and some refuse it
-elsewhere. A list of calls is never empty, and `content` is null only beside calls.
+elsewhere. A list of calls is never empty, and `content` is null only next to calls.
 
 Sources: the API references of OpenAI, DeepSeek, OpenRouter, Cohere and Ollama.
 """
@@ -33,9 +33,7 @@ def chat(pieces: Sequence[Piece]) -> list[JSON]:
     if calls:
         message |= _chat_thoughts([piece for piece in pieces if isinstance(piece, ReasoningBlock)])
     if details := [copied(piece.value) for piece in pieces if isinstance(piece, OtherBlock)]:
-        message["reasoning_details"] = (
-            details  # as they came: with all their members, and those without a seal
-        )
+        message["reasoning_details"] = details  # unchanged: with all their members, including unsealed ones
     return [message | ({"tool_calls": calls} if calls else {})]
 
 
@@ -46,14 +44,14 @@ def _text(pieces: Sequence[Piece]) -> str | None:
 
 def _chat_call(call: Call) -> JSON:
     head = {**call.extra, "id": call.id}
-    head.pop("item_id", None)  # of a Responses event that came inside the stream
+    head.pop("item_id", None)  # of a Responses event inside the stream
     if call.kind == "custom":
         return {**head, "type": "custom", "custom": {"name": call.name, "input": call.arguments}}
     return {**head, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
 
 
 def _chat_thoughts(blocks: Sequence[ReasoningBlock]) -> JSON:
-    """Return the reasoning as text, and what is signed or encrypted as details."""
+    """Return the reasoning as text, and signed or encrypted reasoning as details."""
     text = "".join(block.text for block in blocks)
     details: list[JSON] = []
     spoken = ""

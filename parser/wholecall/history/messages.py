@@ -1,10 +1,9 @@
 """A turn as the messages that send it back: text, reasoning and calls in the shape of one transport.
 
-Theory of operation. `content` decides what of a turn goes back, and under which ids; a *shape* writes it.
-The table gives each transport its shape and what it can hold. A turn is kept, not rebuilt: reasoning, extra fields
-(signatures, Gemini's `extra_content`) and blocks that only the provider understands go back in their places, where
-they came from and nowhere else (quirk 96). The results of the
-calls are the caller's: they take the ids that `Encoded` gives.
+Theory of operation. `content` decides which content of a turn goes back, and under which ids; a *shape* writes it. The
+table gives each transport its shape and its capacity. A turn is kept, not rebuilt: reasoning, extra fields (signatures,
+Gemini's `extra_content`) and blocks that only the provider understands go back in their places, only to their origin
+(quirk 96). The caller supplies the results of the calls, under the ids of `Encoded`.
 """
 
 from __future__ import annotations
@@ -34,22 +33,22 @@ JSON = dict[str, Any]
 
 
 class Encoded(msgspec.Struct, frozen=True):
-    """A turn as a transport takes it back.
+    """A turn in the form in which a transport accepts it back.
 
-    Messages are typed as `Any`, so that the lists of each SDK's own messages take them.
+    Messages are typed as `Any`, so that lists of each SDK's own message types accept them.
 
     Attributes:
-        messages: what to append to the conversation, dicts: one assistant message, or (Responses, Realtime,
-            Mistral's conversations) its items; of AG-UI those of its reasoning before it. Empty if nothing
-            is left to say.
+        messages: the messages to append to the conversation, dicts: one assistant message, or (Responses, Realtime,
+            Mistral's conversations) its items; for AG-UI preceded by those of its reasoning. Empty if no content is
+            left.
         ids: the ids of the conversation with those of this turn: `ids[call.id]` is the id for the call's
             result. Give it to the next `encode_calls` of the same conversation.
-        by_index: the same by the `index` of each call that waits for a result: a drop may have no id.
+        by_index: the same ids by the `index` of each call that waits for a result: a drop may have no id.
         left_out: the calls and drops that are not in the messages; they take no result.
-        without_id: the `index` of each call that stands there without an id, as its result has to: Gemini numbers
-            nothing that the wire did not.
-        carries_on: what the next request has to have beside the messages, by the names of its members, such as
-            Anthropic's `container`; empty for most.
+        without_id: the `index` of each call in the messages without an id; its result must have none either: for Gemini
+            no id is generated.
+        carries_on: further members that the next request must have next to the messages, by name, such as Anthropic's
+            `container`; usually empty.
     """
 
     messages: list[Any]
@@ -73,14 +72,14 @@ def _any_of_them(_call: ServerToolCall) -> bool:
 
 
 class _Shape(msgspec.Struct, frozen=True):
-    """How pieces are written, and which members of the last message come from the turn."""
+    """The writer of pieces, and the members of the last message that come from the turn."""
 
     write: Callable[[Sequence[Piece]], list[JSON]]
     capacity: Capacity = Capacity()
     about: Callable[[Turn[Any]], JSON] = _nothing
 
     def messages(self, pieces: Sequence[Piece], turn: Turn[Any]) -> list[JSON]:
-        """Return the messages, none if there is nothing to say."""
+        """Return the messages, none if there is no content."""
         if not any(_says(piece, self.capacity) for piece in pieces):
             return []
         *before, last = self.write(pieces)
@@ -88,7 +87,7 @@ class _Shape(msgspec.Struct, frozen=True):
 
 
 def _says(piece: Piece, capacity: Capacity) -> bool:
-    """Whether a message can be about this alone; thoughts alone are none, but they were said."""
+    """Return whether a message can consist of this piece alone; thoughts alone are not a message, but are kept."""
     if isinstance(piece, ReasoningBlock):
         return capacity.record and bool(piece.text.strip())
     if isinstance(piece, OtherBlock):
@@ -104,7 +103,7 @@ _CONVERSE = _Shape(converse, Capacity(frozenset({"bedrock-converse", "bedrock-in
 _GEMINI = _Shape(gemini, Capacity(frozenset({"gemini", "gemini-live"}), blocks=True, made_ids=False))
 _COHERE = _Shape(cohere, Capacity(frozenset({"cohere-v2", "bedrock-invoke-cohere-v2"})))
 
-# LangChain keeps thinking as Anthropic wrote it, and its integration sends such blocks as they are.
+# LangChain keeps thinking in Anthropic's form, and its integration sends such blocks unchanged.
 _LANGCHAIN = frozenset(
     {"langchain", "langchain-events", "langchain-protocol", "anthropic", "bedrock-invoke-anthropic"}
 )
@@ -120,7 +119,7 @@ _SHAPES: Final = MappingProxyType(
         "dashscope": _Shape(chat, Capacity(frozenset({"dashscope"}))),
         "kimi": _CHAT,
         "minimax": _CHAT,
-        "mistral": _Shape(chat),  # refuses fields that it does not know, so nothing rides along
+        "mistral": _Shape(chat),  # refuses unknown fields: no further fields are sent
         "stepfun": _CHAT,
         "responses": _Shape(
             responses,
@@ -166,36 +165,36 @@ def encode_calls(
 ) -> Encoded:
     """Return the turn as messages of the transport: text, reasoning, and all calls that can go back.
 
-    Dropped calls go back with their raw text (wrapped where only an object can go), so that the model sees
-    what it wrote; they need a result like any other. Calls without a name and calls that an abort cut off are
-    left out. A free-text call goes where there are none as a call with the one member `input`.
+    Dropped calls go back with their raw text (wrapped where only an object can go), so that the model sees its own
+    text; they need a result like any other. Calls without a name and calls that an abort cut off are left out. If the
+    transport has no free-text calls, such a call becomes a call with the one member `input`.
 
-    What executes the calls of its messages gets the dropped ones where it does not: LangChain in
-    `invalid_tool_calls`, the Vercel AI SDK as parts that have failed, with their result in `errorText`.
-    Without `ids` this turn is a conversation of its own: ids that the parser made up (`call_0_0_0`), and those of
-    servers that count from the start in each turn, come again in the next one, and some providers refuse that. Over
-    several turns hand on `Encoded.ids`, or let `Conversation` do it.
+    Frameworks that execute the calls of their messages receive dropped calls in a place where they do not: LangChain in
+    `invalid_tool_calls`, the Vercel AI SDK as failed parts, with their result in `errorText`. Without `ids` this turn
+    is a separate conversation: ids that the parser generated (`call_0_0_0`), and those of servers that count from the
+    start in each turn, repeat in the next turn, and some providers refuse that. Over several turns pass on
+    `Encoded.ids`, or let `Conversation` do it.
 
-    `langchain` gives the members of an `AIMessage`: build it of them, `AIMessage(**message)`. `otel` gives an
-    entry of `gen_ai.output.messages`, a record that takes no results.
+    `langchain` gives the members of an `AIMessage`: build it with `AIMessage(**message)`. `otel` gives an entry of
+    `gen_ai.output.messages`, a record that takes no results.
 
     Args:
-        turn: the turn, usually a finished one; of a turn that goes on, what has ended so far. It speaks of one
-            choice; give `turn.choice(n)` for another one. Nothing of it is changed.
+        turn: the turn, usually a finished one; of a turn that continues, the content that has ended so far. It covers
+            one choice; give `turn.choice(n)` for another one. It is not changed.
         transport: the name of a known transport, or a `Transport` whose name has a shape.
-        on_malformed: what goes where text that is not a JSON object cannot go, see `encode_arguments`; with
-            `"omit"` such calls are left out. Under `"wrap"` the text stays bare where LangChain and
-            OpenTelemetry have a place for it.
-        strict_json_arguments: treat a string transport as strict, whatever it says itself.
+        on_malformed: the replacement of text that is not a JSON object where only an object is accepted, see
+            `encode_arguments`; with `"omit"` such calls are left out. Under `"wrap"` the text stays bare where
+            LangChain and OpenTelemetry have a place for it.
+        strict_json_arguments: treat a string transport as strict, whatever its own setting.
         ids: the ids of the conversation so far (`Encoded.ids` of its last turn); None begins one.
 
     Returns:
-        The messages, the ids for the results, and what was left out.
+        The messages, the ids for the results, and the calls left out.
 
     Raises:
         UnknownDialect: the transport's name is not known, or has no message shape.
         TypeError: `transport` or `ids` is of another type.
-        ValueError: `on_malformed` is not one of its words, or `ids` obeys another transport's rule.
+        ValueError: `on_malformed` is not one of its words, or `ids` follows another transport's rule.
     """
     target = transport_named(transport)
     shape = _shape(target)

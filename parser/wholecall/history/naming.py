@@ -1,8 +1,8 @@
 """Ids that distinguish calls: repeated ids get a new one, missing ids are made, results follow their calls.
 
-A new id fits wherever the old one did: it grows only where ids may be longer, and uses letters, digits and `_`.
-Ids of the form `functions.<name>:<n>` are counted within one answer by the models that use them, and such models
-look at them; in chat completions they stay (quirk 64).
+A new id is valid wherever the old one was: it is longer only where longer ids are allowed, and uses letters, digits and
+`_`. Ids of the form `functions.<name>:<n>` are counted within one answer by the models that use them, and such models
+read them; in chat completions they are kept (quirk 64).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _EXACT = 9
 
 
 class Ids:
-    """The ids that are taken, and new ones that are not; the same in every run."""
+    """The taken ids, and a source of new ids; deterministic."""
 
     def __init__(self, taken: Iterable[str]) -> None:
         self.taken = set(taken)
@@ -48,10 +48,10 @@ class Ids:
 
 
 def name_calls(calls: Iterable[tuple[Line, Part]], *, keep_counted: bool) -> list[str]:
-    """Give every call an id of its own, and its result the same.
+    """Give every call a unique id, and its result the same id.
 
     Returns:
-        What was renamed, by the id in the input, or by the new one where there was none.
+        The renamed calls, by the id in the input, or by the new id if there was none.
     """
     calls = list(calls)
     ids = Ids(call.id for _, call in calls if call.id)
@@ -81,7 +81,7 @@ def _alias(call: Part, ids: Ids) -> str:
 
 
 def _rename_result(call: Part) -> bool:
-    """Let the result of a call name it by its id, and where calls go by their names, by its name too."""
+    """Let the result of a call name it by its id, and by its name too if results name tools."""
     result = call.result
     if result is None:
         return False

@@ -1,13 +1,13 @@
 """Pair results with the calls that they answer.
 
 Theory of operation. Lines are read in order, each conversation (thread) of a file by itself. Calls wait under
-their id, under their name (where results may come without an id) and under their aliases. Results that follow
-each other are one *run*, and a run answers the most recent answers whose calls wait under its key, the calls of
-each in their order: so repeated ids pair by occurrence, and one lost result shifts no other. A call has at most one
-result, the first one; but a real result replaces one that was made, wherever it is. A result before its call is
-taken only if a single call has its id. All other results answer nothing.
+their id, under their name (where results may come without an id) and under their aliases. Consecutive results are one
+*run*, and a run answers the most recent answers whose calls wait under its key, the calls of each in order: repeated
+ids pair by occurrence, and one lost result does not shift others. A call has at most one result, the first one; but a
+real result replaces a made one, wherever it is. A result before its call is taken only if a single call has its id. All
+other results answer nothing.
 
-Every list is consumed from its end, so the work is linear however often an id repeats.
+Every list is consumed from its end; the work is linear however often an id repeats.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ class Group(msgspec.Struct, eq=False, gc=False):
 
 
 class Pairing:
-    """The calls that wait in one thread, and the results that found none."""
+    """The calls that wait in one thread, and the results without a call."""
 
     def __init__(self, *, by_name: bool) -> None:
-        self.by_name = by_name  # whether there are results that name no id
+        self.by_name = by_name  # whether some results name no id
         # Calls without a result, those of one answer together; answered ones are skipped when met.
         self.waiting: dict[Key, list[Group]] = {}
         self.filled: dict[Key, list[Part]] = {}  # calls whose result was made
-        self.only: dict[str, Part | None] = {}  # the call that alone has an id; None: there are several
+        self.only: dict[str, Part | None] = {}  # the only call with an id; None: there are several
         self.run: list[Part] = []
         self.results: list[Part] = []
         self.astray: list[Part] = []
-        self.refers = False  # whether calls may be where we do not see them
+        self.refers = False  # whether calls may be hidden by a reference
 
     def read(self, line: Line) -> None:
-        """Take the next line; whatever is said between results ends their run."""
+        """Read the next line; any content between results ends their run."""
         answer = line.answer or f"#{line.index}"
         for part in line.parts:
             if part.kind == "call":
@@ -74,7 +74,7 @@ class Pairing:
             self.only[call.id] = None if call.id in self.only else call
 
     def flush(self) -> None:
-        """Give the results of a run, which is over, to their calls: by the surest key first."""
+        """Assign the results of a finished run to their calls: by the surest key first."""
         left, self.run = self.run, []
         for kind in _KINDS:
             groups: dict[Key, list[Part]] = {}
@@ -90,7 +90,7 @@ class Pairing:
         self.astray += [result for result in left if not self._replaces(result)]
 
     def close(self) -> list[Part]:
-        """Return the results that answer nothing; those that came before their only call are given to it."""
+        """Return the results that answer nothing; results before their only call are assigned to it."""
         self.flush()
         for result in self.astray:
             call = self.only.get(result.id)
@@ -99,11 +99,11 @@ class Pairing:
         return [result for result in self.results if result.answers < 0 and not self._elsewhere(result)]
 
     def _elsewhere(self, result: Part) -> bool:
-        """Whether the call of a result may be behind a reference."""
+        """Return whether the call of a result may be hidden by a reference."""
         return self.refers and result.id not in self.only
 
     def _keys(self, call: Part) -> Iterable[Key]:
-        """Yield under what a call waits."""
+        """Yield the keys under which a call waits."""
         if call.id:
             yield "id", call.id
         elif call.name:
@@ -115,7 +115,7 @@ class Pairing:
             yield "any", ""
 
     def _key(self, result: Part, kind: str) -> Key:
-        """Return under what the calls wait that a result can answer; nothing waits under a key that is blank."""
+        """Return the key of the calls that a result can answer; no call waits under a blank key."""
         if kind == "id" or (kind == "alias" and result.id not in self.only):
             return kind, result.id
         if kind == "no id" and result.id not in self.only:
@@ -125,7 +125,7 @@ class Pairing:
         return kind, result.name
 
     def _answer(self, key: Key, results: list[Part]) -> list[Part]:
-        """Answer the calls under a key; return the results that are left over."""
+        """Answer the calls under a key; return the remaining results."""
         calls = _recent(self.waiting[key], len(results))
         if not self.waiting[key]:
             del self.waiting[key]
@@ -137,7 +137,7 @@ class Pairing:
         return results[len(calls) :]
 
     def _replaces(self, result: Part) -> bool:
-        """Let a real result that is left over take the place of a made one; return whether there was one."""
+        """Let a remaining real result replace a made one; return whether there was one."""
         keys = (self._key(result, kind) for kind in _KINDS) if result.real else ()
         call = next(filter(None, map(self._filled, keys)), None)
         if call is not None:

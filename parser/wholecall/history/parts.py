@@ -1,9 +1,9 @@
-"""The form into which the messages of every shape are read: lines of parts, which are edited without being changed.
+"""The common form of messages of every shape: lines of parts. Edits never change the input.
 
-Theory of operation. A *line* is one message, item or session entry; a *part* is what the repair can keep, change
-or take out of it: a text, a thought, a call, a result. A part knows the `field` of the message that its block was
-found in ("" where the message itself is the part). Nothing is ever changed in place: a part notes its edits, each of
-which makes a shallow copy of the block, and `rebuild` makes a message from the parts that are left.
+Theory of operation. A *line* is one message, item or session entry; a *part* is a piece of it that the repair can keep,
+change or remove: a text, a thought, a call, a result. A part knows the `field` of the message that holds its block (""
+where the message itself is the part). Nothing is changed in place: a part records its edits, each of which makes a
+shallow copy of the block, and `rebuild` makes a message from the remaining parts.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     # A list of messages of any type that is a dict at run time, such as a list of an SDK's `TypedDict`s.
     MessagesT = TypeVar("MessagesT", bound=Sequence[Mapping[str, Any]], default=list[dict[str, Any]])
-else:  # what only a type checker knows is the default
+else:  # only a type checker knows the default
     from typing import TypeVar
 
     MessagesT = TypeVar("MessagesT")
@@ -53,7 +53,7 @@ Kind = Literal[
 ]
 Side = Literal["model", "user", "result", "other"]
 Form = Literal["object", "string", "free", "kept", "own"]
-LEFT_ALONE: Final = frozenset[Form]({"kept", "own"})  # arguments that stay as they are
+LEFT_ALONE: Final = frozenset[Form]({"kept", "own"})  # arguments that are not changed
 Carried = Literal["absent", "null", "empty", "object", "blank", "text", "other"]
 Edit = Callable[[Message], Message]
 
@@ -74,46 +74,46 @@ SIDE = "side"
 
 
 class Places(msgspec.Struct, frozen=True):
-    """Where a block keeps what the repair reads and writes; the first path is where a missing fact is put."""
+    """The paths of the facts of a block that the repair reads and writes; a missing fact is put at the first path."""
 
     id: tuple[Path, ...]
     name: tuple[Path, ...] = ()
     arguments: tuple[Path, ...] = ()
 
 
-# Parts name their line, and results their call, by an index: so no part is in a cycle, and the collector of
-# garbage, whose work would grow with the transcript, need not know of them.
+# Parts name their line, and results their call, by an index. Therefore no part is in a cycle, and the garbage
+# collector, whose work would grow with the transcript, need not track them.
 
 
 class Part(msgspec.Struct, eq=False, gc=False):
     """A piece of a message.
 
     Attributes:
-        kind: what it is; a `blank` is a text (or a list) that holds nothing.
-        value: the block, None where only the facts are kept.
+        kind: the kind of piece; a `blank` is an empty text (or list).
+        value: the block, None if only the facts are kept.
         field: the member of the message that holds it, "" where the message itself is the part.
         listed: whether `field` is a list of blocks.
         places: where calls and results keep their id, name and arguments.
-        id, name: "" where there is none.
+        id, name: "" if there is none.
         aliases: further ids under which results may name a call.
-        arguments: of a call, as they are read; `ABSENT` where there is no such member, or only facts are kept.
-        carried: what kind of arguments a call has.
-        form: how a call's arguments are carried: an object, JSON text, free text, either of the first two as whoever
-            kept the call left it, or a form of the provider's own; the last two stay as they are.
-        scratch: members of a call that only a stream leaves.
+        arguments: of a call, as read; `ABSENT` if there is no such member, or only facts are kept.
+        carried: the kind of arguments of a call.
+        form: how a call's arguments are carried: an object, JSON text, free text, either of the first two as the call
+            was stored, or the provider's own form; the last two are not changed.
+        scratch: members of a call that only streaming leaves behind.
         anonymous: whether a call needs no id.
-        answerable: whether a result that says there is none can be made.
+        answerable: whether a result can be made that states that the real one is missing.
         real: False for a result that was made to fill a gap.
-        due: whether a call has to be answered now, whatever the caller's choice.
+        due: whether a call must be answered now, regardless of the caller's choice.
         label: how a report names the part: its id in the input, else its name.
-        row: the index of the line that it came from, -1 for a part that is new.
-        number: among the parts of that line.
-        result: of a call, what answers it.
-        answers: of a result, the index of the line of its call, -1 where it answers none.
-        gone: whether it is taken out.
+        row: the index of its original line, -1 for a new part.
+        number: its index among the parts of that line.
+        result: of a call, its result.
+        answers: of a result, the index of the line of its call, -1 if it answers none.
+        gone: whether it is removed.
         away: whether it is moved to another line.
-        edited: whether the block is another one than in the message.
-        edits: what is to be changed in the block.
+        edited: whether the block differs from the one in the message.
+        edits: the changes to make in the block.
     """
 
     kind: Kind
@@ -147,19 +147,19 @@ class Part(msgspec.Struct, eq=False, gc=False):
 
     @property
     def here(self) -> bool:
-        """Whether the part stays in its line."""
+        """True if the part stays in its line."""
         return not (self.gone or self.away)
 
     def set(self, fact: Literal["id", "name", "arguments"], to: Any) -> None:
-        """Write a fact where the block keeps it."""
+        """Write a fact at its place in the block."""
         self._edit(partial(_set, getattr(self.places, fact), to))
 
     def cut(self, path: Path) -> None:
-        """Take out what the block has at a path."""
+        """Remove the block's member at a path."""
         self._edit(partial(without, path))
 
     def become(self, to: Message) -> None:
-        """Be another block."""
+        """Replace the block."""
         self._edit(partial(_replaced, to))
 
     def _edit(self, edit: Edit) -> None:
@@ -179,17 +179,17 @@ class Line(msgspec.Struct, eq=False, gc=False):
     """One message of the input, as its shape reads it.
 
     Attributes:
-        side: who speaks: the model, the user (or anyone else who is not the model), nobody but results, or
-            `other` for an entry that is not part of the conversation.
-        parts: what the message is made of, in order.
-        stop: the provider's word on why the answer ended, None where there is none.
-        answer: what lines of one answer of the model share; `RUN` where all lines in a row are one answer, None
-            where each line is one.
-        thread: what lines of one conversation share, where a file holds several.
-        index: in the input.
-        order: what it is written from where that are not its own parts, or not in their order.
-        head: results that are put into it, after those that it begins with.
-        relocated: whether it is put after another line.
+        side: the speaker: the model, the user (or anyone else who is not the model), only results, or `other` for an
+            entry that is not part of the conversation.
+        parts: the parts of the message, in order.
+        stop: the provider's stop reason of the answer, None if there is none.
+        answer: an id shared by the lines of one answer of the model; `RUN` if all consecutive lines are one answer,
+            None if each line is one.
+        thread: an id shared by the lines of one conversation, if a file holds several.
+        index: its index in the input.
+        order: the parts from which it is written, if these are not its own parts, or not in their order.
+        head: results that are inserted, after those at its beginning.
+        relocated: whether it is moved after another line.
     """
 
     side: Side
@@ -207,33 +207,33 @@ class Line(msgspec.Struct, eq=False, gc=False):
 
     @property
     def held(self) -> list[Part]:
-        """The parts that are left: its own, and those that were put between them."""
+        """The remaining parts: its own, and those that were inserted between them."""
         if self.order is None:
             return [part for part in self.parts if part.here]
         return [part for part in self.order if not part.gone and (part.row != self.index or not part.away)]
 
     @property
     def left(self) -> list[Part]:
-        """What the message is written from."""
+        """The parts from which the message is written."""
         here = self.held
         results = next((n for n, part in enumerate(here) if part.kind not in ("result", "blank")), len(here))
         return [*here[:results], *self.head, *here[results:]]
 
     @property
     def visible(self) -> bool:
-        """Whether anything of the line is left that counts as content."""
+        """True if any remaining part of the line counts as content."""
         return bool(self.head) or any(part.kind != "blank" for part in self.held)
 
     @property
     def touched(self) -> bool:
-        """Whether the message must be written again."""
+        """True if the message must be written again."""
         if self.head or self.order is not None:
             return True
         return any(not part.here or part.edited for part in self.parts)
 
 
 def found_at(value: Message, paths: Iterable[Path]) -> Path | None:
-    """Return the first path under which `value` holds something, else the first under which it has a member."""
+    """Return the first path at which `value` has content, else the first at which it has a member."""
     known = None
     for path in paths:
         found = _follow(value, path)
@@ -254,13 +254,13 @@ def _follow(value: Any, path: Path) -> Any:
 
 
 def at(value: Message, paths: Iterable[Path]) -> Any:
-    """Return what `found_at` finds, `ABSENT` where there is nothing."""
+    """Return the value at the path of `found_at`, `ABSENT` if there is none."""
     path = found_at(value, paths)
     return ABSENT if path is None else _follow(value, path)
 
 
 def first_text(value: Message, paths: Iterable[Path]) -> str:
-    """Return the first text that is not blank, "" where there is none."""
+    """Return the first text that is not blank, "" if there is none."""
     for path in paths:
         found = _follow(value, path)
         if isinstance(found, str) and found.strip():
@@ -280,7 +280,7 @@ def first_id(value: Message, paths: Iterable[Path]) -> str:
 
 
 def put(value: Message, path: Path, to: Any) -> Message:
-    """Return a copy of `value` with `to` at `path`; only what is on the path is copied."""
+    """Return a copy of `value` with `to` at `path`; only containers on the path are copied."""
     key, rest = path[0], path[1:]
     if rest:
         inner = value.get(key)
@@ -289,7 +289,7 @@ def put(value: Message, path: Path, to: Any) -> Message:
 
 
 def without(path: Path, value: Message) -> Message:
-    """Return a copy of `value` that has nothing at `path`; only what is on the path is copied."""
+    """Return a copy of `value` without the member at `path`; only containers on the path are copied."""
     key, rest = path[0], path[1:]
     if rest:
         return {**value, key: without(rest, value[key])}
@@ -297,9 +297,9 @@ def without(path: Path, value: Message) -> Message:
 
 
 def rebuild(message: Message, parts: list[Part], left: Iterable[Part]) -> Message:
-    """Return a message made of the parts that are left; members that no part came from stay as they are.
+    """Return a message made of the remaining parts; members without a part do not change.
 
-    A list that has nothing left is removed; only `content` beside other members that count becomes None instead.
+    An empty list is removed; only `content` next to other members that count becomes None instead.
     """
     remaining = list(left)
     if any(not part.field for part in remaining):

@@ -1,15 +1,15 @@
-"""Positions of results: where they are, and where they must be, right after their turn.
+"""The positions of results: where they are, and where they must be, directly after their turn.
 
-Theory of operation. A *turn* is what is answered together: one message of the model, or a run of them where the
-shape takes those for one. After it comes its zone, which holds only results, up to the next text. A result of the
-turn that is there is in place; others are moved there, and made ones are put there. Where a shape gathers results,
-the zone is the beginning of the next message; elsewhere each result keeps a line of its own, and a line that holds
-nothing but results of the turn moves as a whole.
+Theory of operation. A *turn* is the unit that is answered together: one message of the model, or consecutive messages
+if the shape treats these as one. Its zone follows, which contains only results, up to the next text. A result of the
+turn in the zone is in place; others are moved there, and made results are put there. If a shape gathers results, the
+zone is the beginning of the next message; otherwise each result keeps a separate line, and a line that contains only
+results of the turn moves as a whole.
 
-Agents that change providers leave messages of several shapes in one list. A result keeps the form that it has: one
-that is a message of its own is never put into another, and one that is a block is never made a message.
+Agents that change providers leave messages of several shapes in one list. A result keeps its form: a result that is a
+separate message is never put into another message, and a block never becomes a message.
 
-Nothing is written here: `place` decides what goes where, `wholecall.history.writing` makes the messages.
+Nothing is written here: `place` decides the positions, `wholecall.history.writing` makes the messages.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ __all__ = ["Plan", "place"]
 
 
 class Turn(msgspec.Struct, eq=False, gc=False):
-    """What is answered together.
+    """The lines that are answered together.
 
     Attributes:
         lines: of the model.
-        end: the line after which results go: the last one of the model, or of the zone if it holds nothing else.
-        home: the message that gathers, None where the zone has none.
-        after: the message of the user that follows, whatever it holds.
-        fresh: whether nothing was said since its last line.
+        end: the line after which results go: the last line of the model, or of the zone if it contains nothing else.
+        home: the message that gathers results, None if the zone has none.
+        after: the next message of the user, whatever its content.
+        fresh: whether no message came after its last line.
     """
 
     end: Line
@@ -42,15 +42,15 @@ class Turn(msgspec.Struct, eq=False, gc=False):
 
     @property
     def calls(self) -> list[Part]:
-        """The calls that stay."""
+        """The remaining calls."""
         return [part for line in self.lines for part in line.parts if part.here and part.kind == "call"]
 
 
 class Plan(msgspec.Struct, eq=False):
-    """What goes where.
+    """The positions of moved and made results.
 
     Attributes:
-        put_after: by the index of a line, what is put after it: lines of the input and messages that are new.
+        put_after: by the index of a line, the items put after it: lines of the input and new messages.
         moved: the calls whose results were not in place.
         made: the calls whose results are made.
     """
@@ -60,11 +60,11 @@ class Plan(msgspec.Struct, eq=False):
     made: list[Part] = []
 
     def put(self, end: Line, item: Line | Message) -> None:
-        """Put something after a line, and after what was put there before."""
+        """Put an item after a line, and after the items already put there."""
         self.put_after.setdefault(end.index, []).append(item)
 
     def relocate(self, line: Line, end: Line) -> None:
-        """Put a line after another one, with all that is in it."""
+        """Put a line after another line, with all its content."""
         for part in line.parts:
             part.away = False
         line.relocated = True
@@ -72,7 +72,7 @@ class Plan(msgspec.Struct, eq=False):
 
 
 class Zones:
-    """The turns of all lines, and the results that stand in place."""
+    """The turns of all lines, and the results that are in place."""
 
     def __init__(self, shape: Shape, n_lines: int) -> None:
         self.shape = shape
@@ -82,7 +82,7 @@ class Zones:
         self._open: dict[str, Turn] = {}  # by thread
 
     def read(self, line: Line) -> None:
-        """Take the next line that is left."""
+        """Read the next remaining line."""
         turn = self._open.get(line.thread)
         if line.side == "model":
             if turn is None or not self._goes_on(turn, line):
@@ -119,7 +119,7 @@ class Zones:
 
 
 def place(book: Book, *, fill: bool) -> Plan:
-    """Find a place for every result that has none; with `fill`, make those that are missing."""
+    """Find a place for every misplaced result; with `fill`, make the missing results."""
     zones = Zones(book.shape, len(book.lines))
     for line in book.lines:
         if line.visible:
@@ -134,7 +134,7 @@ def place(book: Book, *, fill: bool) -> Plan:
 
 
 def _homeless(turn: Turn, zones: Zones, book: Book, plan: Plan, fill: bool) -> list[Part]:
-    """Return the results of a turn that have to be put somewhere."""
+    """Return the results of a turn that must be placed."""
     results: list[Part] = []
     for call in turn.calls:
         result = call.result
@@ -155,7 +155,7 @@ def _homeless(turn: Turn, zones: Zones, book: Book, plan: Plan, fill: bool) -> l
 
 
 def _gather(turn: Turn, results: list[Part], book: Book, plan: Plan) -> None:
-    """Put results into the one next message: that which holds some, else the first that holds nothing else."""
+    """Put results into the one next message: the message that has some, else the first that has only results."""
     lines = book.lines
     for whole in (part for part in results if not part.field):
         plan.relocate(lines[whole.row], turn.end)
@@ -174,7 +174,7 @@ def _gather(turn: Turn, results: list[Part], book: Book, plan: Plan) -> None:
 
 
 def _line_up(turn: Turn, results: list[Part], book: Book, plan: Plan) -> None:
-    """Put results after the turn, each in its own line if that holds nothing else."""
+    """Put results after the turn, each in its own line if that contains nothing else."""
     lines, end = book.lines, turn.end
     donors = _donors(results, lines)
     for result in results:
@@ -188,7 +188,7 @@ def _line_up(turn: Turn, results: list[Part], book: Book, plan: Plan) -> None:
 
 
 def _donors(results: list[Part], lines: list[Line]) -> dict[int, None]:
-    """Return the lines of which nothing is left but some of these results, by their index; none that the model said."""
+    """Return the lines, by index, of which only some of these results are left; no lines of the model."""
     rows = dict.fromkeys(part.row for part in results if part.row >= 0 and lines[part.row].side != "model")
     going = set(map(id, results))
     return {

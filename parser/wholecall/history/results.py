@@ -1,10 +1,10 @@
 """The results of a turn's calls as the messages that follow it, and whole conversations.
 
-Theory of operation. A provider wants one result for each call that stands in the history, under the id that the call
-has there. So what `encode_calls` writes decides what is answered: the same ids, the same transports. Calls that were
-executed take the caller's results. Dropped ones are answered with what was wrong with them, unless the caller has
-something else to say. How one result looks is in `output.results`; the table here says which of these a transport
-takes, and how a turn's results stand together: each a message of its own, or all in one.
+Theory of operation. A provider requires one result for each call in the history, under the id that the call has there.
+Therefore the messages of `encode_calls` decide which calls are answered: the same ids, the same transports. Executed
+calls get the caller's results. Dropped calls are answered with their error, unless the caller gives another result.
+`output.results` has the form of one result; the table here states which form a transport takes, and how a turn's
+results are grouped: each as a separate message, or all in one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = ["Conversation", "Results", "encode_results"]
 JSON = dict[str, Any]
 Results = Mapping[
     Any, object
-]  # what tools gave, by the call's id (or index): text, a JSON value, or an exception
+]  # tool results, by the call's id (or index): text, a JSON value, or an exception
 
 
 def _each(results: list[JSON]) -> list[JSON]:
@@ -42,22 +42,22 @@ def _each(results: list[JSON]) -> list[JSON]:
 
 
 def _in(member: str, role: str = "user") -> Callable[[list[JSON]], list[JSON]]:
-    """Return what puts all results into one message."""
+    """Return a function that puts all results into one message."""
     return lambda results: [{"role": role, member: results}]
 
 
 def _with_ids(results: list[JSON]) -> list[JSON]:
-    """Return AG-UI's messages, which have ids of their own."""
+    """Return AG-UI's messages, which have their own ids."""
     return [{"id": f"{result['toolCallId']}/result", **result} for result in results]
 
 
 class _Carrier(NamedTuple):
-    """How a transport takes results.
+    """The form in which a transport takes results.
 
     Attributes:
-        dialect: in whose words.
+        dialect: the dialect of the results.
         together: makes messages of a turn's results.
-        kinds: whether calls of other kinds than functions are answered in words of their own.
+        kinds: whether calls of kinds other than functions have separate forms of results.
     """
 
     dialect: str
@@ -108,24 +108,24 @@ def encode_results(
 ) -> list[Any]:
     """Return the messages that answer the calls of a turn: after those of `encode_calls`, under the same ids.
 
-    Calls that were dropped and stand in the history are answered with what was wrong with them (`describe()`).
+    Dropped calls in the history are answered with their error (`describe()`).
 
     Args:
         turn: the turn, as given to `encode_calls`.
-        results: what the tools gave, by the call's `id`, or by its `index`: text, a JSON value, or an exception,
-            which says why there is no result. Dropped calls need none.
+        results: the tools' results, by the call's `id`, or by its `index`: text, a JSON value, or an exception, which
+            states why there is no result. Dropped calls need none.
         transport: as given to `encode_calls`, like the other options.
         on_malformed: see `encode_calls`.
         strict_json_arguments: see `encode_calls`.
-        ids: see `encode_calls`; not those that it returned for this turn.
+        ids: see `encode_calls`; not the ids that it returned for this turn.
 
     Returns:
         The messages to append, dicts: one for each result, or one with all of them (Anthropic, Converse, Gemini).
 
     Raises:
-        ValueError: a call has no result, or a result no call; the message names the ids.
+        ValueError: a call has no result, or a result has no call; the message names the ids.
         UnknownDialect: the transport's name is not known, or takes no results as messages.
-        TypeError: a result is nothing that JSON has.
+        TypeError: a result is not a JSON value.
     """
     target = transport_named(transport)
     carrier = _CARRIERS.get(meant(target.name, _CARRIERS) or "")
@@ -146,7 +146,7 @@ def _messages(carrier: _Carrier, answers: list[Answer]) -> list[JSON]:
 
 
 def _answers(turn: Turn[Any], results: Results, encoded: Encoded, *, kinds: bool = False) -> list[Answer]:
-    """Return the results of the calls that stand in the history, in their order."""
+    """Return the results of the calls in the history, in their order."""
     groups: tuple[Sequence[CallEvent], ...] = turn.calls, turn.custom_calls, turn.builtin_calls, turn.dropped
     events = {event.index: event for group in groups for event in group}
     calls = [events[index] for index in sorted(encoded.by_index)]
@@ -174,7 +174,7 @@ def _answers(turn: Turn[Any], results: Results, encoded: Encoded, *, kinds: bool
     ]
 
 
-_NONE: Final = object()  # no result of the caller's
+_NONE: Final = object()  # no result from the caller
 
 
 def _answer(call: CallEvent, id: str | None, output: object, *, kinds: bool) -> Answer:
@@ -200,8 +200,8 @@ class Conversation(msgspec.Struct):
         transport: the name of a known transport, or a `Transport`.
         on_malformed, strict_json_arguments: see `encode_calls`.
         ids: the ids of the conversation so far.
-        carries_on: what the next request has to have beside the messages, by the names of its members, such as
-            Anthropic's `container`; empty for most.
+        carries_on: further members that the next request must have next to the messages, by name, such as Anthropic's
+            `container`; usually empty.
     """
 
     transport: str | Transport
@@ -212,10 +212,10 @@ class Conversation(msgspec.Struct):
 
     @classmethod
     def after(cls, messages: Iterable[object], transport: str | Transport, **options: Any) -> Self:
-        """Return the conversation that goes on after messages that there are: its ids collide with none of theirs.
+        """Return a conversation that continues existing messages: its ids do not collide with theirs.
 
         Args:
-            messages: the conversation so far, dicts of whatever shape, such as those of a stored session.
+            messages: the conversation so far, dicts of any shape, such as those of a stored session.
             transport: the name of a known transport, or a `Transport`.
             options: `on_malformed` and `strict_json_arguments`.
 
@@ -225,14 +225,14 @@ class Conversation(msgspec.Struct):
         return cls(transport, ids=CallIds.after(messages, transport_named(transport).ids), **options)
 
     def add(self, turn: Turn[Any], results: Results = MappingProxyType({})) -> list[Any]:
-        """Return the messages that a turn adds, dicts: what the model said, then the results of its calls.
+        """Return the messages that a turn adds, dicts: the model's message, then the results of its calls.
 
         Args:
             turn: the finished turn; a choice of it is `turn.choice(n)`.
             results: see `encode_results`.
 
         Raises:
-            ValueError, UnknownDialect, TypeError: see `encode_results`; the conversation stays as it was.
+            ValueError, UnknownDialect, TypeError: see `encode_results`; the conversation does not change.
         """
         encoded = encode_calls(
             turn,

@@ -1,9 +1,9 @@
-"""Results of the provider's own tools that stand with the user's words, where no provider takes them.
+"""Results of the provider's own tools among the user's words, where no provider accepts them.
 
-Theory of operation. A provider that ran a tool tells the call and its result in its own message. Hosts that sort blocks
-by type put that result beside those of the client's tools. It comes back behind its call; where the call has a result,
-or is not there, it goes. What the model's own messages hold is left alone: a call may still run, and a result may follow
-in a later message.
+Theory of operation. A provider that executed a tool writes the call and its result in its own message. Hosts that sort
+blocks by type put that result next to those of the client's tools. It is moved back after its call; if the call has a
+result, or is missing, it is removed. The content of the model's own messages is not changed: a call may still run, and
+a result may follow in a later message.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ __all__ = ["bring_back"]
 
 
 class _Call(msgspec.Struct, eq=False, gc=False):
-    """A call of the provider's, and what answers it.
+    """A call of the provider, and its results.
 
     Attributes:
-        line: that holds the call.
+        line: the line of the call.
         part: the call.
-        own: whether the model's messages hold its result.
+        own: whether the model's messages contain its result.
         astray: its results among the user's words.
     """
 
@@ -34,10 +34,10 @@ class _Call(msgspec.Struct, eq=False, gc=False):
 
 
 def bring_back(lines: Iterable[Line]) -> list[Part]:
-    """Put results of the provider's tools that stand among the user's words behind their calls, or take them out.
+    """Move results of the provider's tools from the user's words to their calls, or remove them.
 
     Returns:
-        Those that were put behind their calls.
+        The results that were moved to their calls.
     """
     calls, early = _read(lines)
     for part in early:
@@ -56,10 +56,10 @@ def bring_back(lines: Iterable[Line]) -> list[Part]:
 
 
 def _read(lines: Iterable[Line]) -> tuple[list[_Call], list[Part]]:
-    """Return the calls in their order, each with its results, and the results of none; an id means its last call."""
+    """Return the calls in order, with their results, and the results without a call; an id means its last call."""
     calls: list[_Call] = []
     last: dict[tuple[str, str], _Call] = {}
-    early: dict[tuple[str, str], list[Part]] = {}  # results that came before any call of theirs
+    early: dict[tuple[str, str], list[Part]] = {}  # results that came before their call
     for line, part in ((one, held) for one in lines for held in one.parts):
         key = line.thread, part.id
         if part.kind == "server_call":
@@ -73,7 +73,7 @@ def _read(lines: Iterable[Line]) -> tuple[list[_Call], list[Part]]:
 
 
 def _hold(line: Line, results: dict[int, Part]) -> None:
-    """Let a line hold results behind its calls, which are named by their identity."""
+    """Put results into a line after its calls, which are named by their identity."""
     order: list[Part] = []
     for part in line.parts:
         order.append(part)

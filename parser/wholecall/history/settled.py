@@ -1,11 +1,11 @@
 """Settled messages: the beginning of a sound list, which a repair of the grown list need not read again.
 
-Theory of operation. An agent repairs its messages before each request, and has added a few since the last one. A
-*settled* beginning of a sound list ends before an answer of the model, with each of its calls answered in it: what
-comes later can neither answer nor continue anything there. If the next list begins with the same objects, only what
-follows is read and repaired, as a list of its own. Where that is sound, begins with an answer, and has no id of the
-beginning, the whole is sound, and the beginning grows. In any other case the whole list is read again: so the result is
-always that of a repair that knows nothing.
+Theory of operation. An agent repairs its messages before each request, and has added only a few since the last one. A
+*settled* beginning of a sound list ends before an answer of the model, with each of its calls answered in it: later
+messages can neither answer nor continue anything there. If the next list begins with the same objects, only the rest is
+read and repaired, as a separate list. If the rest is sound, begins with an answer, and has no id of the beginning, the
+whole is sound, and the beginning grows. In any other case the whole list is read again: the result is always that of a
+full repair.
 
     user, [assistant calls c1, result c1], [assistant calls c2, result c2], assistant calls c3
     ------------------- settled -------------------------------------------
@@ -39,11 +39,11 @@ class Settled(msgspec.Struct, frozen=True, eq=False):
     """The settled beginning of a list of messages.
 
     Attributes:
-        rules: by which it is sound.
+        rules: the rules by which it is sound.
         asked: the shape that the caller named.
-        shape: by which it was read.
-        messages: the messages themselves, which are never changed.
-        seen: what they show of their shape.
+        shape: the shape by which it was read.
+        messages: the messages themselves, never changed.
+        seen: the evidence of their shape.
         labels: ids and aliases of their calls, and names of their answers.
     """
 
@@ -55,7 +55,7 @@ class Settled(msgspec.Struct, frozen=True, eq=False):
     labels: frozenset[str] = frozenset()
 
     def grown(self, messages: Sequence[Any], rules: Rules, asked: str) -> Optional[Settled]:
-        """Return what is settled of a sound list that begins with this, None where the whole list has to be read."""
+        """Return the settled part of a sound list that begins with this, None if the whole list must be read."""
         n = len(self.messages)
         if (self.rules, self.asked) != (rules, asked) or len(messages) < n or not n:
             return None
@@ -67,7 +67,7 @@ class Settled(msgspec.Struct, frozen=True, eq=False):
         return _extended(self, book)
 
     def _read(self, rest: Sequence[Any]) -> Book | None:
-        """Read the messages behind, None if they are refused, or show that all are of another shape."""
+        """Read the following messages; None if they are refused, or show that all are of another shape."""
         if not all(isinstance(message, dict) for message in rest):
             return None
         try:
@@ -77,7 +77,7 @@ class Settled(msgspec.Struct, frozen=True, eq=False):
         return Book(rest, shape) if shape is self.shape else None
 
     def _goes_on(self, lines: Sequence[Line]) -> bool:
-        """Whether messages begin with an answer, and name nothing of what is settled."""
+        """Return whether messages begin with an answer, and name nothing in the settled beginning."""
         if not lines:
             return True
         first = lines[0]
@@ -86,13 +86,13 @@ class Settled(msgspec.Struct, frozen=True, eq=False):
 
 
 def settle(book: Book, rules: Rules, asked: str) -> Settled:
-    """Return what is settled of a list that needed no repair."""
+    """Return the settled beginning of a list that needed no repair."""
     nothing = Settled(rules, asked, book.shape)
     return _extended(nothing, book) if _is_plain(book.lines) else nothing
 
 
 def _extended(before: Settled, book: Book) -> Settled:
-    """Return what is settled of sound messages and of those before them."""
+    """Return the settled beginning of sound messages and those before them."""
     n = _n_closed(book.lines)
     if not n:
         return before
@@ -106,15 +106,15 @@ def _extended(before: Settled, book: Book) -> Settled:
 
 
 def _is_plain(lines: Iterable[Line]) -> bool:
-    """Whether all is one conversation, and no call may stand behind a reference."""
+    """Return whether all lines are one conversation, and no call may be hidden by a reference."""
     threads = {line.thread for line in lines if line.side != "other"}
     return threads <= {""} and not any(part.kind == "reference" for line in lines for part in line.parts)
 
 
 def _n_closed(lines: Sequence[Line]) -> int:
-    """Return how many lines there are before the last answer at which no call is open, 0 where there is none."""
+    """Return how many lines there are before the last answer at which no call is open, 0 if there is none."""
     found = 0
-    latest = -1  # the last line of a result of the calls so far; beyond all lines where one has none
+    latest = -1  # the last line of a result of the calls so far; beyond all lines if one has none
     for index, line in enumerate(lines):
         before = lines[index - 1].side if index else "other"
         if line.side == "model" and line.visible and before in ("user", "result") and latest < index:
@@ -126,7 +126,7 @@ def _n_closed(lines: Sequence[Line]) -> int:
 
 
 def _labels(lines: Iterable[Line]) -> set[str]:
-    """Return by what later messages could name calls and answers of these."""
+    """Return the labels by which later messages could name calls and answers of these lines."""
     labels: set[str] = set()
     for line in lines:
         if line.answer and not _RUN.fullmatch(line.answer):
@@ -138,7 +138,7 @@ def _labels(lines: Iterable[Line]) -> set[str]:
 
 
 def _named(lines: Sequence[Line], *, counted: bool) -> set[str]:
-    """Return what messages name; not the ids that models count within each answer, where these stay."""
+    """Return the labels that messages name, without the ids that models count within each answer if these are kept."""
     parts = [part for line in lines for part in line.parts]
     own = {part.id for part in parts if counted and part.kind == "call" and is_counted(part.id, part.name)}
     return _labels(lines).union(part.id for part in parts if part.kind == "result") - own

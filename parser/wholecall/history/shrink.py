@@ -1,16 +1,15 @@
-"""Shortens old arguments: long strings are cut inside the text, and valid JSON stays valid JSON.
+"""The shortening of old arguments: long strings are cut inside the text, and valid JSON stays valid JSON.
 
 Theory of operation. Nothing is decoded and dumped again: `spans` finds the strings of the text, `leaves` cuts
-them, and the new spellings are spliced in. So every number keeps its spelling, keys keep their order and their
-repeats, and a text that needs no cut is the same object. A cut that would not make the text shorter, in
-characters and in UTF-8 bytes, is not made; therefore shrinking twice is shrinking once.
+them, and the new spellings are spliced in. Therefore every number keeps its spelling, keys keep their order and
+repetitions, and a text that needs no cut is the same object. A cut that would not make the text shorter, in characters
+and in UTF-8 bytes, is not made; therefore shrinking twice is shrinking once.
 
-With a budget (`max_bytes`) more is done, one step after the other, until the text fits: all long strings are
-cut to one common length, the greatest that fits; then, with all of them as short as they can be, the middles of
-long arrays give way to one marker, again down to the greatest common number of items that fits. Both numbers
-are found by bisection. Keys are never cut.
+With a budget (`max_bytes`) further steps follow until the text fits: all long strings are cut to one common length, the
+greatest that fits; then, with all strings as short as possible, one marker replaces the middle of each long array,
+again down to the greatest common number of items that fits. Both numbers are found by bisection. Keys are never cut.
 
-A dict goes the same way through its JSON text, and the cuts are then made in a copy.
+A dict is shrunk through its JSON text in the same way; the cuts are then made in a copy.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ class Shrunk(msgspec.Struct, Generic[A], frozen=True):
     Attributes:
         text: the arguments, text for text and dict for dict; the same object if nothing changed.
         changed: whether anything was cut.
-        valid: whether the arguments are strict JSON. It speaks of grammar alone: repeated keys and numbers of
-            any size are JSON. Invalid ones come back as they were; `encode_arguments` can wrap them.
+        valid: whether the arguments are strict JSON, by grammar alone: repeated keys and numbers of any size are JSON.
+            Invalid arguments are returned unchanged; `encode_arguments` can wrap them.
         elided: the decoded characters of strings that are missing, and the characters of JSON text of
             missing array items.
         fits: whether the arguments have at most `max_bytes` (dicts: as compact JSON); True without a budget.
@@ -68,25 +67,25 @@ def shrink_arguments(
     protect: Collection[str] = (),
     max_bytes: int | None = None,
 ) -> Shrunk[A]:
-    """Return the arguments with long strings cut; what was valid JSON stays valid, and nothing gets longer.
+    """Return the arguments with long strings cut; valid JSON stays valid, and no text gets longer.
 
-    A cut string keeps its beginning, the marker, and its end if `tail` says so. A text that is one string is
-    never cut: it may hold encoded arguments.
+    A cut string keeps its beginning, the marker, and its end if `tail` is given. A text that is one string is never
+    cut: it may hold encoded arguments.
 
     Args:
         raw: argument text, or an object; it is not changed.
-        max_leaf: decoded characters that a string keeps.
-        threshold: texts of at most so many characters are left alone (dicts: as compact JSON), unless they
-            miss the budget.
-        marker: what replaces the text that was cut.
+        max_leaf: the number of decoded characters that a string keeps.
+        threshold: texts of at most this many characters are not changed (dicts: as compact JSON), unless they exceed
+            the budget.
+        marker: the replacement of the text that was cut.
         tail: decoded characters to keep at the end of a string, out of `max_leaf`.
         protect: keys below which, at any depth, nothing is cut.
         max_bytes: UTF-8 bytes that the arguments should have at most; strings may then be cut below
             `max_leaf`, and arrays lose their middles.
 
     Raises:
-        TypeError: `raw` is neither text nor a dict, a dict holds what JSON does not know, or `protect` is
-            one string.
+        TypeError: `raw` is neither text nor a dict, a dict contains a value that JSON lacks, or `protect` is one
+            string.
         ValueError: a negative number, a `tail` above `max_leaf`, or a marker with a lone surrogate.
     """
     options = _options(max_leaf, threshold, marker, tail, protect, max_bytes)
@@ -131,7 +130,7 @@ class _Options(NamedTuple):
         return self.max_bytes is None or size <= self.max_bytes
 
     def tail_of(self, keep: int) -> int:
-        """Return how much of a string that keeps so many characters is at its end: the same part of all."""
+        """Return how many of `keep` kept characters are at a string's end: the same share for all strings."""
         return self.tail if keep >= self.max_leaf else self.tail * keep // self.max_leaf
 
 
@@ -148,7 +147,7 @@ def _options(
 
 
 class _Plan:
-    """What becomes of a text.
+    """The planned changes of a text.
 
     Attributes:
         text: the new text.
@@ -173,7 +172,7 @@ class _Plan:
 
 
 def _plan(text: str, options: _Options) -> _Plan | None:
-    """Return what is to be cut of the text; None if it is not JSON."""
+    """Return the cuts to make in the text; None if it is not JSON."""
     spans = read_spans(text, options.protect)
     if spans is None:
         return None
@@ -210,7 +209,7 @@ def _spliced(text: str, pieces: list[tuple[int, int, str]]) -> str:
 
 
 def _cut_strings(plan: _Plan, spans: Spans, options: _Options) -> None:
-    text, least = plan.text, len(options.marker.spelled)  # what is no longer than the marker stays
+    text, least = plan.text, len(options.marker.spelled)  # strings no longer than the marker stay
     leaves = [
         Leaf(text, string.number, string.start + 1, string.end - 1, options.marker)
         for string in spans.strings
@@ -242,7 +241,7 @@ _ENDS = 2  # items that every array keeps: its first and its last
 
 
 class _Middle(NamedTuple):
-    """The items of an array that go: their range, and that of their text."""
+    """The items of an array to remove: their range, and that of their text."""
 
     number: int
     first: int
@@ -268,7 +267,7 @@ def _cut_arrays(plan: _Plan, spans: Spans, options: _Options) -> None:
 
 
 def _middles(text: str, spans: Spans, keep: int, marker: str) -> Iterator[_Middle]:
-    """Yield what goes if every array keeps so many items, in order of the arrays' beginnings."""
+    """Yield the items to remove if every array keeps `keep` items, in order of the arrays' beginnings."""
     around: list[_Middle] = []  # those that have not ended yet, the innermost last
     for array in spans.arrays:
         if len(array.starts) <= keep:
@@ -276,7 +275,7 @@ def _middles(text: str, spans: Spans, keep: int, marker: str) -> Iterator[_Middl
         while around and around[-1].end <= array.starts[0]:
             around.pop()
         if around and around[-1].start <= array.starts[0]:
-            continue  # it goes with an array around it
+            continue  # it is removed with an array around it
         first, last = keep - keep // 2, len(array.starts) - keep // 2
         middle = _Middle(array.number, first, last, array.starts[first], array.ends[last - 1])
         if _gains(text, middle, marker) and not spans.is_protected(middle.start, middle.end):
@@ -293,7 +292,7 @@ def _gains(text: str, middle: _Middle, marker: str) -> bool:
 
 
 class _Open:
-    """An open container: the range of its items that go, and the number of the next one."""
+    """An open container: the range of its items to remove, and the number of the next item."""
 
     __slots__ = ("at", "first", "last")
 
@@ -302,10 +301,10 @@ class _Open:
 
 
 def _replayed(plan: _Plan, value: object) -> Iterator[Step]:
-    """Yield the steps of the value with the cuts of its text made."""
+    """Yield the steps of the value with the cuts of its text applied."""
     n_strings = n_arrays = 0
     stack = [_Open()]
-    hidden = 0  # containers that are open within what goes
+    hidden = 0  # open containers within a removed item
     for kind, item in walk(value):
         if kind in ("}", "]"):
             stack.pop()

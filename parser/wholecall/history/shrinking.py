@@ -1,9 +1,8 @@
-"""Shortens transcripts: the arguments of old calls are shrunk, and nothing else is changed.
+"""The shortening of transcripts: the arguments of old calls are shrunk, and nothing else is changed.
 
-Theory of operation. The messages are read through the view of their shape, as for a repair; of each call but the
-last ones the arguments go through `shrink_arguments`, text as text and objects as objects. Calls, ids and results
-stay where they are, and what was not shrunk is the same object as before. What a repair would change is not
-changed here.
+Theory of operation. The messages are read through the view of their shape, as for a repair; the arguments of each call
+but the last ones go through `shrink_arguments`, text as text and objects as objects. Calls, ids and results stay in
+place, and messages without shrunk arguments are the same objects as before. Nothing is repaired here.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ __all__ = ["ShrunkTranscript", "shorten", "shrink_transcript"]
 
 
 class ShrunkTranscript(msgspec.Struct, Generic[MessagesT], frozen=True):
-    """A transcript whose old calls are short; ids are those of the input, or names where there is none.
+    """A transcript whose old calls are short; ids are those of the input, or names if there is none.
 
     Attributes:
-        messages: the input itself if nothing was shrunk, else a new list (a tuple for a tuple), of the type that the
-            input has.
+        messages: the input itself if nothing was shrunk, else a new list (a tuple for a tuple), of the same type as the
+            input.
         changed: whether anything was shrunk.
         shrunk: the calls whose arguments were.
-        invalid: the old calls whose arguments are not JSON: they stay as they are, for `repair_transcript`.
-        elided: characters that are missing, as `Shrunk.elided` counts them.
+        invalid: the old calls whose arguments are not JSON: they are not changed, `repair_transcript` handles them.
+        elided: the number of missing characters, as in `Shrunk.elided`.
         fits: whether the arguments of each old call have at most `max_bytes`; True without a budget.
     """
 
@@ -65,25 +64,24 @@ def shrink_transcript(
 ) -> ShrunkTranscript[MessagesT]:
     """Shrink the arguments of all calls of a transcript but the last ones; nothing is changed in place.
 
-    Free text (of custom tools) and what the provider's own tools take are left alone. Shrinking what was shrunk
+    Free text (of custom tools) and the arguments of the provider's own tools are not changed. A second shrinking
     changes nothing.
 
     Args:
         messages: requests' messages or items, or the decoded lines of a session file, as dicts.
-        keep_recent: how many calls at the end of the transcript stay as they are.
-        max_leaf: decoded characters that a string keeps.
-        threshold: arguments of at most so many characters are left alone.
-        marker: what replaces the text that was cut.
+        keep_recent: the number of calls at the end of the transcript that are not changed.
+        max_leaf: the number of decoded characters that a string keeps.
+        threshold: arguments of at most this many characters are not changed.
+        marker: the replacement of the text that was cut.
         tail: decoded characters to keep at the end of a string, out of `max_leaf`.
         protect: keys below which nothing is cut.
         max_bytes: UTF-8 bytes that the arguments of each call should have at most.
         shape: as in `repair_transcript`.
 
     Raises:
-        TypeError: `messages` is not a list or tuple, or something in it is not a dict; what `shrink_arguments`
-            raises.
-        UnknownDialect: as of `repair_transcript`.
-        ValueError: `keep_recent` is negative, the shape is not known; what `shrink_arguments` raises.
+        TypeError: `messages` is not a list or tuple, or something in it is not a dict; also as in `shrink_arguments`.
+        UnknownDialect: as in `repair_transcript`.
+        ValueError: `keep_recent` is negative, the shape is not known; also as in `shrink_arguments`.
     """
     if keep_recent < 0:
         raise ValueError("keep_recent is a number of calls, and cannot be negative")
@@ -96,7 +94,7 @@ def shrink_transcript(
         protect=protect,
         max_bytes=max_bytes,
     )
-    shrink("")  # a mistake shows, whether or not there is a call
+    shrink("")  # an invalid option raises even if there is no call
     book = read_book(messages, shape)
     shorter = shorten(book, keep_recent, shrink)
     if not shorter.calls:
@@ -109,10 +107,10 @@ def shrink_transcript(
 
 
 class Shorter(msgspec.Struct, eq=False):
-    """What became shorter in a book.
+    """The shortened parts of a book.
 
     Attributes:
-        calls: those whose arguments were shrunk.
+        calls: the calls whose arguments were shrunk.
         invalid, elided, fits: as in `ShrunkTranscript`.
     """
 
@@ -122,9 +120,9 @@ class Shorter(msgspec.Struct, eq=False):
     fits: bool = True
 
     def pages(self, book: Book) -> Iterator[int | Message]:
-        """Yield the messages, of those that are as they were their index.
+        """Yield the messages; for unchanged messages their index.
 
-        Of those that hold a shrunk call only the member that holds it is written.
+        In messages with a shrunk call only the member that contains it is written.
         """
         fields: dict[int, set[str]] = {}
         for call in self.calls:

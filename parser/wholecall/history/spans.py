@@ -1,12 +1,10 @@
-"""Finds the strings and arrays of a strict JSON text.
+"""The strings and arrays of a strict JSON text.
 
-Theory of operation. One table lists which token may come in which state; any other is not JSON. All that RFC 8259
-allows passes, including what a verdict on arguments would refuse: repeated keys, numbers of any size, lone
-surrogates, any depth. Open containers are on a stack, so nothing recurses, and
-each token is looked at once.
+Theory of operation. One table lists which token may come in which state; any other is not JSON. All RFC 8259 text
+passes, even if a verdict on arguments would refuse it: repeated keys, numbers of any size, lone surrogates, any depth.
+Open containers are on a stack, therefore nothing recurses, and each token is examined once.
 
-A value below a protected key is passed over; its place is remembered, so that an array that holds it is
-left whole.
+A value below a protected key is skipped; its place is recorded, so that an array that contains it is not cut.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ __all__ = ["Array", "Spans", "String", "read_spans"]
 
 
 class String(NamedTuple):
-    """A string value: its number among all of them, and the range of its token, quotes included."""
+    """A string value: its number among all strings, and the range of its token, quotes included."""
 
     number: int
     start: int
@@ -31,7 +29,7 @@ class String(NamedTuple):
 
 
 class Array:
-    """An array: its number among all of them, and the ranges of its items, which are some."""
+    """An array: its number among all arrays, and the ranges of its items, at least one."""
 
     __slots__ = ("ends", "number", "starts")
 
@@ -42,31 +40,31 @@ class Array:
 
 
 class Spans:
-    """What of a text may be shortened.
+    """The parts of a text that may be shortened.
 
     Attributes:
         strings: the string values that are neither the whole text nor protected, in order.
-        arrays: where they were asked for, those that are not protected and have more than two items, in
-            order of their beginnings.
+        arrays: if requested, the arrays that are not protected and have more than two items, in order of their
+            beginnings.
     """
 
     def __init__(self) -> None:
         self.strings: list[String] = []
         self.arrays: list[Array] = []
-        self._protected: list[int] = []  # where protected keys stand
+        self._protected: list[int] = []  # the places of protected keys
 
     def protect(self, place: int) -> None:
         """Remember a protected key; places come in order."""
         self._protected.append(place)
 
     def is_protected(self, start: int, end: int) -> bool:
-        """Whether a protected key is in the range."""
+        """Return whether a protected key is in the range."""
         at = bisect_left(self._protected, start)
         return at < len(self._protected) and self._protected[at] < end
 
 
 def read_spans(text: str, protect: Container[str] = (), *, arrays: bool = False) -> Spans | None:
-    """Return where the strings (and, if asked for, the arrays) stand; None if the text is not strict JSON."""
+    """Return the places of the strings (and, if requested, the arrays); None if the text is not strict JSON."""
     reader = _Reader(text, protect, arrays=arrays)
     if not reader.read():
         return None
@@ -74,7 +72,7 @@ def read_spans(text: str, protect: Container[str] = (), *, arrays: bool = False)
     return reader.spans
 
 
-# What follows a value, by the state in which it came. A state names the open container, and what came last.
+# The state after a value, by the state before it. A state names the open container, and the last token.
 _AFTER: Final = {"start": "end", "{:": "{v", "[": "[v", "[,": "[v"}
 _NEXT: Final = {("{v", ","): "{,", ("[v", ","): "[,", ("{k", ":"): "{:"}
 _KEY: Final = frozenset({"{", "{,"})
@@ -86,7 +84,7 @@ _ILLEGAL = re.compile(r"[\\\x00-\x1f]")
 
 
 def _is_strict(string: str) -> bool:
-    """Whether a closed string is JSON: in double quotes, with legal escapes, without control characters."""
+    """Return whether a closed string is JSON: in double quotes, with legal escapes, without control characters."""
     rest = ESCAPE.sub("", string) if "\\" in string else string
     return string[0] == '"' and not _ILLEGAL.search(rest)
 
@@ -108,11 +106,11 @@ class _Reader:
         self._state = "start"
         self._stack = [_Open("start", False, None)]
         self._n_strings = self._n_arrays = 0
-        self._guarded = False  # the value that comes next is protected
+        self._guarded = False  # the next value is protected
 
     def read(self) -> bool:
         """Read all of the text; return whether it is strict JSON."""
-        # Not an attribute: a reader that holds its own methods is freed late, and its text with it.
+        # Not an attribute: a reader that refers to its own methods is freed late, and its text with it.
         steps: dict[str, Callable[[Token], bool]] = {
             "string": self._string,
             "word": self._word,
@@ -166,7 +164,6 @@ class _Reader:
         return True
 
     def _value(self, start: int, end: int) -> None:
-        """Take a whole value."""
         self._begin(start)
         self._end(self._state, end)
 

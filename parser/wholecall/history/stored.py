@@ -1,12 +1,12 @@
-"""The calls of a transcript as it holds them: what was called, with which text, and whether a result follows.
+"""The calls of a transcript as stored: the called tool, the argument text, and whether a result follows.
 
-Theory of operation. Nothing is repaired here, and nothing is judged anew: which messages are one answer, which result
-answers which call, and whether a call of a turn that was cut or aborted may be incomplete is decided by what repairs
-transcripts. What speaks against a call before its text is read is noted as a reason; the text is judged by whoever asks.
+Theory of operation. Nothing is repaired or judged anew here: the repair of transcripts decides which messages are one
+answer, which result answers which call, and whether a call of a cut or aborted turn may be incomplete. An objection to
+a call before its text is read is recorded as a reason; the caller judges the text.
 
-Where a transcript carries arguments as text, that is the text of the model, so far as anybody knows. Where it carries an
-object, the model's text is gone: there the object is written anew. An object whose only member is the wrapper of
-malformed text is that text, as whoever dropped the call has kept it.
+If a transcript carries arguments as text, this is taken as the model's text. If it carries an object, the model's text
+is lost: the object is serialised again. An object whose only member is the wrapper of malformed text is read as that
+text, which was kept when the call was dropped.
 """
 
 from __future__ import annotations
@@ -35,24 +35,25 @@ _KINDS: dict[str, Kind] = {
     "own": "builtin",
 }
 _CALLS = frozenset({"call", "server_call"})
-# The members by which items say what they ask for, where that is not one text.
+# The members that contain an item's request, if that is not one text.
 _ASKED = ("action", "queries", "code", "arguments", "operation", "input", "actions")
 _NAMESPACES = ("namespace", "toolset_name")
 _WRAPPER = Transport("object", "object").wrapper
 
 
 class Stored(msgspec.Struct, frozen=True):
-    """A call that a transcript holds.
+    """A stored call of a transcript.
 
     Attributes:
         index: its number among the calls of its answer.
-        kind: who runs it, and in what form its arguments come.
-        id, name, namespace: None where there is none. A builtin's name is its kind.
+        kind: its executor, and the form of its arguments.
+        id, name, namespace: None if there is none. A builtin's name is its kind.
         text: of the arguments.
-        is_own: whether that is the text that the transcript carries, and not an object that was written anew.
-        ended: how the turn ended, as far as `parse_arguments` wants to know it.
-        reason: what speaks against the call whatever its text says.
-        answered: whether a result follows that was not made to fill a gap; None where no result is told apart.
+        is_own: whether that is the text in the transcript, not a serialised object.
+        ended: how the turn ended, in the terms of `parse_arguments`.
+        reason: the objection to the call, independent of its text.
+        answered: whether a result follows that was not made to fill a gap; None if made results cannot be
+            distinguished.
     """
 
     index: int
@@ -71,14 +72,14 @@ class Stored(msgspec.Struct, frozen=True):
 
 
 class StoredAnswer(msgspec.Struct, frozen=True):
-    """What the model said in one go.
+    """One answer of the model.
 
     Attributes:
         first: the index of its first message.
         last: the index of its last message.
         calls: in order.
-        reason: why it ended, None where nobody said so.
-        provider_reason: the word for that in the transcript.
+        reason: why it ended, None if that is not stated.
+        provider_reason: the transcript's word for that reason.
     """
 
     first: int
@@ -92,7 +93,7 @@ def stored_answers(book: Book) -> Iterator[StoredAnswer]:
     """Yield the answers of the model, in the order in which they began.
 
     Args:
-        book: of which nothing was repaired yet.
+        book: the messages, not yet repaired.
 
     Raises:
         BadRecording: a message cannot be read again.
@@ -112,7 +113,7 @@ def stored_answers(book: Book) -> Iterator[StoredAnswer]:
 
 
 def _is_call(part: Part) -> bool:
-    """Whether a part is a call, whoever runs it; items that the server runs have a name."""
+    """Return whether a part is a call of client or server; items that the server executes have a name."""
     return part.kind in _CALLS or (part.kind == "other" and part.name != "")
 
 
@@ -154,7 +155,7 @@ def _answered(part: Part, served: set[str]) -> bool | None:
 
 
 def _against(call: Part, stop: Stop, last: bool, book: Book) -> DropReason | None:
-    """Return what speaks against a call before its text; a repair takes such calls out, or gives them a name."""
+    """Return the objection to a call before its text is read; a repair removes such calls, or names them."""
     if stop == "aborted":
         return "aborted"
     if not call.name:
@@ -193,7 +194,7 @@ def _text(part: Part, kind: Kind, block: dict[str, Any]) -> tuple[str, bool]:
 
 
 def _written(value: Any) -> str:
-    """Return a value as JSON; what JSON has no word for (NaN) is one that no parser takes."""
+    """Return a value as JSON; values that JSON lacks (NaN) become text that no parser accepts."""
     try:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except RecursionError:

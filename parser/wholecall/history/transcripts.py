@@ -1,11 +1,11 @@
-"""Repairs transcripts: what an aborted, cut or careless turn left that no provider accepts.
+"""The repair of transcripts: remains of an aborted, cut or careless turn that no provider accepts.
 
 Theory of operation. A transcript is read through the view of its shape (`wholecall.history.shapes`) into lines of
-parts (`book`), the lines are repaired (`mending`), and only what was changed is written again. A message that needs
-nothing is the same object as before, and so is a list of such messages.
+parts (`book`), the lines are repaired (`mending`), and only changed messages are written again. A message that needs no
+repair is the same object as before, and so is a list of such messages.
 
-Only transcripts are repaired here; the text of arguments is never repaired, only brought into the form that the
-shape needs.
+Only transcripts are repaired here; the text of arguments is never repaired, only converted to the form that the shape
+needs.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ __all__ = ["Repaired", "Report", "new_messages", "read_book", "repair_transcript
 
 
 class Repaired(msgspec.Struct, Generic[MessagesT], frozen=True):
-    """A transcript that can be sent, and what was done for that.
+    """A transcript that can be sent, and the report of its repair.
 
     Attributes:
-        messages: the input itself if nothing had to be changed, else a new list (a tuple for a tuple), of the type
-            that the input has.
-        report: what was done.
-        settled: what the next repair need not read of the messages, if it is given this (`after=`).
+        messages: the input itself if nothing had to be changed, else a new list (a tuple for a tuple), of the same type
+            as the input.
+        report: the changes.
+        settled: the messages that the next repair need not read, if it is given this object (`after=`).
     """
 
     messages: MessagesT
@@ -55,29 +55,29 @@ def repair_transcript(
     shape: ShapeName = "auto",
     after: Repaired[Any] | None = None,
 ) -> Repaired[MessagesT]:
-    """Make a transcript one that providers take: every call answered once, in its place, and nothing empty.
+    """Make a transcript acceptable to providers: every call answered once, in its place, and nothing empty.
 
     Aborted turns lose their calls and thoughts and keep their text; turns cut for length lose the calls that may
-    be incomplete. Results go with their calls, come back to them, or are made. Nothing is changed in place, and
-    repairing what was repaired changes nothing.
+    be incomplete. Results are removed with their calls, moved back to them, or made. Nothing is changed in place, and a
+    second repair changes nothing.
 
     Args:
-        messages: requests' messages or items, or the decoded lines of a session file: a list or tuple of dicts, of
-            whatever type, as `list[openai.types.chat.ChatCompletionMessageParam]`.
+        messages: requests' messages or items, or the decoded lines of a session file: a list or tuple of dicts, of any
+            type, as `list[openai.types.chat.ChatCompletionMessageParam]`.
         unanswered: `"synthesise"` makes a result for each call that lacks one; `"keep"` leaves such calls, for a
             host that repairs before its last results exist.
-        nameless: what happens to calls without a name that were not answered: `"strip"` takes them out,
-            `"rename"` names them `invalid_tool_call`. Those that were answered are renamed.
-        aborted: what stays of a turn that was aborted or failed: `"keep_text"` or nothing (`"drop_turn"`).
-        names: the tools that there are. Given, calls of others that were not answered are taken out.
+        nameless: the treatment of unanswered calls without a name: `"strip"` removes them, `"rename"` names them
+            `invalid_tool_call`. Answered ones are renamed.
+        aborted: the kept part of a turn that was aborted or failed: `"keep_text"` or nothing (`"drop_turn"`).
+        names: the existing tools. If given, unanswered calls of other tools are removed.
         strict_json_arguments: whether argument text that is not a JSON object is wrapped in one, for servers that
             read it. Otherwise text is sent as it was stored.
-        shape: of the messages, where it cannot be seen from them: `"chat-completions"`, `"responses"`,
-            `"anthropic"`, `"gemini"`, `"bedrock-converse"`, `"ollama"`, `"mistral-conversations"`, `"langchain"`,
-            `"ag-ui"`, `"vercel-ui"`, or the session files of `"pi"`, `"claude-code"`, `"codex"`.
-        after: what this function returned for the same conversation before it grew. Messages that were sound then, and
-            with which this list begins (the same objects), are not read again; the result is the same. Whoever changes
-            a message in place leaves it out.
+        shape: of the messages, if they do not show it: `"chat-completions"`, `"responses"`, `"anthropic"`, `"gemini"`,
+            `"bedrock-converse"`, `"ollama"`, `"mistral-conversations"`, `"langchain"`, `"ag-ui"`, `"vercel-ui"`, or the
+            session files of `"pi"`, `"claude-code"`, `"codex"`.
+        after: the return value for the same conversation before it grew. Messages that were sound then, and with which
+            this list begins (the same objects), are not read again; the result is the same. Omit it if a message was
+            changed in place.
 
     Returns:
         The repaired list, or the input itself, and a report.
@@ -85,7 +85,7 @@ def repair_transcript(
     Raises:
         TypeError: `messages` is not a list or tuple, or something in it is not a dict.
         UnknownDialect: `shape` is `"auto"`, and no known shape has messages like these, or they are a record.
-        ValueError: an option that is not one, or arguments that hold themselves.
+        ValueError: an unknown option value, or arguments that contain themselves.
     """
     rules = _rules(unanswered, nameless, aborted, names, strict_json_arguments)
     known = after.settled if after is not None else None
@@ -102,7 +102,7 @@ def repair_transcript(
 
 
 def new_messages(messages: MessagesT, made: list[Any]) -> MessagesT:
-    """Return what was made of messages, in a tuple if they were in one."""
+    """Return the new messages, in a tuple if the input was one."""
     return cast("MessagesT", tuple(made) if isinstance(messages, tuple) else made)
 
 

@@ -1,14 +1,14 @@
 """Rules of each transport for calls that go back: the carrier of arguments, strictness, allowed ids.
 
-Theory of operation. A transport is a way back into a provider's request, or into the messages of a framework, and has
-the name of the dialect of its answers; `otel` is the way into telemetry. It carries the arguments of a call as a
-*string* (JSON text inside JSON) or as an *object*. A string transport is lenient unless `strict_json_arguments` says otherwise: text that is not JSON
-goes back as it came. Strict ones refuse it, with an error that every later turn of the conversation meets
-again, so there it is wrapped; so it is on object transports, where text has no place. `{}` in the place of
-lost arguments would be a lie (quirk 84).
+Theory of operation. A transport is a path back into a provider's request, or into the messages of a framework, and has
+the name of the dialect of its answers; `otel` is the path into telemetry. It carries the arguments of a call as a
+*string* (JSON text inside JSON) or as an *object*. A string transport is lenient unless `strict_json_arguments` says
+otherwise: text that is not JSON goes back unchanged. Strict transports refuse it, with an error that repeats in every
+later turn of the conversation; there it is wrapped. It is also wrapped on object transports, which do not accept text.
+`{}` in place of lost arguments would be false (quirk 84).
 
 ==========================  =============================================================================
-rule of ids                 what the transport accepts
+rule of ids                 accepted ids
 ==========================  =============================================================================
 ``any``                     any text
 ``openai40``                up to 40 characters
@@ -18,7 +18,7 @@ rule of ids                 what the transport accepts
 ``kimi``                    any text, but the model knows its calls by ``functions.name:number``
 ==========================  =============================================================================
 
-Sources: the API references of the providers, and the errors that they answer with (quirks 64, 65 and 75).
+Sources: the API references of the providers, and their error responses (quirks 64, 65 and 75).
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ IdRule = Literal["any", "openai40", "anthropic", "mistral9", "responses", "kimi"
 
 
 class Transport(msgspec.Struct, frozen=True):
-    """How calls go back to a provider.
+    """The rules by which calls go back to a provider.
 
     Attributes:
-        name: the dialect whose requests take them; it also decides the shape of `encode_calls`.
+        name: the dialect whose requests accept them; it also decides the shape of `encode_calls`.
         carries: whether arguments are JSON text in a `"string"`, or an `"object"`.
-        strict_json_arguments: whether a string has to be the text of an object. MiniMax and StepFun refuse
-            any other; so do servers that decode the history for a chat template.
-        wrapper: the key under which text that is not an object goes, where only an object can.
-        ids: which ids are accepted, see above.
+        strict_json_arguments: whether a string must be the text of an object. MiniMax and StepFun refuse any other
+            text; so do servers that decode the history for a chat template.
+        wrapper: the key under which text that is not an object is wrapped, where only an object is accepted.
+        ids: the rule for accepted ids, see above.
 
     Raises:
         ValueError: `carries` or `ids` is not one of their words, or `wrapper` is empty.
@@ -76,7 +76,7 @@ TRANSPORTS: Final = _table(
     Transport("chat-completions", "string", ids="openai40"),
     Transport("bedrock-invoke-chat-completions", "string", ids="openai40"),
     Transport("dashscope", "string"),
-    # Profiles of chat completions: providers that speak it, and refuse what others take.
+    # Profiles of chat completions: providers that speak it, but refuse some content that others accept.
     Transport("kimi", "string", ids="kimi"),
     Transport("minimax", "string", strict_json_arguments=True, ids="openai40"),
     Transport("mistral", "string", ids="mistral9"),
@@ -107,7 +107,7 @@ TRANSPORTS: Final = _table(
 
 
 def transport_named(transport: str | Transport) -> Transport:
-    """Return the transport of this name, or of what people call it; a `Transport` is its own answer.
+    """Return the transport of this name or common alias; a `Transport` is returned unchanged.
 
     Raises:
         UnknownDialect: no transport has this name.

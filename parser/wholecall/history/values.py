@@ -1,8 +1,8 @@
 """JSON values as Python holds them, walked without recursion: checked, copied, dumped.
 
 Theory of operation. `walk` turns a value into a series of steps, in the order of its JSON text; `built` and
-`dumped` make a new value and a text of such steps. Nothing here is recursive, so no depth is too large, and what
-cannot be JSON is refused where it is found.
+`dumped` make a new value and a text from such steps. Nothing here is recursive, therefore no depth is too large. Values
+that cannot be JSON are refused where they are found.
 
 ====================  =================================================
 step                  its item
@@ -32,10 +32,10 @@ def walk(value: object) -> Iterator[Step]:
     """Yield the steps of a value; tuples are arrays.
 
     Raises:
-        TypeError: a value or a key of a type that JSON does not have.
-        ValueError: NaN, an infinity, or a container that holds itself.
+        TypeError: a value or a key of a type that JSON lacks.
+        ValueError: NaN, an infinity, or a container that contains itself.
     """
-    path: set[int] = set()  # the containers that are open
+    path: set[int] = set()  # the open containers
     steps: list[Step] = [("", value)]
     while steps:
         kind, item = steps.pop()
@@ -68,7 +68,7 @@ def _enter(container: object, path: set[int]) -> None:
 
 
 def _members(kind: str, container: Any) -> list[Step]:
-    """Return what follows the beginning of a container, its end included."""
+    """Return the steps after the beginning of a container, its end included."""
     if kind == "[":
         return [*(("", item) for item in container), ("]", container)]
     steps: list[Step] = []
@@ -102,7 +102,7 @@ def built(steps: Iterable[Step]) -> Any:
 
 
 def copied(value: Any) -> Any:
-    """Return a copy that shares no dict and no list with the value; raises what `walk` raises."""
+    """Return a copy that shares no dict and no list with the value; raises as `walk` does."""
     return built(walk(value))
 
 
@@ -110,8 +110,8 @@ def dumped(value: object) -> str:
     r"""Return compact JSON text: non-ASCII kept, lone surrogates as `\udXXX`.
 
     Raises:
-        TypeError: a value or a key of a type that JSON does not have.
-        ValueError: NaN, an infinity, a container that holds itself, or an integer that is too long.
+        TypeError: a value or a key of a type that JSON lacks.
+        ValueError: NaN, an infinity, a container that contains itself, or an integer that is too long.
     """
     pieces: list[str] = []
     follows = False  # whether a value comes before, so that a comma is needed

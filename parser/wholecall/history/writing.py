@@ -1,9 +1,8 @@
-"""The repaired list: which messages are kept as they are, which are written again, and how entries are linked.
+"""The repaired list: unchanged messages, rewritten messages, and links between entries.
 
-Theory of operation. What becomes of each message is noted, and the message itself is made only when it is asked for:
-one that was not changed is what it was before. Where the entries of a file refer to each other, the
-children of a removed entry become those of the entry before it, and what is put after an entry comes between it and
-its children.
+Theory of operation. The fate of each message is recorded, and the message itself is made only on request; an unchanged
+message is the same object as before. If the entries of a file refer to each other, the children of a removed entry
+become those of the entry before it, and entries put after an entry come between it and its children.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ class Written(msgspec.Struct, eq=False, gc=False):
     """A message of the output.
 
     Attributes:
-        line: where it came from, None for a new one.
-        made: a message that is new, None for one of a line.
-        put_after: the line after which it was put, None for one that was not moved.
-        links: the members that name other entries, where they change.
+        line: its original line, None for a new message.
+        made: the new message, None for the message of a line.
+        put_after: the line after which it was put, None if it was not moved.
+        links: the changed members that name other entries.
     """
 
     line: Line | None
@@ -39,12 +38,12 @@ class Written(msgspec.Struct, eq=False, gc=False):
 
     @property
     def rewritten(self) -> bool:
-        """Whether it is not what it was."""
+        """True if its content changed."""
         return self.line is None or self.links is not None or self._touched
 
     @property
     def changed(self) -> bool:
-        """Whether it is not what it was, or not where it was."""
+        """True if its content or position changed."""
         return self.put_after is not None or self.rewritten
 
     @property
@@ -52,7 +51,7 @@ class Written(msgspec.Struct, eq=False, gc=False):
         return self.line is not None and self.line.side != "other" and self.line.touched
 
     def message(self, book: Book) -> Message:
-        """Return what it is now."""
+        """Return the message of the output."""
         if self.line is None:
             message = self.made or {}
         elif self._touched:
@@ -81,7 +80,7 @@ def write(book: Book, plan: Plan) -> list[Written]:
 
 
 def _joined(output: Iterable[Written], joins: Callable[[Line, Line], bool]) -> Iterator[Written]:
-    """Yield the messages, of those that have to be one the first, with all that they hold."""
+    """Yield the messages; of messages that must be joined only the first, with the content of all."""
     last: dict[str, Line | None] = {}
     for item in output:
         line, near = item.line, item.line or item.put_after
@@ -95,7 +94,7 @@ def _joined(output: Iterable[Written], joins: Callable[[Line, Line], bool]) -> I
 
 
 def _absorb(line: Line, after: Line) -> None:
-    """Put all that a line holds behind what another holds."""
+    """Append the content of a line to that of another."""
     if line.order is None or line.head:
         line.order, line.head = line.left, ()
     line.order += after.left
@@ -105,7 +104,7 @@ def _absorb(line: Line, after: Line) -> None:
 
 
 def pages(book: Book, output: Iterable[Written]) -> Iterator[int | Message]:
-    """Yield the messages of the output, of those that are as they were their index in the input."""
+    """Yield the messages of the output; for unchanged messages their index in the input."""
     for item in output:
         same = item.line is not None and not item.rewritten
         yield item.line.index if same and item.line else item.message(book)
@@ -142,7 +141,7 @@ def _relink(book: Book, output: list[Written], links: Links) -> None:
 
 
 class _Taken:
-    """The ids of all entries, of which there are many, and which are rarely asked for: as their sorted hashes."""
+    """The ids of all entries, as sorted hashes: they are many, and rarely looked up."""
 
     def __init__(self, ids: Iterable[str]) -> None:
         self._hashes = array("q", sorted(map(hash, ids)))
@@ -156,7 +155,7 @@ class _Taken:
         return id in self._made or self._hashes[place : place + 1] == array("q", [hash(id)])
 
     def add(self, id: str) -> None:
-        """Note an id that was made."""
+        """Add a generated id."""
         self._made.add(id)
 
 
@@ -171,7 +170,7 @@ def _named(message: Message, member: str) -> str | None:
 
 
 def _chain(put: Iterable[Written], taken: _Taken, book: Book, links: Links) -> dict[str, str]:
-    """Chain what was put after each line; return the end of each chain by the id of that line."""
+    """Chain the messages put after each line; return the end of each chain by the id of that line."""
     tails: dict[str, str] = {}
     for number, item in enumerate(put):
         assert item.put_after is not None
@@ -190,7 +189,7 @@ def _chain(put: Iterable[Written], taken: _Taken, book: Book, links: Links) -> d
 def _linked(
     message: Message, gone: dict[str | None, str | None], tails: dict[str, str], links: Links
 ) -> Message:
-    """Return the members of an entry that must name other entries than they do."""
+    """Return the members of an entry that must name other entries than before."""
     changed = {
         name: target
         for name in links.others
@@ -206,10 +205,10 @@ def _linked(
 
 
 def _resolve(id: str | None, gone: dict[str | None, str | None]) -> str | None:
-    """Return the nearest entry before that is still there, and remember it for all that were passed."""
+    """Return the nearest remaining entry before, and remember it for all entries passed."""
     passed: dict[str, None] = {}
     while id is not None and id in gone:
-        if id in passed:  # entries that name each other in a circle have nobody before them
+        if id in passed:  # entries in a reference cycle have no entry before them
             id = None
             break
         passed[id] = None

@@ -1,17 +1,18 @@
-"""Accounts for text without an owner at the end of its choice: some of it was told again, under labels or in order.
+"""Accounts for text without an owner at the end of its choice: some of it is repeated, under labels or in order.
 
 Theory of operation. Text that no label and no order gave to a call is kept by strays (see `claims`), and the calls that
-could lack it are `unowned`. Servers that leave out labels tell most texts several times, so what came is held against
-what calls were told whole:
+could lack it are `unowned`. Servers that leave out labels send most texts several times, so the texts are compared with
+those of calls that came whole:
 
-* a done event without labels is that of the call whose text it repeats. Those that are left are those of the open calls
-  that are left and began before it, in their order, where no other reading exists: there are as many of each, each text
-  fits its call, another order would give the same calls (of one name, or with one text), and all pieces have an owner
-  then. Such calls are flagged as `bound_by_order`, unless there is only one;
-* pieces without labels are those of a call that was told whole and that had no pieces under labels.
+* a done event without labels is that of the call whose text it repeats. Remaining done events belong to the remaining
+  open calls that began before them, in their order, if no other reading exists: there are as many of each, each text
+  fits its call, another order would give the same calls (of one name, or with one text), and all pieces then have an
+  owner. Such calls are flagged as `bound_by_order`, unless there is only one;
+* pieces without labels are those of a call that came whole and that had no pieces under labels.
 
 Each call accounts for one stray of each kind. A stray that was accounted for vanishes. If all were, no call lacks text,
-except one that was not told whole and has the text of a stray: that may be another one's, and its own be lost.
+except a call that did not come whole and has the text of a stray: that text may be another call's, and its own may be
+lost.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ _MOST = 64  # calls of a choice, strays among them, that are compared with each 
 
 
 def account(choice: Choice, *, ended: bool) -> None:
-    """Let those strays of a choice vanish that its calls account for; `ended` means that nothing more of it can come."""
+    """Let those strays of a choice vanish that its calls account for; `ended` means that no more of it can come."""
     if not choice.strays or choice.overflow is not None or len(choice.calls) > _MOST:
         return
     strays = [call for call in choice.calls if call.stray and not call.is_over]
     if any(stray.size and stray.restated is not None for stray in strays):
-        return  # pieces that a done event does not go on with: more was lost
+        return  # pieces that a done event does not continue: more was lost
     calls = [call for call in choice.calls if call.slotted and not call.stray and call.echo is None]
     places = {call: place for place, call in enumerate(choice.calls)} if ended and not choice.lost else None
     told, owned = _accounts([stray for stray in strays if stray.phantom], calls, places)
@@ -49,7 +50,7 @@ def account(choice: Choice, *, ended: bool) -> None:
                 call.flags.add("bound_by_order")
             advance(choice, call, "whole", (text_of(stray), DONE))
     for stray in (*told, *owned):
-        stray.stray = False  # what stays is a phantom, which no event reports
+        stray.stray = False  # the rest is a phantom, which no event reports
     if not any(stray.stray for stray in strays):
         choice.strays.clear()
         for call in calls:
@@ -68,16 +69,16 @@ def _accounts(
     left = [stray for stray in dones if stray not in told]
     bound = _in_order(left, [call for call in calls if call not in told.values()], places) if places else {}
     if bound:
-        # The pieces of a call without any other text are told whole by its done event.
+        # The pieces of a call without any other text are repeated whole by its done event.
         owned = _pairs(pieces, [*whole, *(stray for stray, call in bound.items() if not call.size)])
         if len(owned) == len(pieces):
             return told | bound, owned
-    again = _pairs(left, [call for call in calls if call.rank == DONE])  # whose done event came before
+    again = _pairs(left, [call for call in calls if call.rank == DONE])  # its done event came before
     return told | again, _pairs(pieces, whole)
 
 
 def _pairs(strays: list[Call], calls: list[Call]) -> dict[Call, Call]:
-    """Return the call of the same text for each stray that has one, each call once; first those that were told whole."""
+    """Return the call of the same text for each stray that has one, each call once; first the calls that came whole."""
     left = sorted(calls, key=lambda call: -call.rank)
     pairs: dict[Call, Call] = {}
     for stray in strays:
@@ -114,5 +115,5 @@ def _in_order(dones: list[Call], calls: list[Call], places: dict[Call, int]) -> 
 
 
 def _fits(stray: Call, call: Call) -> bool:
-    """Return whether a done event can be a call's: its text goes on with the pieces that came."""
+    """Return whether a done event can be a call's: its text continues the pieces that came."""
     return call.block and call.kind == stray.kind and (call.blank or text_of(stray).startswith(text_of(call)))

@@ -1,8 +1,9 @@
-"""The text of an answer that was asked for as a value, and what it has to be.
+"""The text of an answer that was requested as a value, and the type of that value.
 
-Theory of operation. Nothing is done while text arrives: an answer takes the text that its choice has when the turn ends, or
-when the text is to be forgotten (`gather`). The answer is the last message: text before a call, or before another message
-of the same turn, is none of it once more text has come. Reasoning is no text. What becomes of an answer is in `answers`.
+Theory of operation. Nothing is done while text arrives: an answer takes the text that its choice has when the turn
+ends, or when the text is to be forgotten (`gather`). The answer is the last message: text before a call, or before
+another message of the same turn, is not part of it once more text has come. Reasoning is not text. The result of an
+answer is decided in `answers`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ __all__ = ["Answer", "OutputWanted"]
 
 
 class OutputWanted:
-    """What an answer has to be: `check` is None for any JSON; `is_live`: its progress is reported."""
+    """The type of an answer: `check` is None for any JSON; `is_live`: its progress is reported."""
 
     __slots__ = ("check", "is_live")
     DERIVED: ClassVar = frozenset(__slots__)  # of the caller's
@@ -33,14 +34,14 @@ class OutputWanted:
 
 
 class Answer:
-    """What is known of one answer.
+    """The state of one answer.
 
     Attributes:
         is_refused: the wire calls text of it a refusal.
         is_spoilt: bytes of the turn's text were not UTF-8.
         is_over: a call or another message began since its last text: more text begins it anew.
         is_full: it is beyond `Limits.max_arguments_bytes`; only its beginning is kept.
-        said: what became of it, None before its turn has ended, and where there is no answer.
+        said: its result, None before its turn has ended, and where there is no answer.
     """
 
     is_refused: bool
@@ -67,18 +68,18 @@ class Answer:
         return "".join(self._parts)
 
     def give(self) -> str:
-        """Return the text, which is needed no more."""
+        """Return the text, and forget it."""
         text = self.text
         self._parts.clear()
         return text
 
     def end_message(self) -> bool:
-        """Note that what comes next is another message; return whether text of this one was there."""
+        """Note that another message comes next; return whether this message had text."""
         self.is_over = True
         return bool(self._parts)
 
     def gather(self, text: str, places: Sequence[tuple[int, tuple[str, int]]], limits: Limits) -> None:
-        """Take the text that came since, from all of it and the places of calls and reasoning in it."""
+        """Take the new text, given all of the text and the places of calls and reasoning in it."""
         at = self._n_taken
         for place, (what, _) in places[self._n_places :]:
             if what == "call":
@@ -89,7 +90,7 @@ class Answer:
         self._n_taken, self._n_places = len(text), len(places)
 
     def forget(self) -> None:
-        """Note that the text and the places will begin anew; what was taken stays."""
+        """Note that the text and the places will begin anew; text that was taken stays."""
         self._n_taken = self._n_places = 0
 
     def _add(self, text: str, limits: Limits) -> None:

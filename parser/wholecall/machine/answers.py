@@ -1,9 +1,9 @@
-"""Judge the answer that was asked for as a value, at the end of its turn.
+"""Judges the answer that was requested as a value, at the end of its turn.
 
-Theory of operation. An answer is complete when the wire says that its turn is, never because its text happens to parse; so a turn that was cut,
-failed or just stopped has none, and no policy changes that. A turn that ended in calls for the client, or that goes on in
-the next one, has no answer yet: neither an `Output` nor an `OutputDropped`. What the wire calls a refusal, or withholds, is
-`refused` and is never read.
+Theory of operation. An answer is complete when the wire says that its turn is, never because its text happens to parse.
+Therefore a turn that was cut, failed or just stopped has none, and no policy changes that. A turn that ended in calls
+for the client, or that continues in the next turn, has no answer yet: neither an `Output` nor an `OutputDropped`. An
+answer that the wire calls a refusal, or withholds, is `refused` and is never read.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["answer_of", "begin_message", "conclude", "spoil", "type_answer_anew"
 
 
 def answer_of(choice: Choice) -> Answer | None:
-    """Return the answer of a choice with its text so far, None if nobody asked for a value."""
+    """Return the answer of a choice with its text so far, None if no value was requested."""
     answer = choice.answer
     if answer is not None:
         answer.gather(choice.text.text, choice.places, choice.limits)
@@ -48,7 +48,7 @@ def spoil(choice: Choice) -> None:
 
 
 def conclude(choice: Choice, ended: Ended) -> None:
-    """Say what became of the answer of a choice whose turn has ended, and whose calls have their verdicts."""
+    """Set the result of the answer of a choice whose turn has ended, and whose calls have their verdicts."""
     answer, wanted = answer_of(choice), choice.wanted
     if answer is None or wanted is None:
         return
@@ -81,7 +81,7 @@ def type_answer_anew(choice: Choice) -> None:
 
 
 def _has_none_yet(choice: Choice, answer: Answer) -> bool:
-    """Return whether the turn ended in calls for the client, or goes on in the next one."""
+    """Return whether the turn ended in calls for the client, or continues in the next turn."""
     if any(isinstance(event, EXECUTABLE) and event.index not in choice.cancelled for event in choice.emitted):
         return True
     if _is_refused(choice, answer, "clean"):
@@ -92,7 +92,7 @@ def _has_none_yet(choice: Choice, answer: Answer) -> bool:
     )
 
 
-# What speaks against an answer before its text is read, by precedence.
+# Objections to an answer before its text is read, by precedence.
 
 
 def _is_refused(choice: Choice, answer: Answer, _: Ended) -> bool:

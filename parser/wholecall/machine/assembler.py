@@ -1,17 +1,17 @@
 """From deltas to events: passes each delta of a stream to the choice that it belongs to.
 
-Theory of operation. A stream consists of turns, a turn of choices, a choice of calls. A dialect turns each frame of
-the wire into deltas, and the `Assembler` takes these one after another and collects the events that follow. A delta
-that belongs to a choice goes to `routes`, which finds its call. Deltas that concern a turn or the whole stream are
-handled in the base class (`turns`) and here: usage counts, calls that are taken back, and faults, which may leave a
-hole, that is, argument text that was lost. Nothing here parses argument text.
+Theory of operation. A stream consists of turns, a turn of choices, a choice of calls. A dialect turns each frame of the
+wire into deltas, and the `Assembler` takes these one after another and collects the events that follow. A delta that
+belongs to a choice goes to `routes`, which finds its call. Deltas that concern a turn or the whole stream are handled
+in the base class (`turns`) and here: usage counts, calls that are taken back, and faults, which may leave a hole, that
+is, argument text that was lost. Nothing here parses argument text.
 
 Most deltas of a stream are fragments of one call in a row. They take a short way, the hot path (`_take_at_once`): if
 the call is in the choice's table of hot calls, if no fragment can begin an object longer than the text so far, and if
 the budget has room, the fragments are appended as one text and emitted as they came. All others are taken one by one
 (`_route`), which puts the call back on the hot path if it can.
 
-Not handled here: framing, dialects and their detection (see `wholecall.stream`), and what an argument text means (see
+Not handled here: framing, dialects and their detection (see `wholecall.stream`), and the meaning of argument text (see
 `wholecall.arguments`).
 """
 
@@ -88,7 +88,7 @@ _AFTERTHOUGHTS = (
 
 
 class Assembler(Turns):
-    """Turns the deltas of one stream into events."""
+    """The assembler, which turns the deltas of one stream into events."""
 
     DERIVED: ClassVar = frozenset(["_last", "_last_call", "_said", "_to_event"])
 
@@ -102,7 +102,8 @@ class Assembler(Turns):
         wanted: OutputWanted | None = None,
     ) -> None:
         super().__init__(policy, limits, tools, pieces=pieces, wanted=wanted)
-        # What the last pieces were of, while nothing else came; their call, or else their text and what tells it.
+        # The target of the last pieces, while nothing else came; their call, or else their text and the function that
+        # reports it.
         self._last: Piecewise | None = None
         self._last_call: Call | None = None
         self._said = SaidText()
@@ -114,7 +115,7 @@ class Assembler(Turns):
         return False
 
     def keep(self) -> None:
-        """Note what a snapshot needs: texts that are joined, whoever looked at them."""
+        """Join the texts for a snapshot, whether they were read before or not."""
         for turn in self.turns:
             for choice in turn.choices.values():
                 choice.join()
@@ -138,7 +139,7 @@ class Assembler(Turns):
                 self._route(delta)
 
     def _take_singly(self, run: Run) -> None:
-        """Take the first piece of a run the long way, which makes its call hot, and the others at once if that worked."""
+        """Take the first piece of a run the long way, which makes its call hot; then all others at once."""
         self._route(replace(run.of, text=run.texts[0]))
         others = run.texts[1:]
         if others and not self._take_at_once(run.of, others):
@@ -146,7 +147,7 @@ class Assembler(Turns):
                 self._route(piece)
 
     def _take_at_once(self, of: Piecewise, texts: Sequence[str]) -> bool:
-        """Take pieces that differ only in their text; return False, and take none, where one could be more than a piece."""
+        """Take pieces that differ only in their text; return False, and take none, if one could be more."""
         if of is not self._last and not self._finds(of):
             return False
         call = self._last_call
@@ -237,14 +238,14 @@ class Assembler(Turns):
             choice.anomalies.add("data_after_end")
 
     def _end_overrun(self, choice: Choice) -> None:
-        """End the stream, of which too much was refused; the calls that it was refused to are dropped for their limit."""
+        """End the stream, because too much text was refused; the calls that lost it are dropped for their limit."""
         for call in choice.calls:
             if call.full and not call.is_over:
                 advance(choice, call, "end", "clean")
         self._fault(_OVERRUN)
 
     def _ignore(self, delta: Any) -> None:
-        """Drop a delta of a choice beyond the limit; if it is argument text without a name, a call elsewhere may lack it."""
+        """Drop a delta of a choice beyond the limit; argument text without a name may be missing elsewhere."""
         nameless = isinstance(delta, Fragment) or (isinstance(delta, Labelled) and delta.name is None)
         if nameless and delta.text and self._turn is not None:
             self._turn.unclaimed = True
@@ -265,13 +266,13 @@ class Assembler(Turns):
         turn, number = (self._turn.number if self._turn is not None else 0), 0
         if choice is not None:
             turn, number = choice.turn, choice.number
-        elif delta.answered:  # of an earlier stream, or of a call that is still to come
+        elif delta.answered:  # of an earlier stream, or of a call that will come later
             self._out.told.answer(CallAnswered(delta.id))
         if take_back(choice, delta):
             self._out.events.append(ToolCallCancelled(turn, number, delta.id))
 
     def _having(self, id: str) -> Choice | None:
-        """Return the choice that has a call of an id: one of this turn, else the last one of those that ended."""
+        """Return the choice that has a call of an id: a choice of this turn, else the last of those that ended."""
         here = (choice for choice in self._choices.values() if id in choice.by_id)
         return next(here, None) or self._over.get(id)
 

@@ -1,13 +1,13 @@
 """Counts the bytes of argument text per call and per turn, and enforces the limits, without work per fragment.
 
-Theory of operation. To count each fragment would slow down the hot path. So a call holds a *grant*: a number of
+Theory of operation. Counting each fragment would slow down the hot path. Therefore a call holds a *grant*: a number of
 characters (`Call.room`) that it may append without asking, each reserved at four bytes, the most that UTF-8 needs. When
-the grant is used up, the bytes are counted exactly and a new grant is given. What an ended call leaves of its grant is
-collected when the turn runs short of room. Near a limit the grants shrink to nothing and each fragment is counted, so
-a limit is met at the same byte however the stream is cut into chunks.
+the grant is used up, the bytes are counted exactly and a new grant is given. The rest of an ended call's grant is
+collected when the turn runs short of room. Near a limit the grants shrink to nothing and each fragment is counted, so a
+limit is met at the same byte however the stream is cut into chunks.
 
-A call that is beyond a limit takes nothing more, and its turn goes on: other calls may be whole. But not for ever: text
-that is refused is counted, and when it is more than all calls of the turn may hold the turn is overrun.
+A call that is beyond a limit takes nothing more, and its turn continues: other calls may be whole. This has an end:
+refused text is counted, and when it is more than all calls of the turn may hold, the turn is overrun.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["Budget", "weight"]
 _GRANT = 4096  # characters; also how often the fragments of a call are joined
 _WIDEST = 4  # bytes of the widest character
 _UNBOUNDED = 1 << 62
-_VALUE = 8  # bytes of a value that is no text, or of a reference to one
+_VALUE = 8  # bytes of a value that is not text, or of a reference to one
 
 
 class Budget:
@@ -53,10 +53,10 @@ class Budget:
         self._holders = {}  # calls with an open grant, and the bytes it may take
 
     def remade(self) -> None:
-        """Check that calls hold the grants: msgspec asks nobody about keys that are text.
+        """Check that calls hold the grants: msgspec does not check keys that are text.
 
         Raises:
-            ValueError: something else does.
+            ValueError: another object holds one.
         """
         if {*map(type, self._holders)} - {Call}:
             raise ValueError("a grant is no call's")
@@ -80,7 +80,7 @@ class Budget:
     def take_extra(self, call: Call, extra: Mapping[str, Any]) -> None:
         """Keep fields of the provider's in a call whose terminal event has not been emitted; they count with its text.
 
-        Only what they hold more than the fields that they replace counts: servers send the same ones again and again.
+        Only their excess over the fields that they replace counts: servers send the same ones again and again.
         """
         if call.full or call.is_over:
             return

@@ -1,12 +1,12 @@
-"""A call: its phase, its labels, and what speaks for and against it.
+"""A call: its phase, its labels, and the evidence for and against it.
 
-Theory of operation. A `Call` is the mutable record of one tool call: everything that the wire has said of it so far.
-Its text, and what each fragment does to it, are in the base class (`call_text`). A `Call` decides little by itself:
-its phase is changed by `phases` only, the binders (`labels` and `slots`) find the call that a fragment belongs to, and
+Theory of operation. A `Call` is the mutable record of one tool call: all that the wire has sent for it so far. Its
+text, and the effect of each fragment on it, are in the base class (`call_text`). A `Call` decides little by itself: its
+phase is changed by `phases` only, the binders (`labels` and `slots`) find the call that a fragment belongs to, and
 `verdicts` decides how it ends.
 
-Calls are found in one of two ways. Those of chat streams are found by *labels* (index, id, name), which servers fill
-in all sorts of ways. Those of other dialects are found by *slots* (the number of a block or an item).
+Calls are found in one of two ways. Those of chat streams are found by *labels* (index, id, name), which servers fill in
+many ways. Those of other dialects are found by *slots* (the number of a block or an item).
 """
 
 from __future__ import annotations
@@ -26,26 +26,27 @@ Phase = Literal["pending", "streaming", "settled", "ended"]
 
 
 class Call(CallText):
-    """Everything that is known of one call.
+    """The state of one call.
 
     Attributes:
         number: its index in events, dense per choice in order of first appearance; -1 for a phantom.
         to_event: makes the event for a piece of its text; set once the call has its number.
         phase: `pending`, `streaming`, `settled` or `ended`; only `phases` changes it.
         id: the public id, the first non-empty one; `aliases` holds all of them, `indices` the indices.
-        name: the name so far as the wire gave it; `public_name` the one that events carry, once it is final.
+        name: the name so far, in the wire's form; `public_name` the one that events carry, once it is final.
         heated: the indices at which its fragments take the hot path; `heard` is the alias that they carry there.
         extra: fields of the provider that are to be sent back; `extra_size` is their size, as the budget counts it.
         refusal: why it cannot be emitted, whatever its text; `detail` explains it to people.
         dropped: why it was dropped, None if it was not.
         closed, cut: the wire ended this call; the wire called it incomplete.
-        left: who speaks was said again after it began: what came then may be another answer's.
+        left: the role was repeated after it began: later text may be another answer's.
         reasoned: a finish reason, or another end of its turn, came after it began.
-        evidenced: that reason allows calls, or a final message lists it, or its end came: without text it has no arguments.
+        evidenced: that reason allows calls, or a final message lists it, or its end came: without text it has no
+            arguments.
 
     Of calls that were written as text:
-        source: all that the model wrote of it; None for all other calls.
-        edits: what was done to read it.
+        source: all text that the model wrote for it; None for all other calls.
+        edits: the changes that made it readable.
 
     Of calls that are found by labels:
         listed: it came whole, or its end is final: without text it has no arguments.
@@ -55,15 +56,15 @@ class Call(CallText):
         bare: a fragment without labels and text came before any text.
 
     Of calls that are found by slots:
-        slotted: it is one of these; `slot` is the number of its slot, and `n_slots` counts those that it was found by.
+        slotted: it is one of these; `slot` is the number of its slot, and `n_slots` counts those by which it was found.
         block: its slots are numbers of the wire, not of its dialect.
-        opened: the wire did not end it yet; `beside`: another one was open at the same time.
+        opened: the wire did not end it yet; `beside`: another call was open at the same time.
         stray: not a call of the wire, but a container for text without an owner (see `claims`).
         elsewhere: the index of text that was bound to it by order.
         round: how often its message had been restarted when it was announced.
         step: how many further steps of its message had begun.
         echo: the earlier call that this one seems to repeat; None if it repeats none.
-        own: it seemed to repeat another one, and does not: their id identifies nothing.
+        own: it seemed to repeat another call, and does not: their id identifies nothing.
     """
 
     turn: int
@@ -136,7 +137,7 @@ class Call(CallText):
         self.to_event = partial(ArgumentsDelta, self.turn, self.choice, number)
 
     def remade(self) -> None:
-        """Restore what snapshots do not hold.
+        """Restore the state that snapshots do not hold.
 
         Raises:
             ValueError: a call cannot be in this state.
@@ -163,7 +164,7 @@ class Call(CallText):
 
     @property
     def says_nothing(self) -> bool:
-        """Whether it only announces a call: no text came, and it was not told whole."""
+        """Whether it only announces a call: no text came, and it did not come whole."""
         return self.empty and not self.listed
 
     @property

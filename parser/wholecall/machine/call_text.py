@@ -1,14 +1,13 @@
-"""The text of a call: the fragments in force, a restated whole text, and what both mean so far.
+"""The text of a call: the fragments in force, a restated whole text, and their meaning so far.
 
 Theory of operation. A call holds at most two texts: its fragments in order, and a whole text that the wire restated,
-with a rank (see `deltas`). What a fragment does to the text is decided here and nowhere else:
+with a rank (see `deltas`). The effect of a fragment on the text is decided here and nowhere else:
 
-* it is appended, unless the text so far proves that it cannot be a continuation. Only white space may follow
-  a complete object, so an equal fragment repeats it (quirk 23), and an object after `{}` replaces that
-  placeholder (quirk 25);
-* a fragment that begins with all of the text so far is a snapshot (quirk 24), unless JSON allows that text to
-  occur again, as in `{"a":` + `{"a":1}` or `{"` + `{":1}`. There both readings are kept, and the snapshot is
-  believed only if the other one turns out not to parse;
+* it is appended, unless the text so far proves that it cannot be a continuation. Only white space may follow a complete
+  object, so an equal fragment repeats it (quirk 23), and an object after `{}` replaces that placeholder (quirk 25);
+* a fragment that begins with all of the text so far is a snapshot (quirk 24), unless JSON allows that text to occur
+  again, as in `{"a":` + `{"a":1}` or `{"` + `{":1}`. There both readings are kept, and the snapshot is believed only if
+  the other one turns out not to parse;
 * a restatement adds and replaces, but never erases.
 
 The free text of custom tools has none of these rules: its fragments are always appended.
@@ -35,9 +34,9 @@ class CallText:
 
     Attributes:
         kind: `custom` calls have free text, all others JSON.
-        flags: the oddities of the call; here, of how its text came.
-        torn: text that could be this call's was lost; `unowned`: or came without an owner, which may be accounted for yet.
-            Either is a `hole`; a restatement heals it and sets `healed`.
+        flags: the oddities of the call; here, of the way in which its text came.
+        torn: text that could be this call's was lost; `unowned`: or came without an owner, which may still be accounted
+            for. Either is a `hole`; a restatement heals it and sets `healed`.
         parts: the fragments in force; those that were counted or read are joined to blocks.
         half: half of a character whose other half has not come (quirk 35).
         restated: the whole text of the highest `rank` that came so far; None if none came.
@@ -89,7 +88,7 @@ class CallText:
         self.parts, self._other_reading = [], []
 
     def remade(self) -> None:
-        """Restore what snapshots do not hold.
+        """Restore the state that snapshots do not hold.
 
         Raises:
             ValueError: a text cannot be in this state.
@@ -104,7 +103,7 @@ class CallText:
 
     @property
     def hole(self) -> bool:
-        """Whether text that could be this call's is missing; who sets it means that it was lost."""
+        """Whether text that could be this call's is missing; setting it means that the text was lost."""
         return self.torn or self.unowned
 
     @hole.setter
@@ -128,7 +127,7 @@ class CallText:
         parts = self.parts
         if len(parts) > 1:
             counted = self._counted
-            if counted:  # else it is counted as one block, when that is needed
+            if counted:  # otherwise it is counted as one block, when that is needed
                 self.count()
             if len(parts) > 1:
                 self._join(0)
@@ -193,7 +192,7 @@ class CallText:
         return self.text
 
     def restate(self, text: str, rank: int) -> bool:
-        """Take a whole text; return whether it agrees with what the call holds.
+        """Take a whole text; return whether it agrees with the call's text.
 
         An empty object proves nothing: it counts only if nothing else comes.
         """
@@ -255,7 +254,7 @@ class CallText:
         return text[len(before) :]
 
     def _may_hold_itself(self, before: str) -> bool:
-        """Whether JSON allows all of the text to come again: as a value, or inside the first key."""
+        """Return whether JSON allows all of the text to come again: as a value, or inside the first key."""
         if self._lexical().value_may_start:
             return True
         return len(before) <= PLACEHOLDER_SIZE and "".join(before.split()) == '{"'
@@ -356,7 +355,7 @@ class CallText:
         return begins_object(self.parts if self.restated is None else (self.restated,))
 
     def is_restated_by(self, text: str) -> bool:
-        """Return whether the text is what the call already holds, in either reading."""
+        """Return whether the text is the call's present text, in either reading."""
         if self._other_reading and len(text) == self._other_size and text == self.other_reading:
             return True
         return text == self.restated or (len(text) == self.size and text == self.text)
@@ -372,7 +371,7 @@ class CallText:
         return self.holds_placeholder or (len(text) >= self.size and text.startswith(self.text))
 
     def may_be_replaced_by(self, text: str) -> bool:
-        """Whether the text may turn out to restate the fragments in force instead of following them."""
+        """Return whether the text may turn out to restate the fragments in force instead of following them."""
         return self.kind != "custom" and text[:1] == "{" and len(text) >= self.size
 
     def _lexical(self) -> Scan:

@@ -1,12 +1,12 @@
-"""Calls that are taken back: by the provider, or because somebody else executed them.
+"""Calls that are taken back: by the provider, or because they were executed elsewhere.
 
 Theory of operation. `take_back` is called with the id of such a call. A call whose terminal event was not emitted yet,
-because it is open or because the policy holds it back, is dropped as `aborted`. For a call that was already emitted
-the caller emits a `ToolCallCancelled`; its number is remembered in `Choice.cancelled`, so that the turn leaves it out.
+because it is open or because the policy holds it back, is dropped as `aborted`. For a call that was already emitted the
+caller emits a `ToolCallCancelled`; its number is remembered in `Choice.cancelled`, so that the turn leaves it out.
 
-Where the stream contains the result of a call (`answered`), somebody else executed it. Then only an emitted call is
-taken back; one that is still open becomes a call of the server. So it is where the server tells a call once more, under
-its id and name, as one that it executes itself (`take_over`).
+Where the stream contains the result of a call (`answered`), it was executed elsewhere. Then only an emitted call is
+taken back; a call that is still open becomes a call of the server. The same holds if the server sends a call once more,
+under its id and name, as a call that it executes itself (`take_over`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def take_back(choice: Choice | None, delta: CallCancelled) -> bool:
 
 
 def take_step_back(choice: Choice) -> None:
-    """Drop the calls of the step at hand that were not emitted yet, and report that all others of it are taken back."""
+    """Drop the calls of the current step that were not emitted yet, and report that all others of it are taken back."""
     calls = [call for call in choice.calls if call.step == choice.step and call.kind != "server"]
     numbers = {call.number for call in calls} - choice.cancelled.keys()
     out = {
@@ -57,7 +57,7 @@ def take_step_back(choice: Choice) -> None:
 
 
 def take_over(choice: Choice, calls: list[Call]) -> None:
-    """Leave calls of one id to the server, which says late that it executes them; report that those that came out are taken back."""
+    """Leave calls of one id to the server, which claims them late; report those that were emitted as taken back."""
     ours = [
         call for call in calls if call.kind in ("function", "custom") and call.number not in choice.cancelled
     ]
@@ -73,7 +73,7 @@ def take_over(choice: Choice, calls: list[Call]) -> None:
 def _withdraw(
     choice: Choice, calls: list[Call], cancelled: dict[int, str], detail: str = _TAKEN_BACK
 ) -> None:
-    """Drop those of the calls that are not out; `cancelled` are the ids by the numbers of those that are."""
+    """Drop those of the calls that were not emitted; `cancelled` are the ids by the numbers of the emitted calls."""
     choice.cancelled.update(cancelled)
     before, choice.abort_detail = choice.abort_detail, detail
     for call in calls:
@@ -90,7 +90,7 @@ def _withdraw(
 def _is_out(choice: Choice, call: Call) -> bool:
     """Return whether a call that was executed elsewhere is to be taken back, because it was emitted.
 
-    One that is open is the server's from now on; if the wire closed it, its result shows that it was whole.
+    An open call is the server's from now on; if the wire closed it, its result shows that it was whole.
     """
     if call.is_over:
         return call.kind != "server" and call.dropped is None and call.number not in choice.cancelled

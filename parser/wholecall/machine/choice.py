@@ -1,7 +1,7 @@
-"""One choice of a turn: its calls, the labels they were found by, and everything else that is remembered until its end.
+"""One choice of a turn: its calls, the labels by which they were found, and all other state that is kept until its end.
 
-Theory of operation. Choices are alternative answers of the model (`n` of chat completions): each has calls, indices
-and ids of its own. A `Choice` is the state that the functions of this package share. It opens calls and numbers them;
+Theory of operation. Choices are alternative answers of the model (`n` of chat completions): each has its own calls,
+indices and ids. A `Choice` is the state that the functions of this package share. It opens calls and numbers them;
 `by_index`, `by_id` and `slots` record which calls have a label, and the binders (`labels`, `slots`) read them.
 
 `hot` maps an index to the one call to which text at this index is simply appended, so that most fragments need no
@@ -32,16 +32,16 @@ from wholecall.types import Anomaly, Kind, TurnReason
 
 __all__ = ["Choice", "Outbox"]
 
-_SPARE = 64  # entries of calls that opened again, before they are looked through
+_SPARE = 64  # entries of calls that opened again, before they are searched
 
 
 class Outbox:
-    """The events that nobody has taken yet.
+    """The events that were not taken yet.
 
     Attributes:
         events: in their order; taking them replaces the list by a new one.
-        pieces: whether pieces of text are reported, too (see `PIECES`); if not, no event is made for one.
-        told: the calls that came out.
+        pieces: whether pieces of text are reported, too (see `PIECES`); if not, no event is made for a piece.
+        told: the emitted calls.
     """
 
     __slots__ = ("events", "pieces", "told")
@@ -65,17 +65,18 @@ class Choice:
         out: where events go, shared by all choices of a parser.
         response: the wire's id of the answer, None if it has none.
         calls: in order of first appearance.
-        overflow: the one call that stands for all beyond `Limits.max_calls`, None if there are none.
-        record: what came since labels were first odd, None as long as they are as documented.
+        overflow: the one call that represents all beyond `Limits.max_calls`, None if there are none.
+        record: the fragments since labels were first odd, None as long as they are as documented.
         turns: the calls alternated while labels were as documented; `latest` is the one that opened last.
         lost: argument text was lost since the turn began, so that being the only candidate proves nothing.
         holds: whether the policy judges calls when the choice has ended.
         max_labels: how many labels of a kind a call may learn.
         unclaimed: text came in another choice that could be a call's here (quirk 14).
-        held: the call that the wire closed, whose verdict waits for what comes next.
+        held: the call that the wire closed, whose verdict waits for later events.
         slots: the calls of each slot, except those that had ended when another call took it.
         opened: the slotted calls that are open, perhaps with some that are not; `n_open` counts the open ones.
-        fresh: the same, for those that opened since text without an owner last came; `unowned`: those that it could be of.
+        fresh: the same, for those that opened since text without an owner last came; `unowned`: those that it may
+            belong to.
         strays: the calls that collect text without an owner, by its index.
         unrepeated: of a message that was restarted, the earlier calls that have not been repeated yet.
         round: how often the message was restarted.
@@ -83,10 +84,10 @@ class Choice:
         cancelled: the ids by which calls were taken back, by the calls' numbers.
         replaced: the frame at hand held bytes that are not UTF-8.
         holed: text was lost, and no delta has come since.
-        numbered: the last number that was put behind an id to make it another.
-        places: where each part began, in characters of `text` before it: its number in `calls`, `reasoning`, `kept` (blocks
-            that go back as they came) or `listed` (ids of calls that a list of parts told in their place).
-        answer: the answer as a value, None where nobody asked for one; `wanted` is what it has to be.
+        numbered: the last number that was appended to an id to make another id.
+        places: where each part began, in characters of `text` before it: its number in `calls`, `reasoning`, `kept`
+            (blocks that go back as they came) or `listed` (ids of calls that a list of parts named in their place).
+        answer: the answer as a value, None if none was requested; `wanted` is its type.
         reason: why the choice ended, None while no reason is known.
     """
 
@@ -238,7 +239,7 @@ class Choice:
 
     @property
     def place(self) -> Place:
-        """Where its calls stand."""
+        """The place of its calls."""
         return Place(self.turn, self.number, self.response)
 
     # Calls and their labels.
@@ -246,7 +247,7 @@ class Choice:
     def open(
         self, kind: Kind, *, slotted: bool = False, phantom: bool = False, id: str | None = None
     ) -> Call:
-        """Return a new call, or the one that stands for all beyond the limit; `id` is the one that it will have."""
+        """Return a new call, or the one that represents all beyond the limit; `id` is the one that it will have."""
         limit = self.limits.max_calls
         if limit is not None and len(self.calls) >= limit:
             return self._overflow(kind, limit)
@@ -259,7 +260,7 @@ class Choice:
         return call
 
     def having(self, id: str | None, step: int | None = None) -> list[Call]:
-        """Return the calls of a step that have an id, by default of the step at hand."""
+        """Return the calls of a step that have an id, by default of the current step."""
         calls = self.by_id.get(id, ()) if id is not None else ()
         return [call for call in calls if call.step == (self.step if step is None else step)]
 
@@ -283,7 +284,7 @@ class Choice:
         if call.beside and (other := self.sole_open) is not None:
             other.beside = True
         self.n_open += 1
-        # A call stands there as often as it opened.
+        # A call is listed as often as it opened.
         if len(self.opened) + len(self.fresh) > 4 * len(self.calls) + _SPARE:
             self.opened = [call for call in dict.fromkeys(self.opened) if call.opened]
             self.fresh = list(dict.fromkeys(self.fresh))
@@ -291,7 +292,7 @@ class Choice:
         self.fresh.append(call)
 
     def shut(self, call: Call) -> None:
-        """Mark the call as open no more: what still comes at its slot may be another's."""
+        """Mark the call as no longer open: later text at its slot may be another call's."""
         if call.opened:
             call.opened = False
             self.n_open -= 1
@@ -317,7 +318,7 @@ class Choice:
         return self.overflow
 
     def claim_index(self, call: Call, index: Index) -> None:
-        """Let the call learn an index, taking it from an earlier call; the overflow call learns only taken ones."""
+        """Let the call learn an index, taking it from an earlier call; the overflow call learns only taken indices."""
         known = self.by_index.get(index)
         if known is call:
             return
@@ -348,7 +349,7 @@ class Choice:
                 self._learn(call, id)
 
     def rename(self, call: Call, id: str) -> None:
-        """Make an id the call's public one, in place of the one that came before."""
+        """Make an id the call's public id, in place of the earlier one."""
         self.claim_id(call, id)
         if self.give_id(call, id):
             call.id = id
@@ -380,13 +381,13 @@ class Choice:
         if self.record is not None:
             self.record.n_lost = len(self.record.pieces)
         for call in self.calls:
-            if not call.is_over and call.source is None:  # else it came whole
+            if not call.is_over and call.source is None:  # otherwise it came whole
                 call.hole = True
 
     def block_of(self, delta: ReasoningFragment) -> ReasoningText:
-        """Return the block of a piece of reasoning; a new block number opens a new one, and so does what follows a seal.
+        """Return the block of a piece of reasoning; a new block number opens a new block, and so does a seal.
 
-        A signature seals a block once something else was said: Gemini's parts have no numbers.
+        A signature seals a block once anything else was said: Gemini's parts have no numbers.
         """
         blocks = self.reasoning
         if not blocks or blocks[-1].block != delta.block or self._is_sealed(blocks[-1]):
@@ -409,7 +410,7 @@ class Choice:
     def forget(self) -> None:
         """Clear text, reasoning and other parts, and the places of calls in them.
 
-        An answer that is awaited takes its text first.
+        A requested answer takes its text first.
         """
         if self.answer is not None:
             self.answer.gather(self.text.text, self.places, self.limits)
@@ -422,7 +423,7 @@ class Choice:
 
     @property
     def holds_strays(self) -> bool:
-        """Whether argument text without a name came here: some servers use the choice number to count chunks (quirk 14)."""
+        """Whether argument text without a name came here: some servers count chunks in the choice number (quirk 14)."""
         return any(call.name is None and not call.blank for call in self.calls)
 
     # The hot path.

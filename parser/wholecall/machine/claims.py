@@ -2,11 +2,11 @@
 
 Theory of operation. A slot is the number of a block or an item of the wire. Usually one call has it. But several open
 calls can share a slot, where a server starts a block before it has ended the one before, so a slot keeps all of its
-calls that are open, and the last one that was open.
+open calls, and the last call that was open.
 
 Argument text whose call cannot be determined has no *owner*. It is collected by a *stray*: a call without a name and
-without a slot, which ends as a dropped call, so that users see the text. Which text has an owner is decided in
-`slots`; here are the operations that change `Choice.slots`, `Choice.strays` and the open calls.
+without a slot, which ends as a dropped call, so that users see the text. Which text has an owner is decided in `slots`;
+here are the operations that change `Choice.slots`, `Choice.strays` and the open calls.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def stray_of(choice: Choice, index: Index | None, text: str, *, is_named: bool) 
 
 
 def adopt(choice: Choice, stray: Call) -> None:
-    """Make a stray that has got its name a call like all others."""
+    """Make a stray that has got its name an ordinary call."""
     stray.stray = False
     show(choice, stray)
     choice.strays = {index: call for index, call in choice.strays.items() if call is not stray}
@@ -53,14 +53,14 @@ def adopt(choice: Choice, stray: Call) -> None:
 
 
 def show(choice: Choice, stray: Call) -> None:
-    """Give a stray its number, so that an event can report it: it is one that no call accounts for."""
+    """Give a stray its number, so that an event can report it: no call accounts for it."""
     if stray.phantom:
         stray.phantom = stray.withheld = False
         choice.materialise(stray)
 
 
 def learn_labels(choice: Choice, call: Call, delta: CallSeen | CallWhole) -> None:
-    """Let the call be found by the index and the alias of an announcement, which shows whether they are the wire's own."""
+    """Let the call be found by the index and the alias of an announcement, which shows whether they are the wire's."""
     if call.slotted and call.name is None and (delta.begins or delta.alias is not None):
         call.block = True
     if call.slot == delta.index and (delta.alias is None or delta.alias in call.aliases):
@@ -72,7 +72,7 @@ def learn_labels(choice: Choice, call: Call, delta: CallSeen | CallWhole) -> Non
 
 
 def claim_slot(choice: Choice, call: Call, index: Index) -> None:
-    """Let the call be found by the number of a slot, beside others there that are open."""
+    """Let the call be found by the number of a slot, next to other open calls there."""
     claimants = choice.slots.get(index, ())
     if call in claimants or call.n_slots >= choice.max_labels:
         return
@@ -95,7 +95,7 @@ def at_slot(choice: Choice, index: Index | None) -> list[Call]:
 
 
 def begin_again(choice: Choice) -> None:
-    """Note that the message starts again from its beginning: what is open was cut, and slots are assigned again."""
+    """Note that the message starts again from its beginning: open calls were cut, and slots are assigned again."""
     choice.round += 1
     choice.unrepeated = [call for call in choice.calls if call.slotted and not call.stray]
     choice.slots.clear()

@@ -1,9 +1,9 @@
-"""The content of a choice in order: texts, reasoning, calls, and parts that go back as they came.
+"""The content of a choice in order: texts, reasoning, calls, and parts that are sent back unchanged.
 
 Theory of operation. `Choice.places` notes where each part began, in characters of text before it. A part that only its
 provider understands (a result of its search, a text with citations, an item of an unknown type) is a `Kept`; a text
-with more than its letters covers what was said since `begin_text`. A call that the wire lists among such parts before
-its own frame comes is placed by its id, and stands where it was listed. `content` makes the view of all that.
+with further members covers the text since `begin_text`. A call that the wire lists among such parts before its own
+frame comes is placed by its id, where it was listed. `content` makes the view of all these parts.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ __all__ = ["begin_text", "content", "keep", "place_call"]
 
 
 def begin_text(choice: Choice) -> None:
-    """Let the text that follows stand apart from the text before it."""
+    """Separate the text that follows from the text before it."""
     if not choice.places or choice.places[-1] != (choice.text.size, ("text", 0)):
         choice.places.append((choice.text.size, ("text", 0)))
 
 
 def keep(choice: Choice, delta: BlockKept) -> None:
-    """Keep a part; a text only if it is what was said since it began."""
+    """Keep a part; a text only if it equals the text since it began."""
     kept = choice.kept
     if kept and kept[-1].take(delta):
         return
@@ -43,13 +43,13 @@ def keep(choice: Choice, delta: BlockKept) -> None:
 
 
 def _is_said(choice: Choice, said: str | None) -> bool:
-    """Return whether nothing but text came since a text began, and that text is this one, if it is known."""
+    """Return whether only text came since a text began, and that text equals the given text, if it is known."""
     place, (what, _) = choice.places[-1] if choice.places else (0, ("call", 0))
     return what == "text" and said in (None, choice.text.text[place:])
 
 
 def place_call(choice: Choice, id: str) -> None:
-    """Let the call of an id stand here, unless it stands somewhere already."""
+    """Place the call of an id here, unless it has a place already."""
     choice.places.append((choice.text.size, ("listed", len(choice.listed))))
     choice.listed.append(id)
 
@@ -89,7 +89,7 @@ def _listed(choice: Choice, id: str) -> list[int]:
 def _once(
     parts: list[str | ReasoningBlock | OtherBlock | int],
 ) -> Iterator[str | ReasoningBlock | OtherBlock | int]:
-    """Yield the parts, each call only where it stands first."""
+    """Yield the parts, each call only at its first place."""
     seen: set[int] = set()
     for part in parts:
         if isinstance(part, int):

@@ -1,4 +1,4 @@
-"""A call that seems to repeat an earlier one: decides whether it does, and what becomes of both.
+"""A call that seems to repeat an earlier one: decides whether it does, and the result for both.
 
 Theory of operation. A call is an *echo* if it has the id and the name of an earlier call at another place, or if it
 comes in a message that was restarted from its beginning. An echo has no number and no events while it streams. At its
@@ -7,7 +7,7 @@ end its text is compared with that of the earlier call (`is_echo`):
 * if both mean the same, the echo vanishes, and the earlier call is flagged as `repeated`;
 * in a restarted message, the echo also completes the earlier call if that is still open; a text of another value is
   reported as an anomaly, and the first one stays;
-* in a message that simply continues, another value under the same id is a call of its own.
+* in a message that simply continues, another value under the same id is a separate call.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MOST_CLAIMANTS = 16  # calls of one id that are compared with each other
 
 
 def may_be_echo(choice: Choice, call: Call) -> bool:
-    """Return whether a call that the wire closed may be an echo of a call of its message: only later calls show that."""
+    """Return whether a call that the wire closed may be an echo of a call of its message: later calls show that."""
     earlier = call.echo
     if earlier is None or earlier.round != call.round or _is_constant(choice, call):
         return False
@@ -36,7 +36,7 @@ def may_be_echo(choice: Choice, call: Call) -> bool:
 
 
 def is_echo(choice: Choice, call: Call, ended: Ended) -> bool:
-    """Return whether the call that ends is only an echo; if not, it is a call of its own."""
+    """Return whether the call that ends is only an echo; if not, it is a separate call."""
     earlier = call.echo
     assert earlier is not None
     whole = ended == "clean" and not call.hole and call.refusal is None
@@ -56,7 +56,7 @@ def is_echo(choice: Choice, call: Call, ended: Ended) -> bool:
 
 
 def _is_again(earlier: Call, call: Call, *, whole: bool) -> bool:
-    """Return whether a call that goes on a message is an earlier one again; a head without text is filled by the later one."""
+    """Return whether a call that continues a message repeats an earlier call; it fills a head without text."""
     if call.says_nothing and whole:
         earlier.flags.add("repeated")
         return True
@@ -82,7 +82,7 @@ def _is_constant(choice: Choice, call: Call) -> bool:
 
 
 def _complete(earlier: Call, call: Call) -> None:
-    """Give a call that was left open the text of its repetition; a head takes nothing back of what filled another one."""
+    """Give a call that was left open the text of its repetition; a head does not take back text that filled another."""
     is_filled = earlier.healed and bool(earlier.restated)
     earlier.hole, earlier.healed = False, True
     if not (call.says_nothing and (earlier.echo is not None or is_filled)):

@@ -1,9 +1,9 @@
 """The reason of a choice's end in our words, and the last event of each choice.
 
-Theory of operation. The provider's finish reason is only a hint, because the calls are what counts. A choice with calls
-to execute ended for `tool_calls` whatever reason came (quirk 43); one whose reason promises calls and which has none
-did not (quirk 47); one whose every call was dropped is `malformed`. A cut, a filter and a pause are facts of the turn,
-and calls do not outrank them. A reason that does not fit the calls is noted as an anomaly.
+Theory of operation. The provider's finish reason is only a hint, because the calls decide. A choice with calls to
+execute ended for `tool_calls` with any reason (quirk 43); a choice whose reason promises calls and which has none
+did not (quirk 47); a choice whose every call was dropped is `malformed`. A cut, a filter and a pause are facts of the
+turn, and calls do not outrank them. A reason that does not fit the calls is noted as an anomaly.
 
 `ending` combines the reason with the way in which the stream ended, which decides how open calls are judged.
 """
@@ -26,19 +26,20 @@ if TYPE_CHECKING:
 __all__ = ["allows_calls", "ending", "turn_finished"]
 
 _FACTS = CUT_REASONS | {"error", "aborted", "pause"}
-_ALLOWING = frozenset({"tool_calls", "stop", "unknown"})  # of answers whose calls have no ends of their own
+_ALLOWING = frozenset({"tool_calls", "stop", "unknown"})  # of answers whose calls have no separate ends
 _NO_CLAIM = frozenset(
     {"completed", "STOP", "success", "turnComplete", "end_of_turn"}
 )  # the only reasons of some dialects
 
 
 def allows_calls(finish: Finish, *, own_ends: bool) -> bool:
-    """Return whether calls without text that began before a finish reason can have ended with it, and have no arguments.
+    """Return whether calls without text that began before a finish reason can have ended with it, and have no
+    arguments.
 
-    Where calls have ends of their own (`content_block_stop`), only a reason that speaks of calls stands for a missing
-    one: `end_turn` is that of an answer without calls, or of a gateway behind a cut. Chat has no such ends, and servers
-    say `stop` of calls, too, or a word of their own; but `malformed_function_call` or `pause_turn` is the reason of no
-    whole call. A reason under other labels than the rest of the message ends nothing that has no text.
+    Where calls have their own ends (`content_block_stop`), only a reason that is about calls can replace a missing end:
+    `end_turn` is that of an answer without calls, or of a gateway after a cut. Chat has no such ends, and servers send
+    `stop` for calls, too, or their own word; but `malformed_function_call` or `pause_turn` is not the reason of a whole
+    call. A reason under other labels than the rest of the message does not end a call without text.
     """
     allows = finish.reason == "tool_calls" or (finish.reason in _ALLOWING and not own_ends)
     return allows and not finish.foreign

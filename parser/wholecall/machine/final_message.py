@@ -1,11 +1,11 @@
 """Matches the calls of a final message with the calls that an oddly labelled choice was read as.
 
 Theory of operation. Some streams end with a final message that restates all calls. Where the labels of the fragments
-were odd, the calls have been found by reading them in all ways (see `readings`), and the final message knows better.
-Each restated call is matched with one call of the reading by the first rule that finds one: it names its id; it has
-the same text; it has the same value; it continues its text; the call of the reading is not sure. No match may
-contradict an id or a name. Restated calls that are left are new calls; calls of the reading that are left are not
-sure, unless they were emitted already.
+were odd, the calls have been found by reading them in all ways (see `readings`), and the final message is more
+reliable. Each restated call is matched with one call of the reading by the first rule that finds one: it names its id;
+it has the same text; it has the same value; it continues its text; the call of the reading is not sure. No match may
+contradict an id or a name. Restated calls that are left are new calls; calls of the reading that are left are not sure,
+unless they were emitted already.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["Meant", "restated"]
 
 
 class Meant(NamedTuple):
-    """One call of the reading, and what a final message restates of it; `comes_again`: it was there more than once."""
+    """One call of the reading, and its restatement in a final message; `comes_again`: it was there more than once."""
 
     read: ReadCall | None
     whole: CallWhole | None
@@ -42,7 +42,7 @@ class Meant(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The text that its pieces have in force."""
+        """The text of its pieces in force."""
         return "" if self.read is None else self.read.text
 
     @property
@@ -89,7 +89,7 @@ def _ids(record: Record, one: Meant) -> set[str]:
 
 
 def _believed(record: Record, one: Meant, whole: CallWhole | None, ids: set[str]) -> ReadCall | None:
-    """Return what to believe of a call; of one that the message splits in several, only its label."""
+    """Return the credible part of a restated call; if the message splits the call in several, only its label."""
     read = one.read
     if read is None or whole is None or len(_ids(record, one) & ids) < 2:
         return read

@@ -1,9 +1,9 @@
 """Decide when a call's end is emitted: at once, or at the turn's end if the policy judges all calls together.
 
-Theory of operation. Some policies depend on what comes later: whether another call of the turn is dropped, whether the
-turn is cut, whether a finish reason comes at all. Under such a policy every verdict waits in its choice
-(`Choice.waiting`); at the end of the turn (`release`) all are emitted in the order of the calls, or all calls are
-dropped for the same reason. Under other policies `conclude` emits the verdict at once.
+Theory of operation. Some policies depend on later events: whether another call of the turn is dropped, whether the turn
+is cut, whether a finish reason comes at all. Under such a policy every verdict waits in its choice (`Choice.waiting`);
+at the end of the turn (`release`) all are emitted in the order of the calls, or all calls are dropped for the same
+reason. Under other policies `conclude` emits the verdict at once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["conclude", "release"]
 
-_MOST = 256  # calls and events of one choice that are looked through for the same call
+_MOST = 256  # calls and events of one choice that are searched for the same call
 
 
 def conclude(choice: Choice, call: Call, events: list[Event]) -> None:
@@ -79,7 +79,7 @@ def _emit(choice: Choice, call: Call, events: list[Event]) -> None:
 
 
 def _beside(choice: Choice, call: Call, claimants: list[Call]) -> list[Event]:
-    """Return what came of the other calls that have the id of a call, in its step of the message."""
+    """Return the last events of the other calls that have the id of a call, in its step of the message."""
     last = claimants[-_MOST:]
     numbers = {other.number for other in last if other.step == call.step and other.source is None}
     last_events = choice.emitted[-_MOST:] if numbers else []

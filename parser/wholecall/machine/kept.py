@@ -1,4 +1,4 @@
-"""A part of an answer that goes back as it came: one block, item or detail, perhaps in pieces."""
+"""A part of an answer that is sent back unchanged: one block, item or detail, perhaps in pieces."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LABELS = frozenset({"type", "index", "id", "format"})  # of a part that comes i
 
 
 class Kept(msgspec.Struct):
-    """A part as it came; `pieces` are those of the member `grows`, and `of_text` means that it is a text."""
+    """A part in the wire's form; `pieces` are those of the member `grows`, and `of_text` means that it is a text."""
 
     value: dict[str, Any]
     of_text: bool = False
@@ -24,7 +24,7 @@ class Kept(msgspec.Struct):
     pieces: SaidText = msgspec.field(default_factory=SaidText)
 
     def take(self, delta: BlockKept) -> bool:
-        """Take one more piece; return False if it is of another part: one with other labels, or after a seal."""
+        """Take one more piece; return False if it belongs to another part, by its labels or after a seal."""
         said, value, grows = delta.value, self.value, self.grows
         if grows is None or delta.grows != grows or value.get("signature"):
             return False
@@ -39,6 +39,6 @@ class Kept(msgspec.Struct):
         return True
 
     def seen(self, text: str) -> OtherBlock:
-        """Return the part for users; `text` is what it says of the visible text."""
+        """Return the part for users; `text` is its share of the visible text."""
         grown = {} if self.grows is None else {self.grows: self.pieces.text}
         return OtherBlock(self.value | grown, text)

@@ -1,10 +1,10 @@
-"""Finds the call of a chat fragment: by its index where labels are as documented, else by a guess that is checked later.
+"""Finds the call of a chat fragment: by its index if labels are as documented, else by a guess that is checked later.
 
 Theory of operation. As documented, the first fragment of a call brings a new index, an id and a name, and later
 fragments repeat the index. As long as a choice's labels are like this, the index alone decides (`_documented`). With
 the first odd label the choice gets a `Record` that keeps all fragments, and each one is shown in the call that it most
-likely belongs to (`_guessed`). That guess is for display only: what may be executed is decided at the end of the turn,
-when the record is read in every way in which a server can have meant it (`settling`).
+likely belongs to (`_guessed`). That guess is for display only: which calls may be executed is decided at the end of the
+turn, when the record is read in every way in which a server can have meant it (`settling`).
 
 A label is *odd* if it has two possible meanings: no index, a name that comes again or late, an id that changes or that
 several calls have, ids on some calls only, and text that could repeat the call's text.
@@ -46,7 +46,7 @@ def bind(choice: Choice, delta: Labelled) -> Call | None:
 
 
 def begin_record(choice: Choice) -> None:
-    """Start the record of a choice whose labels are odd, with what came so far."""
+    """Start the record of a choice whose labels are odd, with its fragments so far."""
     own = (call for call in choice.calls if call is not choice.overflow)
     calls = (call for call in own if is_labelled(call) and not call.dropped)
     choice.record = Record(calls, turns=choice.turns)
@@ -81,7 +81,7 @@ def _learnt(choice: Choice, call: Call, delta: Labelled) -> Call:
 
 
 def _begun(choice: Choice, delta: Labelled) -> Call:
-    """Open the fragment's call; after a loss only an id shows that a fragment is the first one, and its name no rest."""
+    """Open the fragment's call; after a loss only an id shows that it is the first, and that its name is whole."""
     call = choice.open(delta.kind, id=delta.id)
     if choice.lost and delta.id is None:
         call.hole = True
@@ -125,7 +125,7 @@ def _documented(choice: Choice, delta: Labelled) -> Call | None:
 
 
 def _opened(choice: Choice, delta: Labelled) -> Call | None:
-    """Open a call at a new index; None if it has no name, or no id of its own where the others have one."""
+    """Open a call at a new index; None if it has no name, or no own id where the others have one."""
     latest = choice.latest
     if choice.overflow is not None:
         return choice.overflow if delta.name is None else choice.open(delta.kind)
@@ -134,7 +134,7 @@ def _opened(choice: Choice, delta: Labelled) -> Call | None:
     if delta.id in choice.by_id or (latest is not None and (latest.id is None) != (delta.id is None)):
         return None
     call = _begun(choice, delta)
-    if call.refusal is not None:  # the one that stands for all beyond the limit
+    if call.refusal is not None:  # the call that represents all beyond the limit
         return call
     choice.latest, call.head = call, len(delta.text)
     choice.hot.clear()  # so the next fragment of an earlier call shows that they alternate
@@ -195,7 +195,7 @@ def _guessed(choice: Choice, record: Record, delta: Labelled) -> Call:
 
 
 def _opens(delta: Labelled, call: Call, *, is_new_place: bool, is_new_id: bool) -> bool:
-    """Return whether a fragment that brings no other name opens a new call, or continues this one."""
+    """Return whether a fragment without another name opens a new call, or continues this one."""
     name, text = delta.name, delta.text
     if name is not None and is_new_id and (is_new_place or call.name is None):
         return True
@@ -207,7 +207,7 @@ def _opens(delta: Labelled, call: Call, *, is_new_place: bool, is_new_id: bool) 
     if is_new_place and is_marked and delta.id not in call.aliases:
         return True
     if not is_new_id and (name is None or call.name is None):
-        return False  # a continuation, or a name that comes late
+        return False  # a continuation, or a late name
     if call.kind == "custom":
         return not call.empty and name is not None and is_new_id
     if not call.complete:
@@ -223,7 +223,7 @@ def _is_more_of(delta: Labelled, call: Call) -> bool:
 
 
 def _begins_anew(delta: Labelled, call: Call) -> bool:
-    """Return whether the fragment begins a new text and cannot continue the call's; one without text could precede one."""
+    """Return whether the fragment begins a new text and cannot continue the call's; an empty one could precede it."""
     if delta.rank or not delta.text:
         return True
     return delta.text.lstrip()[:1] == "{" and not (call.takes_value or call.may_be_repeated_by(delta.text))

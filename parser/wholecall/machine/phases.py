@@ -1,4 +1,4 @@
-"""The life of a call, as a table: what each kind of news does in each phase, and which phases may follow.
+"""The life of a call, as a table: the effect of each kind of news in each phase, and the phases that may follow.
 
 Theory of operation. A call is in one of four phases:
 
@@ -9,18 +9,18 @@ Theory of operation. A call is in one of four phases:
 
 There are six kinds of news: a `name`, a `fragment`, a `whole` text, `close` (the wire ended this call), `finish` (the
 reason of the turn is known, but more may come) and `end` (the turn is over, or the call was refused or taken back).
-`PHASES` has a cell for each pair of phase and news: what to do, and the phases to which that may lead. `advance` looks
-up the cell. Only two things change the text of a call without it, and neither changes a phase by itself: the hot
-path of the assembler, which appends fragments to a streaming call where they cannot mean anything else, and `read_as`,
-which replaces the text of a call whose labels were odd, once its choice has ended and has been read.
+`PHASES` has a cell for each pair of phase and news: the action, and the phases to which it may lead. `advance` looks up
+the cell. Only two things change the text of a call without it, and neither changes a phase by itself: the hot path of
+the assembler, which appends fragments to a streaming call where they cannot mean anything else, and `read_as`, which
+replaces the text of a call whose labels were odd, once its choice has ended and has been read.
 
 Rule 1: a phase changes in `_start`, `_settle` and `_finish` below, and nowhere else.
-Rule 2: completion is decided by the wire. That a text happens to parse ends nothing; at `finish` it only
-decides which calls need not wait for the end.
+Rule 2: completion is decided by the wire. That a text happens to parse ends nothing; at `finish` it only decides which
+calls need not wait for the end.
 
-Four smaller state machines exist beside this one, each with its state in the choice: a call that the wire closed is
+Four smaller state machines exist next to this one, each with its state in the choice: a call that the wire closed is
 *held* until the next one shows that its labels were right (`routes`); verdicts *wait* for the end of the turn if the
-policy judges all calls together (`holding`); one call stands for all beyond the limit, the *overflow*; and a call is
+policy judges all calls together (`holding`); one call represents all beyond the limit, the *overflow*; and a call is
 *hot* while its fragments are only appended (`Choice.heat`, `Choice.cool`).
 """
 
@@ -50,7 +50,7 @@ News = Literal["name", "fragment", "whole", "close", "finish", "end"]
 
 
 class Cell(NamedTuple):
-    """What a kind of news does in a phase: the action, and the phases that may follow."""
+    """One cell of the table: the action of a kind of news in a phase, and the phases that may follow."""
 
     do: Callable[[Choice, Call, Any], None]
     to: frozenset[Phase]
@@ -71,14 +71,14 @@ def advance(choice: Choice, call: Call, news: News, what: Any) -> None:
         choice: the choice of the call.
         call: in any phase.
         news: the kind of news.
-        what: the name; the text; the whole text with its rank; whether the wire calls the call that it
+        what: the news itself: the name; the text; the whole text with its rank; whether the wire calls the call that it
             closed incomplete; how the turn, or the call, ended.
     """
     PHASES[call.phase][news].do(choice, call, what)
 
 
 def read_as(choice: Choice, call: Call, shown: str, text: str) -> None:
-    """Give an open call the text that its fragments proved to mean, and correct what was emitted."""
+    """Give an open call the meaning of its fragments as its text, and correct the emitted events."""
     if not choice.budget.admit(call, text):
         return
     call.put(text)
@@ -160,14 +160,14 @@ def _is_again(choice: Choice, call: Call, ended: Ended) -> bool:
 
 
 def _is_answered(choice: Choice, call: Call, name: str) -> bool:
-    """Return whether somebody else executed the call, whose result came before it."""
+    """Return whether the call was executed elsewhere, because its result came before it."""
     return call.kind != "server" and choice.out.told.takes_answer(call, public_name(choice, name))
 
 
 def _may_come_out(choice: Choice, call: Call, ended: Ended) -> bool:
-    """Return whether a call without events may still be emitted: because it ended, or because the policy does not require that.
+    """Return whether a call without events may still be emitted: it ended, or the policy requires no end.
 
-    In a turn that was cut, a call of chat comes out if its text is whole: others end on their own, or not at all.
+    In a turn that was cut, a call of chat is emitted if its text is whole: others end on their own, or not at all.
     """
     has_text = call.restated is not None or bool(call.text)
     if ended == "length":

@@ -63,16 +63,16 @@ class Record:
             self._put_together(call)
 
     def remade(self) -> None:
-        """Check that every piece was shown somewhere, and that what goes on has a beginning.
+        """Check that every piece was shown somewhere, and that continuing texts have a beginning.
 
         Raises:
-            ValueError: it is not so.
+            ValueError: otherwise.
         """
         if len(self.pieces) != len(self.shown) or (self._rest and not self.pieces):
             raise ValueError("a piece was shown nowhere")
 
     def _put_together(self, call: Call) -> None:
-        """Keep what came of a call while labels were as documented; of one that came out, the text that it came out with."""
+        """Keep the pieces of a call while labels were as documented; of an emitted call, its text at that time."""
         whole = call.restated is not None and (call.rank == OBJECT or call.is_over)
         text = (call.restated or "") if whole else call.pending_text
         head, rest = (text, "") if whole else (text[: call.head], text[call.head :])
@@ -104,18 +104,18 @@ class Record:
             self.size += weight(piece.extra)
 
     def goes_on(self, delta: Labelled) -> bool:
-        """Return whether a fragment only continues the last piece, whatever the server means by its labels."""
+        """Return whether a fragment only continues the last piece, for any meaning of its labels."""
         if not self.pieces or not delta.text or delta.text[0] in BEGINNINGS or delta.rank or delta.extra:
             return False
         if self.n_reasoned == len(self.pieces):
-            return False  # what comes after a reason is another piece
+            return False  # a fragment after a reason is another piece
         last = self.pieces[-1]
         if delta.id != last.id or delta.name != last.name or _index(delta) != last.index:
             return False
         return (delta.kind == "custom") == last.custom and bool(last.text) and not last.whole
 
     def add(self, delta: Labelled, call: Call, *, goes_on: bool, spoilt: bool) -> None:
-        """Keep a fragment that was shown in a call; `goes_on` is what the method of that name returned."""
+        """Keep a fragment that was shown in a call; `goes_on` is the result of the method of that name."""
         if goes_on:
             last = self.pieces[-1]
             last.n, last.spoilt = last.n + 1, last.spoilt or spoilt
@@ -134,7 +134,7 @@ class Record:
             self.pieces[-1].bare = True
 
     def begin_only(self) -> None:
-        """Forget what came after the last finish reason."""
+        """Forget the pieces after the last finish reason."""
         self.close()
         del self.pieces[self.n_reasoned :], self.shown[self.n_reasoned :]
 

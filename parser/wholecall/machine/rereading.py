@@ -2,8 +2,8 @@
 
 Theory of operation. While such a stream runs, its calls are shown as the labels suggest. When nothing more can come,
 the dialect hands over its *book*: all pieces that came, each marked as a start, a text or an end (`Reread`). The book
-is read in every way in which a server can have meant it (`readings.solve_book`), and the calls that were shown get what
-it means, as at the end of an oddly labelled choice of chat (`settling.give`). Calls on which the readings disagree are
+is read in every way in which a server can have meant it (`readings.solve_book`), and the calls that were shown get its
+meaning, as at the end of an oddly labelled choice of chat (`settling.give`). Calls on which the readings disagree are
 not sure, and end as `ambiguous`.
 
 Nothing is read again after a loss, beyond a limit, or where a call is not one for the client: then the calls stay as
@@ -31,11 +31,11 @@ __all__ = ["reread"]
 
 
 def reread(choice: Choice, delta: Reread) -> bool:
-    """Give the calls of a choice what all of their pieces mean; return False if they cannot be read so."""
+    """Give the calls of a choice the meaning of all of their pieces; return False if they cannot be read so."""
     if not (delta.pieces and choice.calls) or choice.lost or not all(map(_is_open, choice.calls)):
         return False
     if any("\ufffd" in f"{piece.id}{piece.name}" for piece in delta.pieces):
-        return False  # a label with replaced bytes is not the one that was sent
+        return False  # a label with replaced bytes is not the label that was sent
     record = _record(choice, delta)
     meant = _meant(choice, record, delta)
     if not meant:
@@ -50,7 +50,7 @@ def reread(choice: Choice, delta: Reread) -> bool:
 
 
 def _is_open(call: Call) -> bool:
-    """Return whether a call may be read again: it is the client's, and only labels speak against it."""
+    """Return whether a call may be read again: it is the client's, and only its labels speak against it."""
     return (
         not call.is_over and call.kind == "function" and call.refusal in (None, "ambiguous") and not call.full
     )
@@ -83,7 +83,7 @@ def _shown(piece: Marked, waiting: list[Call], latest: Call) -> Call:
 
 
 def _read(text: str, *, has_ends: bool, choice: Choice) -> Verdict:
-    """Return the verdict on a text; none at all means no arguments only if ends show that calls are whole."""
+    """Return the verdict on a text; no text at all means no arguments only if ends show that calls are whole."""
     return read_arguments(text, "clean" if text or has_ends else "open", choice.policy, choice.limits)
 
 

@@ -1,9 +1,9 @@
-"""Finds the calls that a final message restates: by labels, else by what they say, each at most once.
+"""Finds the calls that a final message restates: by labels, else by their content, each at most once.
 
 Theory of operation. A finished response or message lists the calls that were reported while it streamed. The positions
-in the list are not slots, for bridges number their items differently (quirk 99). So a restated call is found by its id,
-else by its item's id; else it is the one that fits best: the same value, then a text that it continues, then a call
-that lacks its text or is not complete.
+in the list are not slots, because bridges number their items differently (quirk 99). A restated call is found by its
+id, else by its item's id; else it is the call that fits best: the same value, then a text that it continues, then a
+call that lacks its text or is not complete.
 
 `find_restated` does this for one call at a time; `matched` does it for a whole message, for dialects that report its
 calls together.
@@ -27,7 +27,7 @@ __all__ = ["find_restated", "matched"]
 
 
 def find_restated(choice: Choice, delta: CallWhole) -> Call | None:
-    """Return the call that a final message restates: by id, else by alias, else the one that fits best."""
+    """Return the call that a final message restates: by id, else by alias, else the call that fits best."""
     for label in (delta.id, delta.alias):
         claimants = choice.by_id.get(label, []) if label is not None else []
         if claimants and all(map(_is_listed, claimants)):
@@ -42,12 +42,12 @@ def find_restated(choice: Choice, delta: CallWhole) -> Call | None:
 
 
 def _is_listed(call: Call) -> bool:
-    """Return whether only a final message holds the call: different calls that one message lists under an id are several."""
+    """Return whether only a final message holds the call: several calls can share an id in one message."""
     return not call.slotted and call.slot is not None
 
 
 def _listed_again(choice: Choice, delta: CallWhole) -> Call | None:
-    """Return the same call of the final message at hand, which lists it once more."""
+    """Return the same call of the final message at hand, if it is listed once more."""
     claimants = choice.by_id.get(delta.id, ()) if delta.id is not None else ()
     same = (
         call
@@ -58,7 +58,7 @@ def _listed_again(choice: Choice, delta: CallWhole) -> Call | None:
 
 
 def _refuse_split(claimants: list[Call]) -> Call | None:
-    """Refuse the calls of an id that the message lists more often than the deltas did: nobody knows which one is two."""
+    """Refuse the calls of an id that the message lists more often than the deltas did: none of them is certain."""
     if claimants[-1].is_over:
         return claimants[-1]
     for call in claimants:
@@ -73,7 +73,7 @@ def _may_be_restated(call: Call, delta: CallWhole) -> bool:
 
 
 def _best_fit(choice: Choice, delta: CallWhole, calls: list[Call]) -> Call | None:
-    """Return the call that fits best; among equals the one in the same position, else the first."""
+    """Return the call that fits best; among equals the call in the same position, else the first."""
     calls = [call for call in calls if call.rank != HYDRATION]
     if not calls:
         return None
@@ -88,10 +88,11 @@ def _best_fit(choice: Choice, delta: CallWhole, calls: list[Call]) -> Call | Non
 
 
 def _fit(call: Call, delta: CallWhole, value: dict[str, Any] | None) -> int:
-    """Return how well a restated text fits the call; 0 if it does not. Where both have an id, a text must equal or continue the call's.
+    """Return how well a restated text fits the call; 0 if it does not fit.
 
-    Two texts of the same value may be spelled differently. `value` is that of the restated text, and each call
-    keeps its own: a message can restate many calls, so no text is read twice.
+    Where both have an id, a text must equal or continue the call's. Two texts of the same value may be spelled
+    differently. `value` is that of the restated text, and each call keeps its own: a message can restate many calls, so
+    no text is read twice.
     """
     if call.id is not None and call.id in delta.restated_ids and call.id != delta.id:
         return 0  # the message restates that call by its own id
@@ -106,10 +107,10 @@ def _fit(call: Call, delta: CallWhole, value: dict[str, Any] | None) -> int:
 
 
 def matched(choice: Choice, delta: Restated) -> list[tuple[CallWhole, Call | None]]:
-    """Return the restated calls, each with the call that it repeats, or None for a new one.
+    """Return the restated calls, each with the call that it repeats, or None for a new call.
 
     They are matched by labels, else by name and value, else because only one call of the name is left. Where several
-    are left, nobody knows which one is meant: then the restated call is left out, and none of them is sure.
+    are left, it is unknown which is meant: then the restated call is left out, and none of them is sure.
     """
     found: dict[int, Call | None] = {}
     left = [

@@ -125,7 +125,7 @@ def _call_seen(choice: Choice, delta: CallSeen) -> None:
 
 
 def _announced(choice: Choice, delta: Union[CallSeen, CallWhole]) -> Call:
-    """Return the call that is announced; if it is new, release the one that was held."""
+    """Return the call that is announced; if it is new, release the held call."""
     if slots.is_new(choice, delta):
         _release_held(choice)
         call = slots.open_new(choice, delta)
@@ -158,7 +158,7 @@ def _call_whole(choice: Choice, delta: CallWhole) -> None:
         call.listed = True
     tainted = (call.torn, call.unowned) if call.block and not heals else (False, False)
     if heals and call.refusal == "ambiguous" and delta.name == call.name:
-        call.refusal = None  # the delta settles what labels left in doubt
+        call.refusal = None  # the delta settles the doubts about labels
     if not call.stray:
         learn_labels(choice, call, delta)
     if delta.id_wins and delta.id is not None:
@@ -211,7 +211,7 @@ def _take_restated(choice: Choice, whole: CallWhole, call: Call) -> None:
     else:
         _accept_silence(choice, call)
     if whole.goes_on and call.empty and not is_over:
-        call.hole = True  # an item in progress may get its text yet
+        call.hole = True  # an item in progress may still get its text
     if whole.truncated:
         _close(choice, call, truncated=True)
 
@@ -223,7 +223,7 @@ def _reread(choice: Choice, delta: Reread) -> None:
 
 
 def _heals(choice: Choice, call: Call, delta: CallWhole) -> bool:
-    """Return whether a whole text replaces all of the call's: it has the call's id, and it is not empty while text has no owner."""
+    """Return whether a whole text replaces all of the call's: it has its id, and is not empty if text has no owner."""
     own = (
         delta.id in call.aliases
         or delta.alias in call.aliases
@@ -237,12 +237,12 @@ def _finished_item(choice: Choice, delta: CallWhole) -> Call:
     if call.stray and delta.name is not None:
         adopt(choice, call)
         if not call.blank and is_placeholder(delta.text):
-            call.hole = True  # or it is another's text
+            call.hole = True  # otherwise it is another call's text
     return call
 
 
 def _opened(choice: Choice, delta: Union[CallSeen, CallWhole], *, refused: bool = False) -> Call:
-    """Open a call, and release the held one, unless the new one has no name and may be more of the held one."""
+    """Open a call, and release the held one, unless the new call has no name and may continue the held one."""
     _take_over_told(choice, delta)
     held = choice.held
     if (
@@ -262,16 +262,16 @@ def _opened(choice: Choice, delta: Union[CallSeen, CallWhole], *, refused: bool 
 
 
 def _take_over_told(choice: Choice, delta: Union[CallSeen, CallWhole]) -> None:
-    """Leave a call that came as ours to the server, if that tells it once more as one of its own."""
+    """Leave a client's call to the server, if the server sends it once more as its own."""
     if delta.kind == "server":
         take_over(choice, [call for call in choice.having(delta.id) if call.name == delta.name])
 
 
 def _release_echoes(choice: Choice, calls: Iterable[Call]) -> None:
-    """Let calls of an id out that seemed to be one: another call shows that it identifies nothing."""
+    """Release calls of an id that seemed to be echoes: another call shows that the id identifies nothing."""
     for call in calls:
         if call.is_over or (call.echo is not None and call.echo.round != call.round):
-            continue  # what comes in a message that was restarted is told again for certain
+            continue  # a call in a message that was restarted is certainly a repetition
         if call.echo is not None and not call.withheld:
             choice.materialise(call)
         call.echo, call.own = None, True
@@ -280,8 +280,8 @@ def _release_echoes(choice: Choice, calls: Iterable[Call]) -> None:
 
 
 def _learn(choice: Choice, call: Call, delta: Union[CallSeen, CallWhole]) -> None:
-    if call.kind not in ("server", delta.kind):  # what the server executes is never anybody else's again
-        if delta.kind == "server":  # what is said of a call that came again is said of that one
+    if call.kind not in ("server", delta.kind):  # a call that the server executes is never the client's again
+        if delta.kind == "server":  # statements about a repeated call apply to it
             take_over(choice, [call.echo or call])
         if call.phase == "pending":
             call.kind = delta.kind
@@ -320,7 +320,7 @@ def _call_closed(choice: Choice, delta: CallClosed) -> None:
         _release_others(choice, call)
         call.closed = True
         choice.shut(call)
-        if not (call.beside and call.block):  # else the labels of the others may still prove wrong
+        if not (call.beside and call.block):  # otherwise the labels of the others may still prove wrong
             choice.held = call
 
 
@@ -368,7 +368,7 @@ def _call_written(choice: Choice, delta: CallWritten) -> None:
     call.flags.update(delta.flags)
     call.extra = delta.extra
     if delta.id is not None:
-        choice.give_id(call, delta.id)  # nothing that follows is found by it
+        choice.give_id(call, delta.id)  # no later delta is found by it
     if delta.name is not None:
         advance(choice, call, "name", delta.name)
     if delta.reason is not None:
@@ -410,13 +410,13 @@ def _noted(choice: Choice, delta: Noted) -> None:
 
 
 def _said_again(choice: Choice, _delta: SaidAgain) -> None:
-    """Note on the calls so far that another answer may have begun, which would say nothing of them."""
+    """Note on the calls so far that another answer may have begun, which would not be about them."""
     for call in choice.calls:
         call.left = True
 
 
 def _step_began(choice: Choice, delta: Union[StepBegan, StepTakenBack]) -> None:
-    """Free the ids of the calls so far: a call under one of them is another call, and text is another message."""
+    """Free the ids of the calls so far: a later call under one of them is another call, and text is another message."""
     choice.step = choice.step + 1 if delta.number is None else delta.number
     begin_message(choice)
 
@@ -448,7 +448,7 @@ def _finish(choice: Choice, delta: Finish) -> None:
 
 
 def _end_whole(choice: Choice) -> None:
-    """End the calls that are whole, now that a reason came for the end of the turn."""
+    """End the calls that are whole, because a reason came for the end of the turn."""
     ended: Ended = "length" if choice.reason in CUT_REASONS else "clean"
     doubt(choice, ended)
     held, choice.held = choice.held, None
@@ -477,7 +477,7 @@ def reason_all(choices: Iterable[Choice], finish: Finish | None = None) -> None:
 
 
 def judge_all(choice: Choice, ended: Ended, unreasoned: Ended | None = None) -> None:
-    """End every open call in order; `unreasoned` is how those ended that began after the finish reason."""
+    """End every open call in order; `unreasoned` is the ending of those that began after the finish reason."""
     for call in sorted(choice.calls, key=attrgetter("number")):
         advance(choice, call, "end", ended if unreasoned is None or call.reasoned else unreasoned)
     choice.held = None

@@ -1,8 +1,8 @@
-"""Texts that grow by pieces of a few characters: what a model says, and each block of its reasoning.
+"""Texts that grow by pieces of a few characters: the visible text of a model, and each block of its reasoning.
 
-Theory of operation. A string of four characters takes 53 bytes, and a text comes in thousands of them. So pieces are
-joined as soon as there are 64, and the text as a whole when somebody looks at it: the next look joins only what came
-since. Places in a text are counted in characters, which joining does not change.
+Theory of operation. A string of four characters takes 53 bytes, and a text comes in thousands of them. Therefore pieces
+are joined as soon as there are 64, and the text as a whole when it is read: the next read joins only the new pieces.
+Places in a text are counted in characters, which joining does not change.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class SaidText:
     def __init__(self) -> None:
         self._joined = []
         self._pieces = []
-        self._n_joined = 0  # characters of what is joined
+        self._n_joined = 0  # characters of the joined text
 
     def remade(self) -> None:
         """Count the characters anew."""
@@ -75,7 +75,7 @@ class ReasoningText(SaidText):
     """A block of reasoning: its text, and the latest label of each kind.
 
     Attributes:
-        block: what identifies it, None if nothing does.
+        block: its label, None if it has none.
         id, signature, data: see `ReasoningFragment`.
         is_sealed: its last piece brought a signature.
     """

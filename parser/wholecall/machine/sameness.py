@@ -1,24 +1,24 @@
-"""The same call again: one definition of it, and what a stream remembers for it.
+"""The same call again: its one definition, and the memory of a stream for it.
 
-Theory of operation. Two calls are the *same* if they are of one answer, and have the same public id (or none, and stand
-under one response id), the same name and an equal value, in whatever spelling. It does not matter at which index, in
-which block, turn or body of the connection each came, or how it ended. A call that is the same as one that came out is
-no second call. One without any text says nothing but that its id is known. What differs is a call of its own.
+Theory of operation. Two calls are the *same* if they belong to one answer, and have the same public id (or none, under
+one response id), the same name and an equal value, in any spelling. It does not matter at which index, in which block,
+turn or body of the connection each came, or how it ended. A call that is the same as an emitted call is not a second
+call. A call without any text shows only that its id is known. A call that differs is a separate call.
 
-Another response id is another answer, and so is another step of a message (`StepBegan`): servers that number their
-calls use `functions.run:0` in each. Turns without a response id show nothing of that: there the call's id decides.
+Another response id means another answer, and so does another step of a message (`StepBegan`): servers that number their
+calls use `functions.run:0` in each. Turns without a response id do not show this: there the call's id decides.
 
 Within a choice the calls of one id are compared by `repeats` (calls that are read together at the end) and by `echoes`
-(calls that end one by one). Different calls show that their id identifies nothing (quirk 64): then equal ones are calls
-of their own too, unless all came equally often, so that the whole list came again.
+(calls that end one by one). Different calls show that their id identifies nothing (quirk 64): then equal calls are
+separate calls too, unless all came equally often, so that the whole list came again.
 
-From the second turn on `Told` remembers the calls that came out, for as long as their turns are kept (`Limits.max_turns`), and the
-last ones of each label. A call that opens in another turn under a response id and a label that are known there is
-*withheld* (`Call.withheld`): it has no number and no events until it ends, and none at all if it is the same. Where its
-id comes too late for that, or no response id shows that an answer comes again, it is shown as it comes, and `holding`
-puts a drop in its place (`told_twice`).
-Calls that somebody else executes are remembered, and are reported as often as they come.
-Alternative answers, that is, choices of other numbers, are never compared, and ids that we made count for nothing.
+From the second turn on `Told` remembers the emitted calls, for as long as their turns are kept (`Limits.max_turns`),
+and the last calls of each label. A call that opens in another turn under a response id and a label that are known there
+is *withheld* (`Call.withheld`): it has no number and no events until it ends, and none at all if it is the same. If its
+id comes too late for that, or if no response id shows that an answer comes again, it is shown as it comes, and
+`holding` replaces it by a drop (`told_twice`). Calls that are executed elsewhere are remembered, and are reported as
+often as they come. Alternative answers, that is, choices of other numbers, are never compared, and ids that we
+generated are ignored.
 """
 
 from __future__ import annotations
@@ -40,22 +40,20 @@ if TYPE_CHECKING:
 __all__ = ["Place", "Said", "Told", "held_value", "repeats", "same_text", "text_of"]
 
 _CALLS = (*EXECUTABLE, ServerToolCall)
-_MOST = (
-    256  # calls of one label that are remembered, the last ones; and of one id that are compared in a list
-)
-_MOST_ANSWERS = 4096  # that are remembered for calls which have not come, the last ones
+_MOST = 256  # calls of one label that are remembered, the last of them; and calls of one id that are compared in a list
+_MOST_ANSWERS = 4096  # results that are remembered for calls that have not come, the last of them
 _LONGEST_ANSWERS = 1 << 20  # characters of argument text that came with these
 
 
 class Place(NamedTuple):
-    """Where a call stands: its turn, its choice, and the wire's id of the answer."""
+    """The place of a call: its turn, its choice, and the wire's id of the answer."""
 
     turn: int
     choice: int
     response: str | None
 
     def label(self, id: str | None) -> tuple[str, bool] | None:
-        """Return what identifies a call beyond its turn: its id, else the response's; None if there is neither."""
+        """Return the label of the call beyond its turn: its id, else the response's; None if it has neither."""
         if id is not None:
             return id, False
         return None if self.response is None else (self.response, True)
@@ -73,7 +71,7 @@ class _Telling(NamedTuple):
 
 
 class Told:
-    """The calls of a stream that came out, by their labels; without those of turns that were forgotten.
+    """The emitted calls of a stream, by their labels; without those of turns that were forgotten.
 
     Attributes:
         answers: calls that were answered before they were announced, by their ids.
@@ -81,7 +79,7 @@ class Told:
     """
 
     __slots__ = ("_by_label", "_size", "answers", "compares")
-    DERIVED: ClassVar = frozenset(__slots__)  # from the calls of the turns, and from what these keep
+    DERIVED: ClassVar = frozenset(__slots__)  # from the calls of the turns, and the answers in `Turns`
 
     def __init__(self) -> None:
         self._by_label: dict[tuple[str, bool], list[_Telling]] = {}
@@ -90,7 +88,7 @@ class Told:
         self.compares = False
 
     def note(self, place: Place, call: Call, event: Event) -> None:
-        """Remember a call that came out; what was dropped, or was written as text, is none."""
+        """Remember an emitted call; dropped calls and calls written as text are ignored."""
         label = place.label(call.id)
         if label is None or call.source is not None or not isinstance(event, _CALLS):
             return
@@ -103,7 +101,7 @@ class Told:
         """Remember the calls of a choice by the events that ended them.
 
         Raises:
-            ValueError: an event is of no call.
+            ValueError: an event is not about a call.
         """
         by_number = {call.number: call for call in calls}
         for event in events:
@@ -127,7 +125,7 @@ class Told:
         self.answers, self._size = answers, sum(len(one.text or "") for one in answers.values())
 
     def answer(self, answered: CallAnswered) -> None:
-        """Remember a call that was answered and has not come; the oldest ones are forgotten beyond a limit."""
+        """Remember a call that was answered and has not come; beyond a limit the oldest calls are forgotten."""
         self._take(answered.id)
         self.answers[answered.id] = answered
         self._size += len(answered.text or "")
@@ -154,13 +152,13 @@ class Told:
         return True
 
     def knows(self, place: Place, id: str | None) -> bool:
-        """Return whether a call that opens under this id, or under none, may have come out in a turn of this response."""
+        """Return whether a call that opens under this id, or none, may have been emitted in a turn of the response."""
         if place.response is None or not self.compares:
             return False
         return any(one.response == place.response for one in self._elsewhere(place, id))
 
     def holds(self, place: Place, call: Call, name: str, calls: Sequence[Call]) -> bool:
-        """Return whether a withheld call is the same as one that came out; `calls` are those of its choice."""
+        """Return whether a withheld call is the same as an emitted call; `calls` are those of its choice."""
         if call.says_nothing:
             known = self._elsewhere(place, call.id) if call.id is not None and not call.hole else ()
             return any(one.name == name for one in known)
@@ -168,18 +166,18 @@ class Told:
         value = text if call.kind == "custom" else held_value(call, text)
         if value is None:
             return False
-        # Without ids equal calls of one response are several: they match one to one.
+        # Without ids equal calls of one response are several calls: they match one to one.
         n_again = 0 if call.id is not None else sum(_is_repeated(other, value) for other in calls)
         return self._times(place, call, name, value) > n_again
 
     def holds_event(self, place: Place, call: Call, event: Event, here: Sequence[Event]) -> bool:
-        """Return whether the call that is about to come out is the same as one that did, by its id; `here` are those beside it."""
+        """Return whether the call to be emitted equals an emitted call, by its id; `here` are its neighbours."""
         if call.id is None or call.source is not None or not isinstance(event, EXECUTABLE):
             return False
         name, value = _said(event)
         said = [_said(one) for one in here if isinstance(one, _CALLS)]
         if said and all(one[0] == name and same_value(one[1], value) for one in said):
-            return True  # different ones would show that the id identifies nothing
+            return True  # different calls would show that the id identifies nothing
         return self.compares and self._times(place, call, name, value) > 0
 
     def _times(self, place: Place, call: Call, name: str, value: Any) -> int:
@@ -187,7 +185,7 @@ class Told:
         return sum(one.name == name and same_value(one.value, value) for one in known)
 
     def _elsewhere(self, place: Place, id: str | None) -> Iterator[_Telling]:
-        """Yield what came out under the label in other turns of the same answer, in a choice of the same number."""
+        """Yield the calls emitted under the label in other turns of the same answer, in a choice of the same number."""
         label = place.label(id)
         for one in self._by_label.get(label, ()) if label is not None else ():
             is_other = None not in (one.response, place.response) and one.response != place.response
@@ -210,7 +208,7 @@ def _is_repeated(call: Call, value: Any) -> bool:
 
 
 class Said(NamedTuple):
-    """What one call of a list says; its text is empty if none came."""
+    """The content of one call of a list; its text is empty if none came."""
 
     id: str | None
     name: str | None
@@ -221,7 +219,7 @@ class Said(NamedTuple):
 
 
 def repeats(calls: Sequence[Said]) -> dict[int, int]:
-    """Return which calls of a list are another one of it once more, each with the number of that one."""
+    """Return which calls of a list repeat another call of it, each with the number of that call."""
     by_id: dict[str, list[int]] = {}
     for n, call in enumerate(calls):
         if call.id is not None:
@@ -234,7 +232,7 @@ def repeats(calls: Sequence[Said]) -> dict[int, int]:
 
 
 def _repeats_of(calls: Sequence[Said], numbers: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield the repetitions among the calls of one id, each with what it repeats."""
+    """Yield the repetitions among the calls of one id, each with the call that it repeats."""
     groups: list[list[int]] = []  # of equal calls
     blank = [n for n in numbers if not calls[n].text]
     for n in numbers:
@@ -268,7 +266,7 @@ def text_of(call: Call) -> str:
 
 
 def same_text(one: str, other: str) -> bool:
-    """Return whether two texts have the same value; no text counts as an empty object."""
+    """Return whether two texts have the same value; an empty text counts as an empty object."""
     texts = [one or "{}", other or "{}"]
     if texts[0] == texts[1]:
         return True
@@ -277,7 +275,7 @@ def same_text(one: str, other: str) -> bool:
 
 
 def held_value(call: Call, held: str) -> dict[str, Any] | None:
-    """Return the value of a call's text; the last one is kept, so that no text is read twice."""
+    """Return the value of a call's text; the last value is kept, so that no text is read twice."""
     if call.reading is None or call.reading[0] != held:
         call.reading = held, parse_arguments(held).arguments
     return call.reading[1]

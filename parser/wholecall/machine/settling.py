@@ -1,11 +1,11 @@
-"""The end of an oddly labelled choice: its record is read, and its calls get what the record means.
+"""The end of an oddly labelled choice: its record is read, and its calls get the meaning of the record.
 
 Theory of operation. Until now the calls of such a choice were shown by a guess (`labels`). `settle` has the record read
 in every way in which a server can have meant it (`readings.solve`), and corrects the guess: each call of the reading
-goes to the call in which its pieces were shown, or to a new one, and gives it its labels, name, flags and text. Where
-another text was shown, an event corrects that. Calls that are not in all likely readings are not *sure*, and are refused
-as `ambiguous`; the others get the ordinary verdict. Calls that no event has reported yet are numbered again, in the
-order in which they began.
+goes to the call in which its pieces were shown, or to a new call, and gives it its labels, name, flags and text. Where
+another text was shown, an event corrects that. Calls that are not in all likely readings are not *sure*, and are
+refused as `ambiguous`; the others get the ordinary verdict. Calls that no event has reported yet are numbered again, in
+the order in which they began.
 
 If a final message came, it decides: its calls are emitted, and calls that it does not restate are not sure
 (`final_message`).
@@ -55,7 +55,7 @@ _UNSURE = "its labels can be read in several ways"
 def doubt(choice: Choice, ended: Ended) -> None:
     """Start a record if any text of the choice is not a whole object: labels can look as documented and still be wrong.
 
-    A cut is no riddle: where nothing of its turn may come out, or where one text only lacks its end.
+    A cut raises no doubt if no call of its turn may be emitted, or if one text only lacks its end.
     """
     if choice.record is not None or not (ended == "clean" or passes(ended, choice.policy)):
         return
@@ -76,7 +76,7 @@ def _is_plain(call: Call) -> bool:
 
 
 def settle(choice: Choice, ended: Ended) -> None:
-    """Give the calls of the choice what its record means, if it has one."""
+    """Give the calls of the choice the meaning of its record, if it has one."""
     doubt(choice, ended)
     record, choice.record = choice.record, None
     if record is None:
@@ -94,7 +94,8 @@ def settle(choice: Choice, ended: Ended) -> None:
 def settle_reasoned(choice: Choice) -> None:
     """End the whole calls that came before a finish reason, when an error or an abort follows it.
 
-    Calls whose labels are as documented ended with that reason; those of a record are as sure, read as if no more came.
+    Calls whose labels are as documented ended with that reason; those of a record are equally sure, read as if no more
+    came.
     """
     record = choice.record
     if record is None or choice.reason is None or not record.n_reasoned:
@@ -110,7 +111,7 @@ def settle_reasoned(choice: Choice) -> None:
 
 
 def give(choice: Choice, record: Record, meant: list[Meant], shown: list[Call]) -> None:
-    """Give the calls that were shown what the record means instead, each call once."""
+    """Give the calls that were shown the meaning of the record instead, each call once."""
     again = repeats([Said(_id(record, one), one.name, _text(one)) for one in meant])
     twice = {record.shown[meant[n].pieces[0]] for n in again if meant[n].pieces}
     kept = set(again.values())
@@ -151,7 +152,7 @@ def _meant(choice: Choice, record: Record, *, cut: bool) -> list[Meant]:
 
 
 def _has_used_id(record: Record, call: ReadCall, ids: set[str | None]) -> bool:
-    """Return whether a call that was not emitted has the id of one that was: that call came already."""
+    """Return whether a call that was not emitted has the id of an emitted call: that call came already."""
     if record.shown[call.pieces[0]].is_over:
         return False
     return not ids.isdisjoint(record.pieces[at].id for at in call.pieces)
@@ -171,7 +172,7 @@ def _facts(record: Record) -> list[tuple[int, str, str]]:
 
 
 def _started_over(choice: Choice, call: Call) -> str:
-    """Clear what the reading gives a shown call anew; return its text, which users saw if events reported it."""
+    """Clear the state of a shown call that the reading sets; return its text, which users saw if events reported it."""
     for alias in call.aliases:
         others = [other for other in choice.by_id.pop(alias, ()) if other is not call]
         if others:
@@ -185,7 +186,7 @@ def _started_over(choice: Choice, call: Call) -> str:
 def _owners(
     choice: Choice, record: Record, meant: list[Meant], texts: dict[Call, str]
 ) -> list[tuple[Call, Meant]]:
-    """Return the call that each call of the reading goes to: one in which it was shown, else a new one."""
+    """Return the call that each call of the reading goes to: a call in which it was shown, else a new call."""
     free = dict.fromkeys(texts)
     first = {call: at for at, call in reversed(list(enumerate(record.shown)))}
     owners: list[tuple[Call, Meant]] = []
@@ -253,7 +254,7 @@ def _id(record: Record, one: Meant) -> str | None:
 
 
 def _fill(choice: Choice, others: list[Call], taken: set[int]) -> None:
-    """Give the calls that proved not to be calls the numbers that would be missing, or none."""
+    """Give the entries that proved not to be calls the numbers that would be missing, or none."""
     missing = (number for number in range(choice.n_numbered) if number not in taken)
     for call in others:
         number = next(missing, -1)
@@ -262,7 +263,7 @@ def _fill(choice: Choice, others: list[Call], taken: set[int]) -> None:
 
 
 def _give(choice: Choice, record: Record, call: Call, one: Meant, shown: str) -> None:
-    """Give a call what it means: labels, name, text in force, and objections."""
+    """Give a call its meaning: labels, name, text in force, and objections."""
     pieces = [record.pieces[at] for at in one.pieces]
     _label(choice, call, one, pieces)
     if call.phase == "pending":

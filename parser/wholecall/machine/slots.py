@@ -1,19 +1,19 @@
 """Finds the call of a delta with slots: text belongs to the call that its labels identify, or to none.
 
-Theory of operation. Blocks and items have labels: a call id, an item's id, an index, in this order. The first
-label that any call has decides, and the others distinguish several calls that have it; labels of different calls
-contradict each other. A delta with labels that no call has can only be meant for the one call that is open.
+Theory of operation. Blocks and items have labels: a call id, an item's id, an index, in this order. The first label
+that any call has decides, and the others distinguish several calls that have it; labels of different calls contradict
+each other. A delta with labels that no call has can only be meant for the one call that is open.
 
-Text that fits several calls, or none while no call or several are open, has no *owner*. Then nobody knows what is
-missing where. So it taints every call that is open and every call without text, that is, these have a hole; and it
+Text that fits several calls, or none while no call or several are open, has no *owner*. Then it is unknown which call
+lacks it. Therefore it taints every call that is open and every call without text, that is, these have a hole; and it
 goes to a *stray*, a call without a name that ends as a dropped call, so that users see the text. An announcement can
-turn a stray into a call only by its id, never by its place. At the end of the choice some of it may prove to be what
-calls were told whole, and a done event under labels that no call has to be that of the call that lacks one (see
-`accounts`).
+turn a stray into a call only by its id, never by its place. At the end of the choice some of it may prove to be the
+text of calls that came whole, and a done event under labels that no call has may prove to be that of the call that
+lacks one (see `accounts`).
 
 An announcement with a name begins a new call, unless its id is known under the same name. If that call is open, the
-start was simply sent twice. If it has ended, the new call is its *echo*: no event reports it until it ends, and none
-at all if it has the same text (see `echoes`).
+start was simply sent twice. If it has ended, the new call is its *echo*: no event reports it until it ends, and none at
+all if it has the same text (see `echoes`).
 
 After text was lost, nothing is bound because it is the only candidate. Some dialects distinguish calls themselves and
 number them as they like: such a number is always right (`Call.block` is false then).
@@ -46,7 +46,7 @@ __all__ = [
     "refused_by",
 ]
 
-_MOST_CANDIDATES = 16  # calls that are looked at for one piece of text
+_MOST_CANDIDATES = 16  # calls that are examined for one piece of text
 
 
 def owner(choice: Choice, delta: Slot | CallWhole) -> Call:
@@ -60,7 +60,7 @@ def owner(choice: Choice, delta: Slot | CallWhole) -> Call:
 
 
 def finished_by(choice: Choice, delta: CallWhole) -> Call | None:
-    """Return the call that a finished item is about; None if it is a new one, or may be about several."""
+    """Return the call that a finished item is about; None if it is a new call, or may be about several."""
     named = _same_name(_labelled(choice, delta.id, delta.alias, None), delta)
     here = _same_name(at_slot(choice, delta.index), delta)
     found = [call for call in named if call in here] or named
@@ -83,7 +83,7 @@ def refused_by(choice: Choice, delta: CallRefused) -> Call | None:
 
 
 def ended_by(choice: Choice, delta: CallClosed) -> Call | None:
-    """Return the call that the wire ends; None if that is not an open one, or may be several."""
+    """Return the call that the wire ends; None if that is not an open call, or may be several."""
     if delta.alias in choice.by_id or delta.index in choice.slots:
         call = named_by(choice, delta)
         if call is not None and _is_next(call.elsewhere, delta.index):
@@ -101,7 +101,7 @@ def named_by(choice: Choice, delta: CallClosed) -> Call | None:
 
 
 def announced(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
-    """Return the call that is announced or labelled, None if it is a new one."""
+    """Return the call that is announced or labelled, None if it is a new call."""
     if delta.name is None or not delta.begins:
         return _labelled_call(choice, delta)
     for call in reversed(_with_id(choice, delta)):
@@ -126,7 +126,7 @@ def open_new(choice: Choice, delta: CallSeen | CallWhole) -> Call:
 
 
 def open_slot(choice: Choice, delta: CallSeen | CallWhole) -> Call:
-    """Open a call with the delta's labels; an echo gets no number until it proves not to be one."""
+    """Open a call with the delta's labels; an echo gets no number until it proves not to be an echo."""
     earlier_calls = _with_id(choice, delta) if delta.id is not None else choice.slots.get(delta.index, [])
     for earlier in earlier_calls if delta.begins else ():
         if _is_filled(earlier) and earlier.id == delta.id:
@@ -144,15 +144,15 @@ def open_slot(choice: Choice, delta: CallSeen | CallWhole) -> Call:
 def taint(choice: Choice, *, by_text: bool = False) -> None:
     """Note on each call that may own it that text without an owner came, or that labels are wrong.
 
-    Text is none of a call that has some, and that the wire closed before. Wrong labels concern calls that such text could
-    be of once more: these lack something even where the text is accounted for.
+    Text cannot belong to a call that has some, and that the wire closed before. Wrong labels concern the calls
+    that such text may belong to as well: these lack something even where the text is accounted for.
     """
     left = []
     for call in choice.fresh if by_text else (*choice.fresh, *choice.unowned):
         if call.is_over or call.rank >= HYDRATION:  # a whole text lacks nothing
             continue
         if by_text and call.closed and not call.blank:
-            left.append(call)  # what else shows that labels are wrong still speaks against it
+            left.append(call)  # other evidence of wrong labels still counts against it
         elif not (call.opened or call.beside or call.blank):
             continue
         elif by_text:
@@ -166,7 +166,7 @@ def taint(choice: Choice, *, by_text: bool = False) -> None:
 
 
 def is_all_owned(choice: Choice, whole: str) -> bool:
-    """Return whether every text without an owner was restated as some call's whole text; `whole` is the one at hand."""
+    """Return whether every text without an owner was restated as a call's whole text; `whole` is the current text."""
     if not choice.strays or len(choice.calls) > 2 * _MOST_CANDIDATES:
         return not choice.strays
     strays = [call.text for call in choice.calls if call.stray and not call.blank]
@@ -174,11 +174,11 @@ def is_all_owned(choice: Choice, whole: str) -> bool:
     return all(any(same_text(text, other) for other in wholes) for text in strays)
 
 
-# What labels identify.
+# The calls that labels identify.
 
 
 def _one_of(calls: list[Call]) -> Call | None:
-    """Return the only one of the calls that can be meant, None if there are several, or none."""
+    """Return the only call that can be meant, None if there are several, or none."""
     return calls[0] if len(calls) == 1 else None
 
 
@@ -187,7 +187,7 @@ def _by_order(choice: Choice, delta: Slot | CallWhole) -> list[Call]:
     sole = _sole(choice, delta.index)
     found = _unlabelled(choice, delta) if sole is None else [sole]
     if isinstance(delta, CallWhole):
-        found = [call for call in found if call.is_restated_by(delta.text)]  # else see `accounts`
+        found = [call for call in found if call.is_restated_by(delta.text)]  # otherwise see `accounts`
     only = _one_of(found)
     if only is not None and delta.index is not None:
         only.flags.add("bound_by_order")
@@ -198,7 +198,7 @@ def _by_order(choice: Choice, delta: Slot | CallWhole) -> list[Call]:
 def _sole(choice: Choice, index: Index | None) -> Call | None:
     """Return the only open call, for a delta with labels that no call has.
 
-    An index that no call has shows that indices are wrong: then a call that was open beside others is not sure.
+    An index that no call has shows that indices are wrong: then a call that was open next to others is not sure.
     """
     sole = None if choice.lost else choice.sole_open
     return None if sole is None or (sole.beside and index is not None) else sole
@@ -271,7 +271,7 @@ def _labelled_call(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
 
 
 def _rivals(choice: Choice, delta: CallSeen | CallWhole) -> list[Call]:
-    """Return the open calls that have the id of a new one, and its place, but another name."""
+    """Return the open calls that have the id of a new call, and its place, but another name."""
     here = choice.slots.get(delta.index, ()) if delta.alias is None else choice.by_id.get(delta.alias, ())
     return [
         call
@@ -328,9 +328,9 @@ def _repeated_at(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
 
 
 def _echoed(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
-    """Return the call that a new one seems to repeat: one of its id and name that has all of its text, or none yet.
+    """Return the call that a new call seems to repeat: one of its id and name that has all of its text, or none yet.
 
-    In a message that was restarted, it is the next one of its id and name.
+    In a message that was restarted, it is the next call of its id and name.
     """
     for n, call in enumerate(choice.unrepeated):
         if call.id == delta.id and call.name == delta.name:
@@ -346,7 +346,7 @@ def _same_name(calls: list[Call], delta: CallWhole) -> list[Call]:
 
 
 def _open_namesakes(choice: Choice, delta: CallWhole) -> list[Call]:
-    """Return the open calls that a finished item without known labels can be about: one with the same text, if any."""
+    """Return the open calls that a finished item without known labels can be about: that with the same text, if any."""
     calls = _same_name([call for call in _candidates(choice) if call.rank < delta.rank], delta)
     equal = [call for call in calls if not call.blank and same_text(call.text, delta.text)]
     fitting = equal[:1] or [call for call in calls if call.blank or not call.complete]
@@ -360,7 +360,7 @@ def _stray_restated(choice: Choice, delta: CallWhole) -> Call | None:
 
 
 def _contradicts(call: Call, delta: CallSeen | CallWhole) -> bool:
-    """Whether an item has another id than the call."""
+    """Return whether an item has another id than the call."""
     return delta.id is not None and call.id is not None and delta.id not in call.aliases
 
 

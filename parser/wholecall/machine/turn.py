@@ -1,8 +1,8 @@
-"""One turn while it is made, and the view of it that users get.
+"""One turn while it is made, and its view for users.
 
-Theory of operation. A `TurnState` holds what a turn shares between its choices: id, model, usage, faults, and the
-budget of argument text. `view` makes a `Turn`, the immutable object that users see, from the choices as they stand;
-it can be asked for at any time, also while the turn is running. Nothing here handles deltas.
+Theory of operation. A `TurnState` holds the state that a turn's choices share: id, model, usage, faults, and the budget
+of argument text. `view` makes a `Turn`, the immutable object for users, from the current choices; it can be called at
+any time, also while the turn is running. Nothing here handles deltas.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _FIELDS: dict[type, str] = {
 
 
 class TurnState:
-    """What is known of one turn.
+    """The state of one turn.
 
     Attributes:
         number: 0 for the first turn of a stream.
@@ -52,7 +52,7 @@ class TurnState:
         choices: by the wire's number.
         unclaimed: argument text without a name came for a choice beyond the limit.
         lost: a part of it was lost.
-        unread: calls that it seems to hold, and of which its dialect says nothing as long as no other frame tells them.
+        unread: calls that it seems to hold, and that its dialect does not report as long as no other frame does.
         carries_on: members that the next request has to have.
         ended: every call of it has its verdict.
         finished: the last event of each choice; empty until the turn is over.
@@ -93,7 +93,7 @@ class TurnState:
         """Check that each choice is stored under its number, and make the values of its calls anew.
 
         Raises:
-            ValueError: one is not, or a tool does not take its call any more.
+            ValueError: a choice is not, or a tool does not take its call any more.
         """
         if any((choice.turn, choice.number) != (self.number, key) for key, choice in self.choices.items()):
             raise ValueError("a choice has another number")
@@ -113,7 +113,7 @@ class TurnState:
             self.finished[number] = turn_finished(self.choices[number], self._usage())
 
     def last_words(self) -> Iterator[Event[Any]]:
-        """Return what became of each answer that was asked for as a value, and the last event of each choice."""
+        """Yield the result of each answer that was requested as a value, and the last event of each choice."""
         for number, finished in self.finished.items():
             answer = self.choices[number].answer
             if answer is not None and answer.said is not None:
@@ -130,7 +130,7 @@ class TurnState:
         return dict(self.usage) or None
 
     def view(self) -> Turn:
-        """Return the turn as it is now: the fields of choice 0, and the other choices beside it."""
+        """Return the turn as it is now: the fields of choice 0, and the other choices separately."""
         others = {number: self._view(number, {}) for number in sorted(self.choices) if number != 0}
         return self._view(0, others)
 

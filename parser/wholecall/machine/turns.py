@@ -1,12 +1,12 @@
 """The turns of one stream: which one is current, how they begin and end, and which are kept.
 
 Theory of operation. A turn begins when the wire opens one, or with the first delta of a choice. Deltas go to the
-current turn. Some dialects run several turns side by side and switch between them by their keys. When a turn ends,
-all of its calls get their verdict (`_end_turn`). Its last event (`TurnFinished`) waits until nothing can follow it any
+current turn. Some dialects run several turns side by side and switch between them by their keys. When a turn ends, all
+of its calls get their verdict (`_end_turn`). Its last event (`TurnFinished`) waits until nothing can follow it any
 more: until the next turn begins, until more turns than `Limits.max_turns` are kept, or until the stream ends
 (`_finish_turn`).
 
-What each delta does is in `assembler`, the subclass of `Turns`.
+The effect of each delta is defined in `assembler`, the subclass of `Turns`.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Turns"]
 
-_MOST_UNREAD = 256  # different ones that may wait, of which no call came; with more the turn is as odd
+_MOST_UNREAD = 256  # different frames that may wait, of which no call came; more are ignored
 
 
 class Turns:
     """The turns of one stream.
 
-    `pieces` is whether pieces of text are reported, too; `wanted`, what answers have to be, if they are to be values.
+    `pieces` is whether pieces of text are reported, too; `wanted` describes the answers, if they are to be values.
 
     Attributes:
         dialect: the name that `TurnStarted` carries; the parser sets it when it is known.
@@ -83,8 +83,8 @@ class Turns:
         self._policy, self._limits, self._tools, self._output = policy, limits, tools, wanted
         self._out = Outbox(pieces=pieces)
         self._early_faults, self._early_usage = [], {}  # of frames before the first turn
-        self._early_unread = []  # what looks like a call in frames before the next turn
-        self._early_loss = False  # text was lost while no turn ran: it may have been the next one's
+        self._early_unread = []  # unread frames before the next turn that seem to hold a call
+        self._early_loss = False  # text was lost while no turn ran: it may have been the next turn's
         self._keys = {}
         self._turn = None
         self._spoke = set()  # turns that may hold text that was not forgotten
@@ -120,7 +120,7 @@ class Turns:
             self._compare()
 
     def _compare(self) -> None:
-        """Remember the calls of the turns so far, and from now on."""
+        """Remember the calls of the turns so far, and of later turns."""
         told = self._out.told
         told.compares = True
         for choice in (choice for turn in self.turns for choice in turn.choices.values()):
@@ -128,7 +128,7 @@ class Turns:
 
     @property
     def _n_gone(self) -> int:
-        """How many turns were forgotten."""
+        """The number of turns that were forgotten."""
         return self.n_turns - len(self.turns)
 
     def call(self, turn: int, choice: int, number: int) -> Call | None:
@@ -146,17 +146,17 @@ class Turns:
         return self.turns[place].choices.get(number) if 0 <= place < len(self.turns) else None
 
     def snapshot(self) -> Turn[Any]:
-        """Return the current turn as it is now, an empty one if none began."""
+        """Return the current turn as it is now, an empty turn if none began."""
         return self._turn.view() if self._turn is not None else Turn(None)
 
     @property
     def has_reasons(self) -> bool:
-        """Whether the provider has said why each choice of the current turn ended."""
+        """Whether the provider has stated why each choice of the current turn ended."""
         choices = {} if self._turn is None else self._turn.choices
         return 0 in choices and all(choice.provider_reason is not None for choice in choices.values())
 
     def snapshots(self, start: int = 0) -> tuple[Turn[Any], ...]:
-        """Return the turns so far that are kept, from the one of this number on."""
+        """Return the turns so far that are kept, from this number on."""
         return tuple(turn.view() for turn in self.turns[max(start - self._n_gone, 0) :])
 
     def forget(self) -> None:
@@ -203,7 +203,7 @@ class Turns:
         return turn
 
     def _let_go(self) -> None:
-        """Make room for a turn: end the oldest one if it is still running, and remove it."""
+        """Make room for a turn: end the oldest turn if it is still running, and remove it."""
         limit = self._limits.max_turns
         if limit is None or len(self.turns) < max(limit, 1):
             return
@@ -273,7 +273,7 @@ class Turns:
         conclude(choice, ending(choice.reason, ended))
 
     def _finish_turn(self, turn: TurnState, ended: Ended) -> None:
-        """End what is open, and emit the last event of each choice."""
+        """End open calls, and emit the last event of each choice."""
         if turn.finished:
             return
         if not turn.choices:
@@ -297,13 +297,13 @@ class Turns:
             self._finish_turn(turn, "aborted" if self.failed else ended)
 
     def explain(self, detail: str) -> None:
-        """Say why the calls are dropped that an abort or a fatal fault ends from now on."""
+        """Set the reason why calls are dropped that an abort or a fatal fault ends from now on."""
         for turn in self.turns if detail else ():
             for choice in turn.choices.values():
                 choice.abort_detail = detail
 
     def _unread(self, delta: CallUnread) -> None:
-        """Keep what looks like a call until the turn ends: another frame may have told it, or may tell it yet."""
+        """Keep a frame that seems to hold a call until the turn ends: another frame may report the call."""
         turn = self._turn
         waiting = self._early_unread if turn is None or turn.finished else turn.unread
         if turn is not None and len(waiting) >= _MOST_UNREAD:
@@ -314,16 +314,16 @@ class Turns:
             self._judge_unread(turn)
 
     def _judge_unread(self, turn: TurnState) -> None:
-        """Say of each choice of a turn that a call was not read, if one was not."""
+        """Report for each choice of a turn that a call was not read, if one was not."""
         unread, turn.unread = turn.unread, []
         if self._untold(unread, turn):
             for choice in turn.choices.values():
                 choice.anomalies.add("unread_call")
 
     def _untold(self, unread: list[CallUnread], turn: TurnState) -> list[CallUnread]:
-        """Return those without a call that came under one of their ids, or in the turn under their name.
+        """Return the frames whose call was not reported under one of their ids, or in the turn under their name.
 
-        What has no id of its own and no name may be a piece of any call of the turn.
+        A frame without an id and without a name may be a piece of any call of the turn.
         """
         choices = [*turn.choices.values(), *self._choices.values()]
         ids = [self._over.keys(), *(choice.by_id.keys() for choice in choices)]
@@ -336,7 +336,7 @@ class Turns:
         ]
 
     def _hole(self) -> None:
-        """Note that argument text of any open call was lost; only what changed since the last hole is looked at."""
+        """Note that argument text of any open call was lost; only changes since the last hole are examined."""
         self._early_loss = self._turn is None or self._turn.ended
         for turn in self._since_hole:
             turn.lost = True
@@ -345,7 +345,7 @@ class Turns:
                     choice.lose_text()
         self._since_hole = {self._turn} if self._turn is not None else set()
 
-    # What each delta of a whole turn does: functions, because bound methods would hold us in a cycle.
+    # The effect of each delta of a whole turn: functions, because bound methods would make a reference cycle.
     ACTIONS: ClassVar[dict[type, Any]] = {
         TurnOpened: _turn_opened,
         TurnEnded: _turn_ended,

@@ -1,8 +1,8 @@
-"""Calls that a server told twice: as a structured call, and in the text that it parsed it from.
+"""Calls that a server sent twice: as a structured call, and in the text from which it parsed the call.
 
-Theory of operation. Servers that parse calls out of a text, and leak that text, would have a call run twice. Where a
-choice holds a structured call of the same name and an equal value, a call that was written as text is told twice; each
-structured call excuses one, for the model may well have written the same call twice.
+Theory of operation. Servers that parse calls out of a text, and leak that text, would cause a call to run twice. If a
+choice holds a structured call of the same name and an equal value, a call that was written as text is a duplicate; each
+structured call excuses one, because the model may well have written the same call twice.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def is_told_twice(choice: Choice, call: Call) -> bool:
 
 
 def _counts(call: Call) -> bool:
-    """Whether the call comes out, as far as is known: what is dropped excuses nothing."""
+    """Return whether the call is emitted, as far as is known: a dropped call excuses nothing."""
     return call.kind == "function" and call.refusal is None and call.dropped is None and not call.hole
 
 

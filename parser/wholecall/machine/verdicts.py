@@ -52,7 +52,8 @@ _CUT: dict[Ending, tuple[DropReason, str]] = {
 _LIMITS: frozenset[DropReason | None] = frozenset(
     {"too_many_calls", "id_too_long", "name_too_long", "arguments_too_large"}
 )
-# What outranks a missing name: the overflow is not a single call, and an unreadable call cannot show its name.
+# Objections that outrank a missing name: the overflow is not a single call, and an unreadable call cannot show its
+# name.
 _BEFORE_NAME: frozenset[DropReason | None] = frozenset({"too_many_calls", "unparseable"})
 _GARBLED: frozenset[DropReason | None] = frozenset({"invalid_json", "unparseable"})
 
@@ -60,8 +61,8 @@ _GARBLED: frozenset[DropReason | None] = frozenset({"invalid_json", "unparseable
 def judge(choice: Choice, call: Call, ended: Ended, fragments: str) -> list[Event]:
     """Return the events that end the call, the terminal one last.
 
-    `ended` is `clean` if the wire ended the call or the turn, `length` if the turn was cut, `open` if the stream
-    just stopped, `aborted` after a fault or a cancel. `fragments` is the text that came in pieces.
+    `ended` is `clean` if the wire ended the call or the turn, `length` if the turn was cut, `open` if the stream just
+    stopped, `aborted` after a fault or a cancel. `fragments` is the text that came in pieces.
     """
     if ended == "aborted":
         return [drop(choice, call, "aborted", choice.abort_detail)]
@@ -129,7 +130,7 @@ def _objection(call: Call, ended: Ending) -> tuple[DropReason, str] | None:
         return call.refusal, call.detail
     if call.hole:
         return "incomplete_input", "argument text that could belong to this call was lost"
-    if call.cut:  # whatever its text looks like: some servers close the JSON of what they cut
+    if call.cut:  # whatever its text: some servers close the JSON of calls that they cut
         return "truncated", "the wire itself calls this call incomplete"
     if ended == "length" and (call.slotted or call.kind == "custom"):
         return _CUT["length"]
@@ -139,13 +140,13 @@ def _objection(call: Call, ended: Ending) -> tuple[DropReason, str] | None:
 
 
 def _silent(choice: Choice, call: Call, ended: Ending) -> list[Event]:
-    """Return the drop of a call without text that may have lost it; nothing if there is evidence that it has none."""
+    """Return the drop of a call without text that may have lost it; None if there is evidence that it has none."""
     against = _against_silence(choice, call) if ended == "clean" and call.blank else None
     return [] if against is None else [drop(choice, call, *against)]
 
 
 def _against_silence(choice: Choice, call: Call) -> tuple[DropReason, str] | None:
-    """Return why a call without text, or with an empty one, cannot be one without arguments."""
+    """Return why a call without text, or with an empty text, cannot be a call without arguments."""
     if choice.unclaimed and not call.slotted:
         return "ambiguous", "its text may have come in another choice"
     if choice.lost and (call.empty or not call.slotted):
@@ -191,7 +192,7 @@ def _read(choice: Choice, call: Call, fragments: str, ended: Ending) -> tuple[st
 def _second_reading(choice: Choice, call: Call, ended: Ending, verdict: Verdict) -> tuple[str, Verdict]:
     """Return the other reading of the fragments if that can be parsed, else the first one, with its verdict.
 
-    Fragments that seem to be one whole value were meant so, unless they are not JSON and the other reading is.
+    Fragments that seem to be one whole value were meant as one, unless they are not JSON and the other reading is.
     """
     if ended == "clean" and call.other_reading:
         other = read_arguments(call.other_reading, ended, choice.policy, choice.limits)
@@ -202,7 +203,7 @@ def _second_reading(choice: Choice, call: Call, ended: Ending, verdict: Verdict)
 
 
 def _edited(call: Call, verdict: Verdict[Any]) -> Verdict[Any]:
-    """Return the verdict with what was done to read the call's text before its own edits."""
+    """Return the verdict with the changes that made the call's text readable before its own edits."""
     status = "normalised" if verdict.status == "exact" else verdict.status
     edits = (*(Edit(kind, 0) for kind in call.edits), *verdict.edits)
     return replace(verdict, status=status, edits=edits)
@@ -237,7 +238,7 @@ def _unknown_tool(choice: Choice, call: Call) -> str | None:
 
 
 def _show(choice: Choice, call: Call, shown: str, text: str) -> list[Event]:
-    """Return the events that turn the text that was shown into the one in force, if anybody wants to see it."""
+    """Return the events that turn the shown text into the text in force, if pieces of text are reported."""
     if text == shown or not choice.out.pieces:
         return []
     if text.startswith(shown):
@@ -308,7 +309,7 @@ def _public_id(choice: Choice, call: Call) -> str:
     if call.id is None:
         call.flags.add("id_generated")
         return _free_id(choice, f"call_{choice.turn}_{choice.number}_{call.number}")
-    if call.source is not None:  # nothing is found by such an id
+    if call.source is not None:  # no later delta is found by such an id
         if call.id in choice.taken_ids or call.id in choice.by_id:
             call.flags.add("duplicate_id")
             return _free_id(choice, call.id)

@@ -58,7 +58,7 @@ class ArgumentsDelta(msgspec.Struct, frozen=True, gc=False, tag_field="type", ta
 
 
 class ArgumentsReset(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="arguments_reset"):
-    """A restatement replaced what the deltas showed; `raw_arguments` is the text now in force."""
+    """A restatement replaced the text that the deltas showed; `raw_arguments` is the text now in force."""
 
     type: ClassVar[Literal["arguments_reset"]] = "arguments_reset"
     turn: int
@@ -71,15 +71,15 @@ class ArgumentsReset(msgspec.Struct, frozen=True, gc=False, tag_field="type", ta
 
 
 class ArgumentsProgress(msgspec.Struct, frozen=True, tag_field="type", tag="arguments_progress"):
-    """News of arguments that are still arriving, decoded; to show, never to execute (`live`, `watch`).
+    """Progress of arguments that are still arriving, decoded; to show, never to execute (`live`, `watch`).
 
     Attributes:
-        path: where in the arguments: keys and indices from the top.
+        path: the place in the arguments: keys and indices from the top.
         delta: more text of the string that is open there; the deltas of one path add up to the string.
-        closed: whether the value at the path is finished now; it never changes any more.
+        closed: whether the value at the path is finished; it never changes again.
         value: the finished value, None while it is open, and for a watched string.
-        resets: how often the call's text was replaced so far (`ArgumentsReset`): with a higher count, what
-            was shown before is void.
+        resets: how often the call's text was replaced so far (`ArgumentsReset`): with a higher count, everything shown
+            before is void.
     """
 
     type: ClassVar[Literal["arguments_progress"]] = "arguments_progress"
@@ -99,7 +99,7 @@ class ArgumentsProgress(msgspec.Struct, frozen=True, tag_field="type", tag="argu
 class ToolCall(msgspec.Struct, Generic[ArgsT], frozen=True, tag_field="type", tag="tool_call"):
     """A whole call, safe to execute.
 
-    With tools known, `ToolCall[T]` says what `value` is: an object of the type that describes the tool.
+    With tools known, `ToolCall[T]` gives the type of `value`: an object of the type that describes the tool.
 
     Attributes:
         id: the id to answer with; minted (flag `id_generated`) where the wire sent none.
@@ -108,10 +108,10 @@ class ToolCall(msgspec.Struct, Generic[ArgsT], frozen=True, tag_field="type", ta
         raw_arguments: the argument text in force, byte for byte.
         status: `exact`, `normalised`, `recovered` or `empty`.
         namespace: the tool's namespace where the wire has one.
-        edits: what was changed to read the text (status `normalised` or `recovered`).
-        flags: what was odd about the call, sorted.
-        extra: provider fields to send back untouched, such as thought signatures.
-        typed: what the tool's own type made of the arguments, unset without one; read `value` instead.
+        edits: the changes made to read the text (status `normalised` or `recovered`).
+        flags: oddities of the call, sorted.
+        extra: provider fields to send back unchanged, such as thought signatures.
+        typed: the arguments as the tool's own type, unset without one; read `value` instead.
     """
 
     type: ClassVar[Literal["tool_call"]] = "tool_call"
@@ -130,19 +130,19 @@ class ToolCall(msgspec.Struct, Generic[ArgsT], frozen=True, tag_field="type", ta
     typed: Any = msgspec.UNSET
 
     kind: ClassVar[Literal["function"]] = "function"
-    DERIVED: ClassVar[frozenset[str]] = frozenset({"typed"})  # snapshots hold no objects of the caller's
+    DERIVED: ClassVar[frozenset[str]] = frozenset({"typed"})  # snapshots hold no objects of the caller
 
     @property
     def value(self) -> ArgsT:
-        """The arguments as the tool's type: a Struct, a model, keyword arguments; else the `arguments`."""
+        """The arguments as the tool's type: a Struct, a model, keyword arguments; otherwise the `arguments`."""
         return cast("ArgsT", self.arguments if self.typed is msgspec.UNSET else self.typed)
 
     def to_json(self) -> bytes:
-        """Return the call as one compact JSON line; `typed` is left out, it says nothing new."""
+        """Return the call as one compact JSON line; `typed` is left out, because it adds nothing."""
         return to_line(self if self.typed is msgspec.UNSET else replace(self, typed=msgspec.UNSET))
 
     def describe(self, *, include_raw: bool = False) -> str:
-        """Return how the call was read, in a line: status, edits, flags; the argument text only if asked for."""
+        """Return how the call was read, in a line: status, edits, flags; the argument text only if requested."""
         label = f"{self.name} ({self.id})"
         return describe_call(label, self.status, self.edits, self.flags, self.raw_arguments, include_raw)
 
@@ -189,7 +189,7 @@ class BuiltinToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="builti
 class ServerToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="server_tool_call"):
     """A whole call that the provider executes itself: nothing to run, nothing to answer.
 
-    The exception is the flag `needs_approval`: the provider waits for a yes.
+    The exception is the flag `needs_approval`: the provider waits for an approval.
     """
 
     type: ClassVar[Literal["server_tool_call"]] = "server_tool_call"
@@ -208,7 +208,7 @@ class ServerToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="server_
     __repr__ = call_repr
 
 
-# Reasons of drops that nobody waits for: what was cut off by its client, or told again, is not in the history.
+# Reasons of drops without an answer: a call cut off by its client, or a repeated call, is not in the history.
 _UNANSWERED: Final[frozenset[DropReason]] = frozenset({"nameless", "aborted", "too_many_calls", "told_twice"})
 
 
@@ -235,19 +235,19 @@ class ToolCallDropped(msgspec.Struct, frozen=True, gc=False, tag_field="type", t
 
     @property
     def is_answerable(self) -> bool:
-        """Whether the call can go back with an answer: the client was to execute it, and it came with a name."""
+        """Whether the call can be sent back with an answer: the client was to execute it, and it has a name."""
         return bool(self.name) and self.reason not in _UNANSWERED and self.kind not in ("builtin", "server")
 
     def describe(self, *, include_raw: bool = False) -> str:
-        """Return what to tell the model: that the call was not executed, why, and what to do about it.
+        """Return a message for the model: the call was not executed, the reason, and the remedy.
 
         Args:
-            include_raw: whether to quote the argument text: as it is where it is JSON, else as `{"INVALID_JSON": text}`.
+            include_raw: whether to quote the argument text: JSON as it is, other text as `{"INVALID_JSON": text}`.
         """
         return describe_dropped(self, include_raw)
 
     def partial(self) -> PartialArguments:
-        """Return what can be read of the argument text up to its first fault; to show, never to execute."""
+        """Return the readable part of the argument text up to its first fault; to show, never to execute."""
         scanner = ProgressScanner()
         scanner.feed(self.raw_arguments)
         return scanner.snapshot()
@@ -257,11 +257,11 @@ class ToolCallDropped(msgspec.Struct, frozen=True, gc=False, tag_field="type", t
 
         Args:
             dialect: the name of the dialect that the next request is written in.
-            include_raw: as for `describe`, which gives the text.
+            include_raw: as for `describe`, which returns the text.
 
         Returns:
-            A tool message (Chat Completions), an item (Responses), a content block (Anthropic, Converse), a
-            part (Gemini), or whatever else the dialect answers a call with.
+            A tool message (Chat Completions), an item (Responses), a content block (Anthropic, Converse), a part
+            (Gemini), or any other form in which the dialect answers a call.
 
         Raises:
             UnknownDialect: the dialect has no such results.

@@ -1,9 +1,9 @@
 """Descriptions of calls for a model: a sentence, and the tool result that carries it.
 
-Theory of operation. A call that was dropped is answered with an error, or the next request is refused. The
-sentence names the reason and what to do about it; the argument text is quoted only on request: as it is where it is
-JSON, as in a call that does not fit its tool, and else wrapped as `{"INVALID_JSON": …}`, so that broken text cannot
-break the answer. The wrapper is Anthropic's recommendation for arguments that are not JSON.
+Theory of operation. A dropped call is answered with an error, or the next request is refused. The sentence names the
+reason and the remedy; the argument text is quoted only on request: as it is where it is JSON, as in a call that does
+not fit its tool, and otherwise wrapped as `{"INVALID_JSON": …}`, so that broken text cannot break the answer. The
+wrapper is Anthropic's recommendation for arguments that are not JSON.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["as_tool_result", "describe_call", "describe_dropped"]
 
 
 class _Dropped(Protocol):
-    """What is needed of a dropped call."""
+    """The members of a dropped call that are needed here."""
 
     @property
     def id(self) -> str | None: ...
@@ -39,7 +39,7 @@ class _Dropped(Protocol):
 
 
 _TRY_AGAIN = "call the tool again with complete arguments as one JSON object"
-# What each reason means to the model that made the call, and what it can do.
+# The meaning of each reason for the model that made the call, and its options.
 _ADVICE: dict[DropReason, tuple[str, str]] = {
     "nameless": ("it had no tool name", "name one of the available tools"),
     "truncated": ("its arguments were cut off", "call it again, with shorter arguments if they were long"),
@@ -69,7 +69,7 @@ _ADVICE: dict[DropReason, tuple[str, str]] = {
 
 
 def describe_dropped(dropped: _Dropped, include_raw: bool) -> str:
-    """Return what to tell the model about a call that was not executed."""
+    """Return a message for the model about a call that was not executed."""
     wrong, advice = _ADVICE[dropped.reason]
     called = f"the call of {dropped.name!r}" if dropped.name else "the call"
     where = f" ({dropped.detail})" if dropped.reason in ("schema", "too_many_calls") else ""
@@ -84,7 +84,7 @@ def describe_dropped(dropped: _Dropped, include_raw: bool) -> str:
 def describe_call(
     label: str, status: Status, edits: tuple[Edit, ...], flags: tuple[Flag, ...], raw: str, include_raw: bool
 ) -> str:
-    """Return how a whole call was read, for a log or a model; `label` says which call it is."""
+    """Return how a whole call was read, for a log or a model; `label` identifies the call."""
     changed = ", ".join(f"{edit.kind} at character {edit.offset}" for edit in edits)
     said = [f"{label}: {status}, {len(raw)} characters of arguments"]
     said += [f"changed: {changed}"] if edits else []

@@ -1,8 +1,8 @@
 """The public events: one frozen Struct per kind, none inheriting from another.
 
-Every event carries `turn` (0 for the first message of a stream) and `choice`; events of a call carry
-`index`, our own dense number of that call within its choice, never the wire's. `to_json` gives the log
-line of an event. A repr shows the length of argument text, never the text.
+Every event carries `turn` (0 for the first message of a stream) and `choice`; events of a call carry `index`, our own
+consecutive number of that call within its choice, never the wire's. `to_json` gives the log line of an event. A repr
+shows the length of argument text, never the text.
 """
 
 from __future__ import annotations
@@ -95,12 +95,12 @@ class TurnFinished(msgspec.Struct, frozen=True, tag_field="type", tag="turn_fini
     """The last event of each choice of a turn, also after a fault, an abort or an empty stream.
 
     Attributes:
-        reason: why the turn ended, in our words; calls outrank what the provider claims.
-        provider_reason: what the provider said, verbatim.
-        n_calls: calls of this choice that were emitted, whoever executes them.
+        reason: why the turn ended, in our words; calls outrank the provider's statement.
+        provider_reason: the provider's own reason, verbatim.
+        n_calls: calls of this choice that were emitted, no matter who executes them.
         n_dropped: calls of this choice that were dropped.
-        usage: the provider's token counts, untouched.
-        anomalies: what was odd about the turn, sorted.
+        usage: the provider's token counts, unchanged.
+        anomalies: oddities of the turn, sorted.
     """
 
     type: ClassVar[Literal["turn_finished"]] = "turn_finished"
@@ -122,7 +122,7 @@ class StreamFault(msgspec.Struct, frozen=True, tag_field="type", tag="stream_fau
     Attributes:
         kind: the kind of the fault.
         detail: a sentence for people.
-        error: the provider's error object, untouched.
+        error: the provider's error object, unchanged.
         fatal: whether the stream is over; every open call was dropped.
         raw: the beginning of the bytes that caused it, as text.
     """
@@ -140,9 +140,9 @@ class StreamFault(msgspec.Struct, frozen=True, tag_field="type", tag="stream_fau
     __repr__ = discreet_repr
 
 
-# Text as it comes, which calls and turns hold whole.
+# Text as it arrives, which calls and turns hold as a whole.
 PIECES = (ArgumentsDelta, TextDelta, ReasoningDelta, ArgumentsReset, ArgumentsProgress, OutputProgress)
-EXECUTABLE = (ToolCall, CustomToolCall, BuiltinToolCall)  # what the client runs and answers
+EXECUTABLE = (ToolCall, CustomToolCall, BuiltinToolCall)  # calls that the client runs and answers
 TERMINAL = (*EXECUTABLE, ServerToolCall, ToolCallDropped)  # each call ends in exactly one of them
 
 Event = Union[

@@ -1,4 +1,4 @@
-"""The precedence of the reasons for which a turn ended, where the wire tells several."""
+"""The precedence of the reasons for which a turn ended, where the wire states several."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PRECEDENCE = ("aborted", "error", "content_filter", "length")
 
 
 def outranks(new: TurnReason, old: TurnReason | None) -> bool:
-    """Return whether a second reason replaces the first: the worse one wins, else the last."""
+    """Return whether a second reason replaces the first: the worse reason wins, otherwise the last."""
     if old in _PRECEDENCE:
         return new in _PRECEDENCE and _PRECEDENCE.index(new) <= _PRECEDENCE.index(old)
     return True

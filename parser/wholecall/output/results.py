@@ -1,8 +1,8 @@
 """The answer to a call: the message, item or part of each dialect that holds a tool's result.
 
-Theory of operation. One row per dialect describes what an answer looks like. A tool returns text or a value: requests
-that take text get the value's JSON, those that take objects get the value. That a tool failed is stated in a member
-of its own where the dialect has one, else only in the text.
+Theory of operation. One row per dialect describes the form of an answer. A tool returns text or a value: requests that
+take text get the value's JSON, those that take objects get the value. The failure of a tool is stated in a separate
+member where the dialect has one, otherwise only in the text.
 
 Sources: the request references of the providers named below.
 """
@@ -24,12 +24,12 @@ __all__ = ["Answer", "tool_result"]
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What a tool gave for a call.
+    """The result of a tool for a call.
 
     Attributes:
-        id, name: the call's; None where it has none.
+        id, name: of the call; None where it has none.
         output: text, or any JSON value.
-        kind: the call's.
+        kind: of the call.
         failed: whether `output` says why there is no result.
     """
 
@@ -68,7 +68,7 @@ def _chat(answer: Answer) -> dict[str, Any]:
 
 
 def _responses(answer: Answer) -> dict[str, Any]:
-    if answer.kind == "builtin":  # each has an output of its own form
+    if answer.kind == "builtin":  # each has its own form of output
         return {"type": f"{_name(answer)}_call_output", "call_id": _id(answer), "output": answer.output}
     kind = "custom_tool_call_output" if answer.kind == "custom" else "function_call_output"
     return {"type": kind, "call_id": _id(answer), "output": answer.text}
@@ -161,7 +161,7 @@ def tool_result(dialect: str, answer: Answer) -> dict[str, Any]:
     """Return the message, item or part that answers a call.
 
     Raises:
-        UnknownDialect: nothing is answered in this dialect.
+        UnknownDialect: this dialect has no answers to calls.
         ValueError: the call has no id or name, and the dialect pairs by it.
     """
     name = meant(dialect, _RESULTS) or meant(dialect.removeprefix("bedrock-invoke-"), _RESULTS)

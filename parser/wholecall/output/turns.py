@@ -27,14 +27,14 @@ __all__ = ["OtherBlock", "Reasoning", "ReasoningBlock", "Turn"]
 
 
 class ReasoningBlock(msgspec.Struct, frozen=True):
-    """One block of reasoning, with what the provider wants back.
+    """One block of reasoning, with the members that the provider wants back.
 
     Attributes:
         text: the reasoning or its summary.
         id: the provider's id of the block.
         signature: the provider's signature over the text.
         data: encrypted reasoning.
-        name: what distinguishes the block from usual reasoning, such as Cohere's `tool_plan`; None for most.
+        name: the block's distinction from usual reasoning, such as Cohere's `tool_plan`; None for most.
     """
 
     text: str = ""
@@ -61,14 +61,15 @@ class Reasoning(msgspec.Struct, frozen=True):
 
 
 class OtherBlock(msgspec.Struct, frozen=True):
-    """A part of an answer that only its provider understands, as it came: it goes back so, and nowhere else.
+    """A part of an answer that only its provider understands, as it came; sent back unchanged, and to no other
+    provider.
 
     Such parts are results of tools that the provider ran, a text with its citations, details of reasoning, items and
-    blocks of types that nobody else knows.
+    blocks of types that no other provider knows.
 
     Attributes:
-        value: the block, item or part, as the wire had it; of a block of Anthropic's text all but the text.
-        text: what it says of the visible answer, `""` for most.
+        value: the block, item or part, as the wire had it; for a text block of Anthropic's, all except the text.
+        text: its part of the visible answer, `""` for most.
     """
 
     value: dict[str, Any]
@@ -76,7 +77,7 @@ class OtherBlock(msgspec.Struct, frozen=True):
 
     @property
     def type(self) -> str | None:
-        """What the provider calls it, None where it has no name for it."""
+        """The provider's name for it, None where there is none."""
         named = self.value.get("type")
         return named if isinstance(named, str) else None
 
@@ -90,7 +91,7 @@ class OtherBlock(msgspec.Struct, frozen=True):
 
 
 class Turn(msgspec.Struct, Generic[ArgsT], frozen=True):
-    """One message of a stream, whole or so far; its fields speak of one choice.
+    """One message of a stream, whole or so far; its fields describe one choice.
 
     Attributes:
         dialect: the dialect's name, None while it is not known.
@@ -104,20 +105,20 @@ class Turn(msgspec.Struct, Generic[ArgsT], frozen=True):
         server_calls: calls that the provider executes.
         dropped: calls that must not be executed.
         cancelled: ids of calls of this turn that the provider took back, in order, as `ToolCallCancelled` reported
-            them. Such a call is in no list of calls to execute any more; one that has been executed may have
-            to be undone.
-        reason: why the turn ended, None while it goes on.
-        provider_reason: what the provider said.
+            them. Such a call is in no list of calls to execute any more; a call that has been executed may have to be
+            undone.
+        reason: why the turn ended, None while it continues.
+        provider_reason: the provider's own statement of the reason.
         usage: the provider's token counts.
         faults: faults of the wire during the turn.
-        anomalies: what was odd about the turn.
+        anomalies: oddities of the turn.
         others: the other choices by number: alternatives to this one, never a batch with it.
-        content: all of it in the order in which it began: texts, blocks of reasoning, the `index` of each call,
-            whatever became of it, and an `OtherBlock` for what else the provider wants back.
-        carries_on: what the next request has to have beside its messages, by the names of its members, such as
-            Anthropic's `container`: `create(messages=messages, **turn.carries_on)`.
-        output: the answer as a value, or why it is none; None without `output=`, while the turn goes on, and where it
-            ended in calls.
+        content: everything in the order in which it began: texts, blocks of reasoning, the `index` of each call,
+            whatever its outcome, and an `OtherBlock` for everything else that the provider wants back.
+        carries_on: members that the next request needs in addition to its messages, by name, such as Anthropic's
+            `container`: `create(messages=messages, **turn.carries_on)`.
+        output: the answer as a value, or the reason why there is none; None without `output=`, while the turn
+            continues, and where it ended in calls.
     """
 
     dialect: str | None
@@ -149,7 +150,7 @@ class Turn(msgspec.Struct, Generic[ArgsT], frozen=True):
 
     @property
     def continues(self) -> bool:
-        """Whether the conversation goes on without its user: calls wait for results, or the provider made a pause.
+        """Whether the conversation continues without its user: calls wait for results, or the provider paused.
 
         Send the turn back, with the results of its calls, and ask again. A dropped call counts if it can be answered.
         """
@@ -171,9 +172,9 @@ class Turn(msgspec.Struct, Generic[ArgsT], frozen=True):
             The turn itself, if it did not.
 
         Raises:
-            StreamFailed: with the kind of the first fatal fault and the provider's error object; or of a turn that
-                says nothing whatever (an error page, an empty body, another dialect than the one that was named) with
-                the first fault, or the kind `nothing_came`.
+            StreamFailed: with the kind of the first fatal fault and the provider's error object; or of a turn without
+                any content (an error page, an empty body, another dialect than the named one) with the first fault, or
+                the kind `nothing_came`.
         """
         fatal = [fault for fault in self.faults if fault.fatal]
         if not fatal and not self._says_nothing():
@@ -183,6 +184,6 @@ class Turn(msgspec.Struct, Generic[ArgsT], frozen=True):
         raise StreamFailed("nothing_came", "the stream ended before it said anything")
 
     def _says_nothing(self) -> bool:
-        """Whether nothing came of the provider's: no content, no id, no reason, no count."""
+        """Return whether the provider sent nothing: no content, no id, no reason, no count."""
         came = self.content or self.text or self.others or self.cancelled
         return not (came or self.response_id or self.model or self.provider_reason or self.usage)

@@ -35,12 +35,12 @@ _OUTPUT = (
     "generation_token_count",
     "totalOutputTextTokenCount",
 )
-_WITHIN = ("tokens", "billed_units")  # where Cohere counts
+_WITHIN = ("tokens", "billed_units")  # the members with Cohere's counts
 _MOST = 2**63 - 1
 
 
 def tokens_of(usage: Mapping[str, Any]) -> tuple[int | None, int | None]:
-    """Return the tokens of input and output in a usage, None for what it does not say under a usual name."""
+    """Return the tokens of input and output in a usage; None for a count that has no usual name there."""
     inner = (usage.get(name) for name in _WITHIN)
     places = [usage, *(place for place in inner if isinstance(place, Mapping))]
     return _first(places, _INPUT), _first(places, _OUTPUT)
@@ -52,7 +52,7 @@ def _first(places: list[Mapping[str, Any]], names: tuple[str, ...]) -> int | Non
 
 
 def _count(value: object) -> int | None:
-    """Return a count as a number that a column holds, None if it is none."""
+    """Return a count as a number that fits a column, None if it is not a count."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if type(value) is int and 0 <= value <= _MOST else None

@@ -1,4 +1,4 @@
-"""A reverse proxy for model providers that lets no broken tool call through: `wholecall proxy`.
+"""A reverse proxy for model providers that blocks broken tool calls: `wholecall proxy`.
 
 `ProxyApp` is an ASGI 3 application; `serve` runs it. Both need the extra `proxy` once they begin to work.
 """

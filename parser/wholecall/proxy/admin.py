@@ -1,8 +1,9 @@
-"""The ASGI application of the admin listener: is it alive, is it ready, what did it count, what was odd lately.
+"""The ASGI application of the admin listener: liveness, readiness, metrics and recent odd exchanges.
 
-Theory of operation. It asks for the status of each process, itself or its workers, and adds them up, so that it does not
-matter where it runs. `/health` asks nobody: a process that answers is alive. What tells of exchanges is only shown
-under a name that the machine is known by: a web page can have its own name point to this machine, and would read it all.
+Theory of operation. The listener asks each process (itself or its workers) for its status and adds the numbers up.
+Therefore it can run in any process. `/health` asks no other process: a process that answers is alive. Data about
+exchanges is shown only under a host name that this machine is known by. Otherwise a web page could point its own name
+to this machine and read all of it.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
-    """What one process says of itself; plain data, for pipes.
+    """The status of one process: plain data, for pipes.
 
     Attributes:
-        unready: why it takes no requests now: `draining`, `full`; None where it does.
-        numbers: what it counted.
+        unready: why the process takes no requests now: `draining`, `full`; None if it takes them.
+        numbers: its counts.
         recent: its last odd exchanges.
     """
 
@@ -49,11 +50,11 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, watch: Watch, unready: str | None) -> Status:
-        """Return the status of this process, as it is now."""
+        """Return the current status of this process."""
         return cls(unready=unready, numbers=watch.snapshot(), recent=list(watch.recent))
 
 
-# Returns the status of each process; raises OSError or TimeoutError where none can be had.
+# Returns the status of each process; raises OSError or TimeoutError if none is available.
 Ask = Callable[[], Awaitable[Sequence[Status]]]
 
 
@@ -73,7 +74,7 @@ class Admin:
 
     Args:
         ask: returns the status of each process.
-        hosts: names under which `/metrics` and `/recent` may be asked for, beside numbers and `localhost`.
+        hosts: names under which `/metrics` and `/recent` may be requested, in addition to numbers and `localhost`.
     """
 
     def __init__(self, ask: Ask, *, hosts: Iterable[str] = ()) -> None:
@@ -81,7 +82,7 @@ class Admin:
         self._hosts = frozenset({"localhost", *(host.lower() for host in hosts)})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, as ASGI wants it."""
+        """Answer one request: the ASGI entry point."""
         if scope["type"] == "lifespan":
             await _live(receive, send)
         elif scope["type"] == "http":
@@ -102,14 +103,14 @@ class Admin:
             return _Answer(403, b"ask by number, or add the name to clients.hosts\n")
         try:
             return form(await self._ask())
-        except (OSError, asyncio.TimeoutError):  # on Python 3.10 the second is none of the first
+        except (OSError, asyncio.TimeoutError):  # on Python 3.10 the second is not a subclass of the first
             return _Answer(503, b"no process answers\n", headers=((b"retry-after", _BUSY.encode()),))
 
     def _is_known(self, scope: Scope) -> bool:
-        """Whether a request calls this machine by a number, which no web page can claim, or by a name of its own."""
+        """Return whether a request addresses this machine by number, which web pages cannot claim, or known name."""
         hosts = [value for name, value in scope["headers"] if name == b"host"]
         if len(hosts) != 1:
-            return not hosts  # HTTP/1.0 has none, browsers always have one
+            return not hosts  # HTTP/1.0 requests may lack it, browsers always send it
         name = _without_port(hosts[0].decode("latin-1").strip().lower())
         return name in self._hosts or _is_number(name)
 
@@ -166,7 +167,7 @@ async def _give(scope: Scope, send: Send, answer: _Answer) -> None:
 
 
 async def _live(receive: Receive, send: Send) -> None:
-    """Take part in the server's beginning and end, for which nothing is to be done."""
+    """Take part in the server's lifespan protocol; there is nothing to do."""
     while True:
         message = await receive()
         await send({"type": f"{message['type']}.complete"})

@@ -1,7 +1,8 @@
-"""Admit a request: the checks before anything of it is forwarded.
+"""Admit a request: the checks before any part of it is forwarded.
 
-Theory of operation. Web pages can make a browser ask a local proxy, under a name of theirs that points to this machine:
-so the name has to be a known one, and a page an allowed one. Tokens are compared in a time that tells nothing of them.
+Theory of operation. A web page can make a browser ask a local proxy under the page's own host name, which points to
+this machine. Therefore the host name has to be known, and the page has to be allowed. Tokens are compared in constant
+time.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ _private = True
 
 _HOST: Final = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\[\]:@/\s]+))(?::\d{1,5})?\Z", re.ASCII)
 _CLOSE: Final = ((b"connection", b"close"),)
-_SAME: Final = frozenset({b"none", b"same-origin"})  # typed by the user, or of a page of our own
+_SAME: Final = frozenset({b"none", b"same-origin"})  # typed by the user, or from one of our own pages
 _UPGRADE: Final = ((b"upgrade", b"HTTP/1.1"), (b"connection", b"upgrade"))
 
 
 def admit(scope: Scope, clients: ClientsConfig) -> bytes | None:
-    """Let a request in, and return the token that it brought; None where none is asked for.
+    """Admit a request, and return the token that it brought; None if no token is required.
 
     Raises:
-        Refusal: it is not let in.
+        Refusal: the request is not admitted.
     """
     headers: Headers = list(scope["headers"])
     if scope["method"] == "CONNECT":
@@ -61,7 +62,7 @@ def _check_host(headers: Headers, clients: ClientsConfig) -> None:
 
 
 def _without_port(host: str) -> str:
-    """Return a name without its port, and an address without its brackets; nothing where it is neither."""
+    """Return a host name without its port, and an address without its brackets; an empty string if it is neither."""
     match = _HOST.match(host)
     return "" if match is None else match[1] or match[2]
 
@@ -72,7 +73,7 @@ def _check_origin(headers: Headers, clients: ClientsConfig) -> None:
         raise Refusal(
             403, "origin_refused", "web pages of this Origin may not ask; add it to clients.origins"
         )
-    # Browsers send no Origin with a GET that a page of another site makes them send, but say where it comes from.
+    # Browsers send no Origin with a GET that a page of another site causes, but they state where it comes from.
     if not origins and not _SAME.issuperset(_sites(headers)):
         raise Refusal(403, "origin_refused", "web pages of other sites may not ask")
 
@@ -85,7 +86,7 @@ def _token(headers: Headers, clients: ClientsConfig) -> bytes:
     known = [token.value.encode() for token in clients.tokens]
     found: bytes | None = None
     for brought in credentials_of(headers):
-        for token in known:  # all of them, whichever fits
+        for token in known:  # compare all of them, even after a match
             if compare_digest(brought, token):
                 found = brought
     if found is None:

@@ -1,11 +1,11 @@
-"""The proxy as an ASGI application: who may ask, which upstream answers, and what happens when either side ends.
+"""The proxy as an ASGI application: admission, the choice of the upstream, and the end of an exchange.
 
-Theory of operation. A request is checked before anything of it is passed on. Then two tasks run: one relays the answer,
-one waits for the client to leave; whichever ends first ends the other. What the first of them raises before a byte went
-out becomes an error in the form of the API that was asked; after that it leaves the application, and the server closes
-the connection.
+Theory of operation. A request is checked before any part of it is passed on. Then two tasks run: one relays the answer,
+one waits for the client to leave; the first to end cancels the other. An exception of the relay before the first byte
+went out becomes an error in the form of the requested API. After that the exception leaves the application, and the
+server closes the connection.
 
-Another configuration takes effect for what begins from then on; what is open ends under the one it began with.
+A new configuration applies to exchanges that begin after it; open exchanges end under the old one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _BODY_TIMEOUT: Final = 60.0  # seconds without progress
 
 
 class _Setup:
-    """One configuration, the upstream that was made for it, and what is open under it."""
+    """One configuration, its upstream, and the exchanges that are open under it."""
 
     def __init__(self, config: Config, upstream: Upstream) -> None:
         self.config = config
@@ -46,15 +46,14 @@ class _Setup:
 
 
 class ProxyApp:
-    """An ASGI 3 application that passes requests to upstreams, and lets no broken tool call back.
+    """An ASGI 3 application that passes requests to upstreams, and blocks broken tool calls in the answers.
 
     Args:
-        config: what to do.
-        upstream: makes what is asked, of a configuration; None makes HTTP clients, for which the extra `proxy` is
-            needed.
-        watcher: is told of each exchange; None for nobody.
-        clock: what tells the time; None for the event loop.
-        limits: what a stream may hold; None for `Limits.gateway()`.
+        config: the configuration.
+        upstream: makes the upstream of a configuration; None makes HTTP clients, which need the extra `proxy`.
+        watcher: is notified of each exchange; None for no watcher.
+        clock: tells the time; None for the event loop.
+        limits: the limits of a stream; None for `Limits.gateway()`.
     """
 
     def __init__(
@@ -83,7 +82,7 @@ class ProxyApp:
         return f"<ProxyApp {self._n_open} open, {self.unready or 'ready'}>"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, as ASGI wants it.
+        """Answer one request: the ASGI entry point.
 
         Raises:
             CutOff: the answer began, and must not end well: the server closes the connection.
@@ -93,18 +92,18 @@ class ProxyApp:
 
     @property
     def n_open(self) -> int:
-        """How many exchanges are open."""
+        """The number of open exchanges."""
         return self._n_open
 
     @property
     def unready(self) -> str | None:
-        """Why new requests are refused: `draining`, `full`; None where they are not."""
+        """The reason why new requests are refused: `draining`, `full`; None if they are not refused."""
         if self._is_draining:
             return "draining"
         return "full" if self._n_open >= self._config.max_streams else None
 
     def reload(self, config: Config) -> None:
-        """Take another configuration for all that begins from now on."""
+        """Use another configuration for all exchanges that begin from now on."""
         self._config = config
         old, self._setup = self._setup, None
         if old is not None:
@@ -112,17 +111,17 @@ class ProxyApp:
             self._close_if_over(old)
 
     def drain(self) -> None:
-        """Refuse new requests; what is open goes on."""
+        """Refuse new requests; open exchanges continue."""
         self._is_draining = True
 
     def cut(self, code: str = "draining") -> None:
-        """End what is open with an error of this code."""
+        """End the open exchanges with an error of this code."""
         for setup in self._setups:
             for relay in tuple(setup.relays):
                 relay.cut(code)
 
     async def until_idle(self) -> None:
-        """Return when nothing is open."""
+        """Return when no exchange is open."""
         while self._n_open:
             self._idle.clear()
             await self._idle.wait()
@@ -194,7 +193,7 @@ class ProxyApp:
             options=request.options,
             held=held,
         )
-        del request  # its body may be large, and the answer long
+        del request  # the body may be large, and the answer long
         setup.relays.add(relay)
         try:
             await _supervise(relay, incoming)
@@ -217,7 +216,7 @@ class ProxyApp:
         return self._setup
 
     def _close_if_over(self, setup: _Setup) -> None:
-        """Close the upstream of a configuration that was replaced, once nothing is open under it."""
+        """Close the upstream of a replaced configuration, once no exchange is open under it."""
         if not setup.is_retired or setup.relays or setup not in self._setups:
             return
         self._setups.discard(setup)
@@ -232,7 +231,7 @@ class ProxyApp:
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse a WebSocket, with a status if the server can say one: clients that know it use HTTP at once."""
+        """Refuse a WebSocket, with a status if the server can send one: clients that know it use HTTP at once."""
         await receive()
         if "websocket.http.response" not in scope.get("extensions", {}):
             await send({"type": "websocket.close", "code": 1008})
@@ -251,7 +250,7 @@ async def _supervise(relay: Relay, incoming: Incoming) -> None:
     """Relay until the answer is over, or the client has left.
 
     Raises:
-        ClientLeft: it did.
+        ClientLeft: the client has left.
         Refusal, CutOff: as `Relay.run`.
     """
     work = asyncio.ensure_future(relay.run())
@@ -274,7 +273,6 @@ async def _supervise(relay: Relay, incoming: Incoming) -> None:
 
 
 async def _refuse(refusal: Refusal, entry: Entry, send: Send) -> None:
-    """Answer with an error."""
     entry.error, entry.status = entry.error or refusal.code, refusal.status
     body = error_body(entry.path, refusal)
     headers = [*error_headers(body, refusal), (ID.encode(), entry.id.encode())]

@@ -1,8 +1,8 @@
 """The parts of a request that the proxy needs: the model, streaming, and the tools.
 
-Theory of operation. A body is read once, by its types, and only these members of it; whatever else it has is skipped. A
-body that cannot be read is the upstream's to refuse: it passes, and nothing is known of it. Tools that cannot be read
-check nothing.
+Theory of operation. A body is decoded once into types that have only these members; all other members are skipped. A
+body that cannot be decoded passes, without any knowledge of it: refusing it is left to the upstream. Tools that cannot
+be decoded check nothing.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _NESTED = ("function", "custom")
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """What is known of a request's body.
+    """The known parts of a request's body.
 
     Attributes:
-        model: that is asked for.
+        model: the requested model.
         stream: whether the answer is to be a stream.
-        tools: as they stand there.
-        functions: in their place, in the older form of Chat Completions.
+        tools: the tools as the body has them.
+        functions: their equivalent in the older form of Chat Completions.
     """
 
     model: Any = None
@@ -42,7 +42,7 @@ class Asked(msgspec.Struct, frozen=True):
 
     @property
     def is_legacy(self) -> bool | None:
-        """Whether its client reads a `function_call`; None where it asks for no calls."""
+        """Return whether the client reads a `function_call`; None if it asks for no calls."""
         return form_of(bytes(self.tools), bytes(self.functions))
 
     @property
@@ -56,7 +56,7 @@ _NOTHING = Asked()
 
 
 def asked_of(body: bytes) -> Asked:
-    """Return what a body asks for; nothing where it cannot be read."""
+    """Return the known parts of a body; all of them empty if it cannot be decoded."""
     try:
         return _DECODER.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -64,7 +64,7 @@ def asked_of(body: bytes) -> Asked:
 
 
 def tools_of(asked: Asked, mode: Literal["off", "names", "schema"]) -> Tools[Any] | None:
-    """Return what calls are to be held against; None for nothing.
+    """Return the tools that calls are checked against; None for no check.
 
     Args:
         asked: the request.
@@ -83,12 +83,12 @@ def tools_of(asked: Asked, mode: Literal["off", "names", "schema"]) -> Tools[Any
         return _names_only(named)
     try:
         return Tools(list(named.values()))
-    except (TypeError, ValueError, ImportError):  # a schema that is none: the upstream's to refuse
+    except (TypeError, ValueError, ImportError):  # an invalid schema: the upstream has to refuse it
         return _names_only(named)
 
 
 def _named(listed: list[Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the tools that have a name; what the provider executes has none to check, or is no call of the client's."""
+    """Yield the tools that have a name; a tool that the provider executes has none, or is not called by the client."""
     for tool in listed:
         if not isinstance(tool, dict):
             continue

@@ -1,8 +1,8 @@
-"""A thread that does what must not hold up the event loop: writing to disks, and to whoever reads our log.
+"""A thread for work that must not block the event loop: writing to disks, and to readers of our log.
 
-Theory of operation. Jobs are done in their order. What waits is bounded in number and in bytes: whoever offers a job
-learns at once whether it was taken, and never waits. What ends something (closing a file) is always taken, because
-there is one of it for each thing that was begun.
+Theory of operation. Jobs are done in order. Waiting jobs are bounded in number and in bytes: a caller that offers a job
+learns at once whether it was accepted, and never waits. A job that ends something (closing a file) is always accepted,
+because there is only one for each thing that was begun.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ Job = Callable[[], None]
 
 
 class Background:
-    """Does jobs in a thread of its own, which begins with the first.
+    """Does jobs in its own thread, which begins with the first job.
 
     Args:
-        name: the thread's.
-        most_jobs: how many may wait.
+        name: the thread's name.
+        most_jobs: how many jobs may wait.
         most_bytes: how many bytes may wait in them.
     """
 
@@ -42,21 +42,21 @@ class Background:
         return f"<Background {self._name}, {self._n_jobs} jobs wait>"
 
     def offer(self, job: Job, size: int = 0) -> bool:
-        """Have a job done, if there is room for it.
+        """Queue a job, if there is room for it.
 
         Args:
             job: must not raise.
             size: bytes that it keeps.
 
         Returns:
-            whether it was taken.
+            whether it was accepted.
         """
         if self._n_jobs >= self._most_jobs or self._n_bytes + size > self._most_bytes:
             return False
         return self.insist(job, size)
 
     def insist(self, job: Job, size: int = 0) -> bool:
-        """Have a job done, however much waits; return False only where nothing is done any more."""
+        """Queue a job, however much waits; return False only if no more jobs are done."""
         if self._is_closed or not self._is_running():
             return False
         with self._lock:
@@ -66,7 +66,7 @@ class Background:
         return True
 
     def close(self, seconds: float | None = None) -> bool:
-        """Take no more jobs, and wait until those that wait are done; calling it again only waits.
+        """Take no more jobs, and wait for those in the queue; calling it again only waits.
 
         Args:
             seconds: how long to wait at most; None waits to the end.
@@ -95,4 +95,4 @@ class Background:
             with self._lock:
                 self._n_jobs -= 1
                 self._n_bytes -= size
-            del job, item  # or its bytes stay until the next one comes
+            del job, item  # otherwise its bytes stay until the next job comes

@@ -1,4 +1,4 @@
-"""Check a configuration as a whole, whose values are each well formed."""
+"""Check a configuration as a whole, after each of its values was checked alone."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _PORTS: Final = {"http": 80, "https": 443}
 
 
 def check(config: Config) -> list[str]:
-    """Return a line for each thing that is wrong, which says what to do."""
+    """Return a line for each fault, which says how to correct it."""
     return [line for find in _CHECKS for line in find(config)]
 
 
 def _open_relay(config: Config) -> Iterator[str]:
-    """Whoever reaches a key spends its owner's money."""
+    """Check for open access: any client that reaches a key spends its owner's money."""
     with_key = [upstream.name for upstream in config.upstreams if upstream.key is not None]
     if with_key and not config.listen.is_local and not config.clients.tokens:
         yield (
@@ -45,7 +45,7 @@ def _plain_http(config: Config) -> Iterator[str]:
 
 
 def _is_near(host: str) -> bool:
-    """Return whether a host is this machine, or has an address that no other network has."""
+    """Return whether a host is this machine, or has an address of a private network."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
@@ -63,7 +63,7 @@ def _names(config: Config) -> Iterator[str]:
 
 
 def _never_asked(config: Config) -> Iterator[str]:
-    """Of upstreams that take everything below one path only the first would be asked."""
+    """Check for upstreams that are never asked: of several that take everything below one path only the first is."""
     first: dict[str, UpstreamConfig] = {}
     for upstream in config.upstreams:
         if upstream.models:

@@ -1,8 +1,7 @@
 """Settings that make clients use the proxy, with the pitfalls of each.
 
-Theory of operation. A table has a text for each client, with a place for the URL. What is set in the environment is
-written for a shell, and everything that is no setting is a comment there; the others are pieces of the file that the
-client reads.
+Theory of operation. A table has a text for each client, with a placeholder for the URL. Environment settings are
+written for a shell, with everything else in comments; other settings are pieces of the file that the client reads.
 """
 
 from __future__ import annotations
@@ -87,7 +86,7 @@ _TEXTS: Final = {
     "vercel": _VERCEL,
 }
 CLIENTS: Final = tuple(_TEXTS)
-# What is to be said of a file that has no comments.
+# The remarks on a file that has no comments.
 _NOTES: Final = {
     "opencode": (
         "opencode.json, in the project or in ~/.config/opencode. Leave out the provider whose models the proxy does"
@@ -97,7 +96,7 @@ _NOTES: Final = {
 
 
 def settings_of(client: str, url: str) -> tuple[str, str]:
-    """Return what to set, and what to say beside it, which may be nothing.
+    """Return the settings of a client, and the remarks on them, which may be empty.
 
     Args:
         client: one of `CLIENTS`.

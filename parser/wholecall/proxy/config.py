@@ -1,9 +1,9 @@
 """The proxy's configuration: where it listens and forwards to, how it repairs, and the upstream of a path.
 
-Theory of operation. A `Config` is frozen, and holds values that have been checked: durations are seconds, None where
-they are switched off; sizes are bytes; addresses are split; secrets have been read. `wholecall.proxy.loading` makes one
-of a file, the environment and the command line. A path belongs to the upstream with the longest prefix that it begins
-with; where several have the same, the model that the request asks for decides.
+Theory of operation. A `Config` is frozen, and holds checked values: durations are seconds, None if they are switched
+off; sizes are bytes; addresses are split; secrets have been read. `wholecall.proxy.loading` makes a `Config` from a
+file, the environment and the command line. A path belongs to the upstream with the longest prefix that it begins with.
+If several upstreams have the same prefix, the requested model decides.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ LOCAL_NAMES: Final = ("localhost", "127.0.0.1", "::1")
 
 
 class ConfigError(WholecallError, ValueError):
-    """A configuration that cannot be used; the message has a line for each fault, and says what to do.
+    """A configuration that cannot be used; the message has a line for each fault, and says how to correct it.
 
     Attributes:
         faults: the lines.
@@ -62,7 +62,7 @@ class Secret(msgspec.Struct, frozen=True):
 
     Attributes:
         source: where it was read: `env:NAME` or `file:PATH`.
-        value: what was there, without white space round it.
+        value: the content, without surrounding white space.
     """
 
     source: str
@@ -73,12 +73,12 @@ class Secret(msgspec.Struct, frozen=True):
 
 
 class Address(msgspec.Struct, frozen=True):
-    """Where to listen: a host and a port, or a socket of the file system.
+    """An address to listen at: a host and a port, or a socket of the file system.
 
     Attributes:
         host: a name or a number, IPv6 without brackets; empty for a socket.
-        port: 0 for any that is free.
-        path: of the socket; None where there is a host.
+        port: 0 for any free port.
+        path: the path of the socket; None if there is a host.
     """
 
     host: str
@@ -92,7 +92,7 @@ class Address(msgspec.Struct, frozen=True):
 
     @property
     def is_local(self) -> bool:
-        """Whether only programs of the same machine reach it."""
+        """Return whether only programs of the same machine reach it."""
         return self.path is not None or is_loopback(self.host)
 
 
@@ -108,13 +108,13 @@ class UpstreamConfig(msgspec.Struct, frozen=True, kw_only=True):
     """A server that requests are passed to.
 
     Attributes:
-        url: `http` or `https`, a host, a port where needed, and a prefix for all paths; without a slash at its end,
-            a query or a user.
-        name: in logs, metrics and errors.
+        url: `http` or `https`, a host, a port if needed, and a prefix for all paths; without a slash at its end, a
+            query or a user.
+        name: its name in logs, metrics and errors.
         path: the prefix of the paths that belong to it, such as `/openai`, which is stripped; empty for all others.
-        models: patterns such as `gpt-*`, of which a request's model has to match one; empty for all.
+        models: patterns such as `gpt-*`; a request's model has to match one of them; empty for all.
         key: replaces the client's credentials; None lets them pass.
-        key_header: where the key stands; None for where the host is known to look for it, else `authorization`.
+        key_header: the header with the key; None for the header that the host is known to use, else `authorization`.
         keep_alive: seconds for which an idle connection is kept; less than the server keeps it.
         insecure: whether plain `http` may leave the private network.
         live: overrides `RepairConfig.live`; None leaves it.
@@ -133,7 +133,7 @@ class UpstreamConfig(msgspec.Struct, frozen=True, kw_only=True):
     text: Optional[str] = None
 
     def takes(self, model: str | None) -> bool:
-        """Return whether it takes requests for a model; None where the request names none."""
+        """Return whether it takes requests for a model; for None the request names no model."""
         return not self.models or (
             model is not None and any(fnmatchcase(model, pattern) for pattern in self.models)
         )
@@ -144,8 +144,9 @@ class RepairConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         live: whether calls are shown while their arguments arrive.
-        withheld: how a turn ends all of whose calls were withheld; see `wholecall.repairing.Repairer`.
-        tools: what calls are checked against: nothing, the names of the request's own tools, or their schemas too.
+        withheld: how a turn ends if all of its calls were withheld; see `wholecall.repairing.Repairer`.
+        tools: the reference that calls are checked against: nothing, the names of the request's own tools, or their
+            schemas too.
         text: a format of calls that the model writes as text, `auto` for all, or `off`.
     """
 
@@ -156,12 +157,12 @@ class RepairConfig(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ClientsConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """Who may ask.
+    """The clients that are admitted.
 
     Attributes:
-        tokens: of which a request has to bring one; empty asks for none.
+        tokens: a request has to bring one of them; empty requires none.
         hosts: names that a request may call the proxy by, in lower case, without a port.
-        origins: web pages whose scripts may ask.
+        origins: web pages whose scripts may send requests.
     """
 
     tokens: tuple[Secret, ...] = ()
@@ -170,12 +171,12 @@ class ClientsConfig(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RecordConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """What is recorded, as it came from the upstream.
+    """The recordings of upstreams' answers, as received.
 
     Attributes:
         dir: the folder of the recordings; None records nothing.
-        only: `all`, or those in which something was withheld, mended, lost or faulty.
-        max_bytes: of all files in the folder; the oldest go first. None is no bound.
+        only: `all`, or only answers in which something was withheld, mended, lost or faulty.
+        max_bytes: the size of all files in the folder; the oldest are removed first. None is no bound.
         requests: whether the body of the request is kept, too.
     """
 
@@ -186,10 +187,10 @@ class RecordConfig(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Route(msgspec.Struct, frozen=True):
-    """Where a request goes.
+    """The destination of a request.
 
     Attributes:
-        upstream: to whom.
+        upstream: the upstream that gets it.
         rest: the path without the upstream's own prefix; empty, or with a slash at its beginning.
     """
 
@@ -197,40 +198,40 @@ class Route(msgspec.Struct, frozen=True):
     rest: str
 
     def url(self, query: str = "") -> str:
-        """Return the whole URL, with the path and the query as they came."""
+        """Return the whole URL, with the path and the query as received."""
         base = self.upstream.url
         has_path = self.rest or base.count("/") > 2
         return f"{base}{self.rest if has_path else '/'}{'?' if query else ''}{query}"
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that the proxy is told; durations are seconds, None where they are switched off.
+    """The whole configuration of the proxy; durations are seconds, None if they are switched off.
 
     Attributes:
         upstreams: at least one.
-        listen: where clients ask.
-        admin: where health and metrics are; None for nowhere.
+        listen: the address for clients.
+        admin: the address for health and metrics; None for no such listener.
         repair: how event streams are repaired.
-        clients: who may ask.
-        record: what is recorded.
+        clients: the clients that are admitted.
+        record: the recordings.
         ping: silence towards the client, while the upstream speaks, after which it gets a ping; None for never.
         ping_always: whether it gets one also while the upstream is silent.
         ping_form: an event of the dialect, or a comment.
-        connect_timeout: to reach the upstream.
-        first_byte_timeout: from the request to the upstream's headers.
+        connect_timeout: time to reach the upstream.
+        first_byte_timeout: time from the request to the upstream's headers.
         idle_timeout: silence of the upstream within an answer.
-        write_timeout: how long a client may take in nothing of what waits for it.
-        drain: how long open answers may go on once the proxy is told to stop.
-        max_request_bytes: of the body of a request that is read before it is passed on.
-        max_held_bytes: of all bodies that are held at one time, of requests and of answers that are judged whole.
-        max_streams: exchanges at one time, for each worker.
+        write_timeout: how long a client may read nothing while data waits for it.
+        drain: how long open answers may continue after the proxy was told to stop.
+        max_request_bytes: size of a request's body that is read before it is passed on.
+        max_held_bytes: size of all bodies held at one time: of requests, and of answers that are judged whole.
+        max_streams: simultaneous exchanges, for each worker.
         log: the form of the access log.
-        workers: processes.
+        workers: the number of processes.
         ca_bundle: certificates that upstreams are verified by, in place of the system's.
         tls_cert: the certificate for clients; None for plain HTTP.
         tls_key: its key.
-        env_proxy: whether `HTTPS_PROXY` and its like are obeyed on the way to upstreams.
-        no_repair: whether everything passes as it is, to compare.
+        env_proxy: whether `HTTPS_PROXY` and similar variables are obeyed on the way to upstreams.
+        no_repair: whether everything passes unchanged, for comparison.
     """
 
     upstreams: tuple[UpstreamConfig, ...]
@@ -259,25 +260,25 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     no_repair: bool = False
 
     def route(self, path: str, model: str | None = None) -> Route | None:
-        """Return where a request goes, None where no upstream takes it.
+        """Return where a request goes, None if no upstream takes it.
 
         Args:
-            path: of the request, as it came, without its query.
-            model: that the request asks for; None where it names none, or nobody looked.
+            path: the path of the request, as received, without its query.
+            model: the requested model; None if the request names none, or the body was not read.
         """
         if not path.startswith("/"):
             return None  # `*`, or a whole URL
         found = [upstream for upstream in self.upstreams_in_order() if begins(path, upstream.path)]
         chosen = next((upstream for upstream in found if upstream.takes(model)), None)
         if chosen is None and model is None and found:
-            chosen = found[0]  # a list of models, a file: nothing that a model decides
+            chosen = found[0]  # a list of models, a file: requests that do not depend on a model
         if chosen is None:
             return None
         rest = path.split("/")[chosen.path.count("/") + 1 :]
         return Route(chosen, "".join(f"/{segment}" for segment in rest))
 
     def asks_for_model(self, path: str) -> bool:
-        """Return whether the model of a request has a say in where it goes."""
+        """Return whether the model of a request influences where it goes."""
         return any(upstream.models and begins(path, upstream.path) for upstream in self.upstreams)
 
     def repair_for(self, upstream: UpstreamConfig) -> RepairConfig:
@@ -292,7 +293,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def begins(path: str, prefix: str) -> bool:
-    """Return whether a path lies below a prefix, whatever the case, the escapes and the parameters (`;v=1`) of its segments."""
+    """Return whether a path lies below a prefix, ignoring case, escapes and parameters (`;v=1`) of its segments."""
     segments = [unquote(segment.partition(";")[0]).lower() for segment in path.split("/")]
     wanted = prefix.lower().split("/")
     return segments[: len(wanted)] == wanted

@@ -12,12 +12,12 @@ _private = True
 
 
 class _End(NamedTuple):
-    """What is known of a code.
+    """The properties of an error code.
 
     Attributes:
-        status: of the answer, where nothing went out.
-        outcome: of the exchange.
-        message: for people, with the name of the upstream.
+        status: the status of the answer, if nothing went out.
+        outcome: the outcome of the exchange.
+        message: a sentence for people, with the name of the upstream.
     """
 
     status: int
@@ -48,20 +48,20 @@ def message_of(code: str, upstream: str) -> str:
     """Return a sentence for people.
 
     Args:
-        code: of the error.
-        upstream: its name.
+        code: the code of the error.
+        upstream: the name of the upstream.
     """
     return _ENDS.get(code, _LIMIT).message.format(upstream or "the upstream")
 
 
 def refusal_of(code: str, upstream: str) -> Refusal:
-    """Return the answer to a client that got none."""
+    """Return the error answer for a client that got no answer."""
     status = _ENDS.get(code, _LIMIT).status
     return Refusal(status, code, message_of(code, upstream), _RETRY.get(status, ()))
 
 
 def outcome_of(entry: Entry) -> Outcome:
-    """Return what became of an exchange, by what else is known of it."""
+    """Return the outcome of an exchange, from the rest of its entry."""
     if entry.error is not None:
         return _ENDS.get(entry.error, _LIMIT).outcome
     if entry.status >= _ERROR:

@@ -1,9 +1,9 @@
 """The record of one exchange: the line of the access log, and the data for metrics and recordings.
 
-Theory of operation. An entry is made when a request arrives, filled while the exchange goes on, and given to a
-`Watcher` at its beginning, for each piece of the upstream's body and, once, when it is over. It holds numbers, names
-and words of ours; of headers, queries, credentials and texts it has nothing, but for the body of the request, which
-no `repr` and no log shows.
+Theory of operation. An entry is made when a request arrives and filled during the exchange. A `Watcher` gets it at its
+beginning, for each piece of the upstream's body and, once, when it is over. It holds numbers, names and our own words.
+It holds nothing of headers, queries, credentials and texts, except for the body of the request, which no `repr` and no
+log shows.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ __all__ = ["Entry", "Handling", "Lost", "NoWatcher", "Outcome", "Unrepaired", "W
 _private = True
 
 Outcome = Literal[
-    "ok",  # came out as it came in
+    "ok",  # passed unchanged
     "unread",  # it may hold calls, and passed without being read
-    "mended",  # every call came out, some of them otherwise than they came
+    "mended",  # every call was emitted, some of them changed
     "withheld",  # at least one call was withheld
-    "client_left",  # also one that did not read: then `error` is client_stalled
+    "client_left",  # also a client that did not read: then `error` is client_stalled
     "upstream_status",  # the upstream's own status of 400 and more, passed
-    "upstream_lost",  # unreachable, reset, undecodable, no HTTP
+    "upstream_lost",  # unreachable, reset, undecodable, not HTTP
     "upstream_incomplete",  # a clean end, but not of the turn
-    "upstream_stalled",  # silent for too long, before its headers too
+    "upstream_stalled",  # silent for too long, also before its headers
     "refused",  # by us: the host, the token, the path, too many streams, draining
     "cut",  # by us, in the middle: a limit, or the drain was over
-    "failed",  # a fault of ours
+    "failed",  # our own fault
 ]
 # How the answer was treated: its calls judged while it streamed, judged as a whole, or not at all.
 Handling = Literal["repaired", "judged", "passed"]
-# Why an answer that may hold calls passed all the same.
+# Why an answer that may hold calls passed nevertheless.
 Unrepaired = Literal["dialect", "encoding", "off"]
 
 _PLAIN_NAME: Final = re.compile(r"[\w.:/-]{1,64}\Z", re.ASCII)
@@ -49,7 +49,7 @@ class Lost(msgspec.Struct, frozen=True):
     """A call that was withheld.
 
     Attributes:
-        name: of the tool; None where there was none, or it is not plain enough to be shown.
+        name: the name of the tool; None if there was none, or it is not plain enough to be shown.
         reason: why, one of `wholecall.types.DropReason`.
     """
 
@@ -62,40 +62,40 @@ def _nothing() -> int:
 
 
 class Entry(msgspec.Struct, kw_only=True, eq=False):
-    """One exchange; times are in seconds, and what is not known yet has its default.
+    """One exchange; times are in seconds, and unknown fields have their defaults.
 
     Attributes:
         id: the client's `x-request-id` if that is plain, else minted; the answer has it as `x-wholecall-id`.
         started: when the request arrived, in seconds since 1970.
-        method: of the request.
-        path: of the request, as it came, without its query, at most 512 characters.
-        upstream: the name of the upstream, empty where none was chosen.
-        model: what the request asks for, at most 128 characters; the client chooses it, so it is no label.
+        method: the method of the request.
+        path: the path of the request, as received, without its query, at most 512 characters.
+        upstream: the name of the upstream, empty if none was chosen.
+        model: the requested model, at most 128 characters; the client chooses it, so it is not a label.
         is_stream: whether the request asks for a stream.
-        status: what the client got, 0 while it got nothing.
-        content_type: of the answer, without parameters.
+        status: the status that the client got, 0 before that.
+        content_type: the content type of the answer, without parameters.
         handling: how the answer was treated.
-        unrepaired: why an answer that may hold calls passed all the same; None where it was judged or holds none.
-        outcome: what became of it; None while it goes on.
-        error: the code of the error that the client got from us, or would have got; None where it got none.
-        dialect: of the answer.
+        unrepaired: why an answer that may hold calls passed nevertheless; None if it was judged or holds none.
+        outcome: how it ended; None while it continues.
+        error: the code of the error that the client got from us, or would have got; None if it got none.
+        dialect: the dialect of the answer.
         is_decoded: whether its content coding is known, and was taken off.
-        seconds_first: from the request to the first byte of the upstream's body; None where none came.
-        seconds_last: from the request to the last one.
+        seconds_first: from the request to the first byte of the upstream's body; None if it was empty.
+        seconds_last: from the request to its last byte.
         seconds: from the request to the end.
-        own_seconds: of them spent in reading and repairing the upstream's bytes.
-        held_seconds: of them during which something that had come waited, and nothing went out.
-        bytes_in: of the upstream's body, as it came over the wire.
-        bytes_out: of the answer's body, as it went to the client.
-        chunks: pieces in which the upstream's body came.
+        own_seconds: the part of `seconds` spent in reading and repairing the upstream's bytes.
+        held_seconds: the part of `seconds` during which received data waited, and nothing went out.
+        bytes_in: size of the upstream's body on the wire.
+        bytes_out: size of the answer's body, as sent to the client.
+        chunks: the number of pieces of the upstream's body.
         calls: calls that were whole.
         n_withheld: calls that were withheld.
-        withheld: the first of them.
+        withheld: the first of the withheld calls.
         reasons: how many were withheld for each reason.
-        mended: whether anything was edited, left out or added.
-        pings: how many were sent.
-        tokens_in, tokens_out: what the provider counted; None where it said nothing.
-        request: the body of the request, where it was read; for recordings that want it.
+        mended: whether anything was edited, omitted or added.
+        pings: how many pings were sent.
+        tokens_in, tokens_out: the provider's counts; None if it stated none.
+        request: the body of the request, if it was read; for recordings that keep it.
         held: returns how many bytes wait for a verdict right now.
     """
 
@@ -138,13 +138,13 @@ class Entry(msgspec.Struct, kw_only=True, eq=False):
 
     @property
     def is_odd(self) -> bool:
-        """Whether it is worth a look: something was withheld, mended, lost or faulty."""
+        """Return whether it is worth a look: something was withheld, mended, lost or faulty."""
         return (
             self.mended or self.n_withheld > 0 or self.outcome not in (None, "ok", "client_left", "refused")
         )
 
     def lose(self, drop: ToolCallDropped) -> None:
-        """Take note of a call that was withheld; what the provider executes is none."""
+        """Count a call that was withheld, unless the provider executes it."""
         if drop.kind == "server":
             return
         self.n_withheld += 1
@@ -154,7 +154,7 @@ class Entry(msgspec.Struct, kw_only=True, eq=False):
             self.withheld.append(Lost(name if _PLAIN_NAME.match(name) else None, drop.reason))
 
     def report(self, report: Report) -> None:
-        """Take what a repairer, or the judge of a body, says at the end."""
+        """Take the final report of a repairer, or of the judge of a body."""
         self.dialect = report.dialect
         self.calls = report.n_calls
         self.mended = report.mended
@@ -170,10 +170,10 @@ def _count(usage: dict[str, Any], names: tuple[str, ...]) -> int | None:
 
 
 class Watcher(Protocol):
-    """What looks on. Its methods are called in the event loop's thread; they must neither block nor raise."""
+    """An observer. Its methods are called in the event loop's thread; they must neither block nor raise."""
 
     def begin(self, entry: Entry) -> None:
-        """Take note that an exchange began; each one ends with `over`, also one that is refused."""
+        """Note that an exchange began; each exchange ends with `over`, also a refused one."""
 
     def chunk(self, entry: Entry, data: bytes) -> None:
         """Take a piece of the upstream's body, before repair and without its content coding.
@@ -182,7 +182,7 @@ class Watcher(Protocol):
         """
 
     def over(self, entry: Entry) -> None:
-        """Take what became of an exchange; called once, last, when every field has its value."""
+        """Take a finished exchange; called once, last, when every field has its value."""
 
 
 class NoWatcher:

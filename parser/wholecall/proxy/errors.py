@@ -1,4 +1,4 @@
-"""Answers of our own, in the form of the API that was asked: what SDKs raise for, with a code and a sentence.
+"""Error answers of the proxy, in the form of the requested API, with a code and a sentence; SDKs raise for them.
 
 No message holds an address, a header, a query or a text of a client or a model.
 """
@@ -15,7 +15,7 @@ from wholecall.repairing.answers import dialect_of
 __all__ = ["CutOff", "Refusal", "error_body", "error_headers"]
 _private = True
 
-# Anthropic's words for what it calls a status; all others are `api_error`.
+# Anthropic's words for a status; all others are `api_error`.
 _ANTHROPIC: Final = {
     400: "invalid_request_error",
     401: "authentication_error",
@@ -37,17 +37,17 @@ _CLIENTS_FAULT: Final = 500  # statuses below it
 
 
 class CutOff(WholecallError):
-    """Ends an answer that has begun: servers close the connection, without the end of the body, when it is raised."""
+    """Ends an answer that has begun: it makes a server close the connection without the end of the body."""
 
 
 class Refusal(WholecallError):
-    """An exchange of which nothing was answered, and that ends with an error of ours.
+    """An exchange without an answer so far, which ends with an error of ours.
 
     Attributes:
         status: the HTTP status.
         code: for programs.
         message: for people.
-        headers: further ones of the answer.
+        headers: further headers of the answer.
     """
 
     def __init__(
@@ -64,8 +64,8 @@ def error_body(path: str, refusal: Refusal) -> bytes:
     """Return the body of an error, in the form of the dialect that the path belongs to.
 
     Args:
-        path: of the request, without its query.
-        refusal: what it says.
+        path: the path of the request, without its query.
+        refusal: the error.
     """
     if "/messages" in path:
         kind = _ANTHROPIC.get(refusal.status, "api_error")

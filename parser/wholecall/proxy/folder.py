@@ -1,9 +1,10 @@
-"""The folder in which recordings lie: names that are free, and only so many bytes, of which the oldest go first.
+"""The folder of recordings: unused names, and a bound on all bytes; the oldest files are removed first.
 
-Theory of operation. A file has `.part` at its end until it is whole. What is in the folder is looked through when a
-sixteenth of the bound was written since the last time, or when the bound is reached: other workers may write, too, and
-looking at every file for each new one would take longer and longer. Then a sixteenth more goes than has to. Files with
-other names than ours are never touched, nor is what has such a name and is no regular file: it is said once.
+Theory of operation. A file has the suffix `.part` until it is whole. The folder is listed when a sixteenth of the bound
+was written since the last listing, or when the bound is reached: other workers may write, too, and listing all files
+for each new one would take longer and longer. Then a sixteenth more is removed than necessary. Files with other names
+than ours are never touched. An entry that has such a name but is not a regular file is not touched either; it is
+reported once.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _SUFFIX: Final = ".jsonl"
 _PART: Final = ".part"
 _OURS: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d_.*\.jsonl(\.part)?\Z")
 _MOMENT: Final = len("2026-11-23T09-06-55")
-_ABANDONED: Final = 3600.0  # seconds without a write after which nobody writes a part any more
+_ABANDONED: Final = 3600.0  # seconds without a write after which a part counts as abandoned
 _MOST_NAMESAKES: Final = 1000
 _STEPS: Final = 16
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
@@ -34,12 +35,12 @@ class Folder:
     """The folder of the recordings; for one thread.
 
     Args:
-        path: where it is; it is made if it is not there.
-        most_bytes: of all recordings in it; None is no bound.
-        told: is called with the name of what lies among the recordings, and is no regular file.
+        path: its path; it is created if it does not exist.
+        most_bytes: size of all recordings in it; None is no bound.
+        told: is called with the name of an entry among the recordings that is not a regular file.
 
     Raises:
-        OSError: it cannot be made, or nothing can be written into it.
+        OSError: it cannot be created, or nothing can be written into it.
     """
 
     def __init__(
@@ -49,19 +50,19 @@ class Folder:
         self._skipped: set[str] = set()
         self._path = path
         self._most = most_bytes
-        self._written: float = 0  # since the folder was looked through
-        self._room: float = 0  # until it is again
+        self._written: float = 0  # since the last listing of the folder
+        self._room: float = 0  # until the next one
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not os.access(path, os.W_OK | os.X_OK):
             raise PermissionError(f"recordings cannot be written into {path.name!r}: no permission")
-        for _ in self._files():  # what is no file is said before anything is written
+        for _ in self._files():  # report entries that are not files before anything is written
             pass
 
     def begin(self, stem: str) -> tuple[Path, IO[bytes]]:
-        """Make a file under a name that no other recording has, nor had while it was written.
+        """Create a file under a name that no other recording has, or had while it was written.
 
         Raises:
-            OSError: there is none, or it cannot be made.
+            OSError: there is no such name, or the file cannot be created.
         """
         for number in range(1, _MOST_NAMESAKES):
             name = f"{stem}{'' if number == 1 else f'-{number}'}{_SUFFIX}"
@@ -75,7 +76,7 @@ class Folder:
         raise FileExistsError(f"{_MOST_NAMESAKES} recordings have the same name")
 
     def keep(self, part: Path) -> None:
-        """Give a whole file its name, and make room for the next.
+        """Give a whole file its final name, and make room for the next.
 
         Raises:
             OSError: it cannot be renamed.
@@ -87,7 +88,7 @@ class Folder:
             self._make_room(self._most)
 
     def _make_room(self, most: int) -> None:
-        """Remove the oldest recordings that are beyond the bound; other workers may do the same at the same time."""
+        """Remove the oldest recordings beyond the bound; other workers may do the same at the same time."""
         step = most / _STEPS
         files = sorted(self._files(), reverse=True)
         total = sum(size for _, size, _ in files)
@@ -100,7 +101,7 @@ class Folder:
         self._written, self._room = 0, min(step, max(most - total, 0))
 
     def _files(self) -> Iterator[tuple[tuple[str, float], int, Path]]:
-        """Yield the recordings, each with what orders it by its age; what is being written is none yet."""
+        """Yield the recordings, each with a key that orders it by age; files still being written do not count."""
         now = time.time()
         with os.scandir(self._path) as entries:
             for entry in entries:
@@ -119,7 +120,7 @@ class Folder:
 
 
 def _stat(entry: os.DirEntry[str]) -> os.stat_result | None:
-    """Return what is known about a file, None where it has gone meanwhile."""
+    """Return the status of a file, None if it has disappeared meanwhile."""
     with suppress(FileNotFoundError):
         return entry.stat(follow_symlinks=False)
     return None

@@ -1,8 +1,8 @@
-"""uvicorn's protocols with bounds that they lack: on a head's size and time, and on a client that reads nothing.
+"""Bounded subclasses of uvicorn's protocols: limits on the size and time of a head, and on a client that reads nothing.
 
 Theory of operation. Between two requests a connection waits for a head. Its bytes are counted until the blank line that
-ends it, and a timer runs from the first of them, on a new connection from its beginning. A client that takes in
-nothing of what waits for it for too long loses its connection; `close` alone would wait for it for good.
+ends it. A timer runs from its first byte; on a new connection it runs from the beginning. A client that reads nothing
+of the waiting data for too long loses its connection; `close` alone would wait for the client forever.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 if TYPE_CHECKING:
 
     class _Protocol(asyncio.Protocol):
-        """What is used of uvicorn's protocols."""
+        """The members of uvicorn's protocols that are used here."""
 
         loop: asyncio.AbstractEventLoop
         transport: asyncio.Transport
@@ -40,33 +40,33 @@ _TOO_LARGE: Final = (
 
 
 class _Guard(_Protocol):
-    """Bounds for a connection; in front of a protocol of uvicorn's.
+    """Bounds for a connection; a mixin in front of one of uvicorn's protocols.
 
     Attributes:
         head_seconds: how long a head may take.
-        write_seconds: how long a client may take in nothing; None for good.
+        write_seconds: how long a client may read nothing; None for no bound.
     """
 
     head_seconds: float = HEAD_SECONDS
     write_seconds: float | None = None
 
-    _is_refused = False  # what comes now is read and forgotten: a close would take our answer from the client
-    _n_head = 0  # bytes of a head that is not over
+    _is_refused = False  # discard further input: a close would discard our unread answer
+    _n_head = 0  # bytes of an unfinished head
     _tail = b""  # the last of them, in which its end may begin
     _head_timer: asyncio.TimerHandle | None = None
     _write_timer: asyncio.TimerHandle | None = None
 
     @abstractmethod
     def awaits_head(self) -> bool:
-        """Whether the next byte belongs to a head."""
+        """Return whether the next byte belongs to a head."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin; a client that says nothing has no more time than one that says little."""
+        """Begin; a silent client has no more time than a slow one."""
         super().connection_made(transport)
         self._start_head_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End, and leave no timer."""
+        """End, and stop all timers."""
         self._stop_head_timer()
         self._stop_write_timer()
         super().connection_lost(exc)
@@ -88,7 +88,7 @@ class _Guard(_Protocol):
     def _refuse(self) -> None:
         self._is_refused = True
         if self.cycle is not None and not self.cycle.response_complete:
-            self.transport.abort()  # behind a request that is being answered: nothing may be said in between
+            self.transport.abort()  # after a request that is being answered: no answer is possible in between
             return
         self.transport.write(_TOO_LARGE)
         if self.transport.can_write_eof():
@@ -116,15 +116,15 @@ class _Guard(_Protocol):
         self._head_timer = None
         self.transport.abort()
 
-    # What the client has to take in.
+    # Data that waits for the client.
 
     def pause_writing(self) -> None:
-        """Take note that a lot waits for the client."""
+        """Note that a lot of data waits for the client."""
         super().pause_writing()
         self._watch_writing()
 
     def resume_writing(self) -> None:
-        """Take note that it has taken it in."""
+        """Note that the client has read it."""
         self._stop_write_timer()
         super().resume_writing()
 
@@ -151,7 +151,7 @@ def guarded(
     """Return a protocol for uvicorn.
 
     Args:
-        write_seconds: how long a client may take in nothing; None for good.
+        write_seconds: how long a client may read nothing; None for no bound.
         head_seconds: how long a head may take.
         parser: `httptools` or `h11`; None for the first of them that is installed.
     """
@@ -165,30 +165,30 @@ def _httptools() -> type[Any]:
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol  # noqa: PLC0415 - an extra
 
     class GuardedHttpTools(_Guard, HttpToolsProtocol):
-        """By httptools."""
+        """The guarded protocol that uses httptools."""
 
-        _in_head = False  # whether a part of one came
+        _in_head = False  # whether a part of a head came
         _in_body = False
 
         def awaits_head(self) -> bool:
-            """Whether the next byte belongs to a head."""
+            """Return whether the next byte belongs to a head."""
             cycle: Any = self.cycle  # None before the first request
             return self._in_head or (not self._in_body and (cycle is None or cycle.response_complete))
 
         def on_message_begin(self) -> None:
-            """Begin a request; also behind another one that is not answered yet."""
+            """Begin a request, possibly after another one that is not answered yet."""
             self._in_head = True
             super().on_message_begin()
 
         def on_headers_complete(self) -> None:
-            """End a head; the target goes on as it came, also one that is a whole URL."""
+            """End a head; the target stays as received, also if it is a whole URL."""
             self._in_head, self._in_body = False, True
             super().on_headers_complete()
             raw, _, query = self.url.partition(b"?")
             self.scope["raw_path"], self.scope["query_string"] = raw, query
 
         def on_header(self, name: bytes, value: bytes) -> None:
-            """Take a header; what comes behind a body (trailers) is none, whatever it is called."""
+            """Take a header; a field after a body (a trailer) is ignored, whatever its name."""
             if not self._in_body:
                 super().on_header(name, value)
 
@@ -198,7 +198,7 @@ def _httptools() -> type[Any]:
             super().on_message_complete()
 
         def on_response_complete(self) -> None:
-            """End an answer; what is known of it does not stay for as long as the connection is idle."""
+            """End an answer; its data is dropped, not kept while the connection is idle."""
             super().on_response_complete()
             cycle: Any = self.cycle
             is_idle = not self._in_head and not self._in_body
@@ -214,10 +214,10 @@ def _h11() -> type[Any]:
     from uvicorn.protocols.http.h11_impl import H11Protocol  # noqa: PLC0415 - an extra
 
     class GuardedH11(_Guard, H11Protocol):
-        """By h11."""
+        """The guarded protocol that uses h11."""
 
         def awaits_head(self) -> bool:
-            """Whether the next byte belongs to a head."""
+            """Return whether the next byte belongs to a head."""
             return self.conn.their_state is h11.IDLE
 
     return GuardedH11

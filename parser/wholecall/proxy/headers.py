@@ -1,10 +1,9 @@
 """Filter headers between client and upstream: pure functions on lists of pairs, because headers may repeat.
 
-Theory of operation. Headers that are about one connection (hop-by-hop, with all that `Connection` names) and those
-about framing never pass: whoever sends makes its own. What would tell an upstream about the client's network, and
-what is ours, stays here. Credentials pass as they came, unless the upstream has a key: then all of them are dropped,
-and the key takes their place. Everything else passes byte for byte, but for names, which are in small letters as ASGI
-has them.
+Theory of operation. Headers about one connection (hop-by-hop, with all that `Connection` names) and about framing never
+pass: each sender makes its own. Headers that reveal the client's network, and our own, stay here. Credentials pass
+unchanged, unless the upstream has a key: then all of them are dropped, and the key replaces them. Everything else
+passes byte for byte, except for names, which are in lower case as in ASGI.
 """
 
 from __future__ import annotations
@@ -43,16 +42,18 @@ HOP_BY_HOP: Final = frozenset(
         *(b"proxy-authorization", b"proxy-connection", b"te", b"trailer", b"transfer-encoding", b"upgrade"),
     }
 )
-# Of the client's: what is about its network, its browser or the body's framing. The client is asked to wait for no 100.
+# Dropped from requests: headers about the client's network, its browser or the body's framing. The client need not wait
+# for a 100.
 _STAYS: Final = frozenset(
     {b"content-length", b"cookie", b"cookie2", b"expect", b"forwarded", b"host", b"via", b"x-real-ip"}
 )
 _OURS: Final = b"x-wholecall-"
 _NETWORK: Final = b"x-forwarded-"
 CREDENTIALS: Final = frozenset({b"api-key", b"authorization", b"x-api-key", b"x-goog-api-key"})
-# In which a client brings a token; the last leaves the others to what is meant for the upstream.
+# Headers in which a client brings a token; the last leaves the others free for the upstream's credentials.
 _TOKENS: Final = CREDENTIALS | {b"x-wholecall-token"}
-# Of the upstream's: other places of the same service, which are none of ours, and what was said about other bytes.
+# Dropped from answers: other addresses of the same service, which are not ours, and statements about the original
+# bytes.
 _ELSEWHERE: Final = frozenset({b"alt-svc"})
 _OUTDATED: Final = frozenset(
     {
@@ -71,7 +72,7 @@ _FORBIDDEN: Final = re.compile(rb"[\r\n\0]")
 _BEARER: Final = re.compile(rb"\s*bearer\s+", re.IGNORECASE)
 _ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}\Z")
 _FLAGS: Final = {"1": True, "true": True, "0": False, "false": False}
-# Where hosts look for a key, if not in `authorization`.
+# The headers in which hosts expect a key, if not in `authorization`.
 _KEY_HEADERS: Final[tuple[tuple[str, KeyHeader], ...]] = (
     ("api.anthropic.com", "x-api-key"),
     (".openai.azure.com", "api-key"),
@@ -88,16 +89,16 @@ class BadHeaderError(WholecallError, ValueError):
 def to_upstream(
     headers: Headers, upstream: UpstreamConfig, *, is_read: bool, token: bytes | None = None
 ) -> Headers:
-    """Return the headers of a request as the upstream gets them; `host` and the length of the body are not among them.
+    """Return the headers of a request as the upstream gets them, without `host` and the length of the body.
 
     Args:
-        headers: of the client.
-        upstream: that is asked.
-        is_read: whether the answer is to be read here: then it is asked for without a content coding.
-        token: by which the client was let in, which the upstream does not get to see.
+        headers: the headers of the client.
+        upstream: the upstream that is asked.
+        is_read: whether the answer is to be read here: then it is requested without a content coding.
+        token: the token by which the client was admitted; it is not passed to the upstream.
 
     Raises:
-        BadHeaderError: one must not be sent on.
+        BadHeaderError: a header must not be sent on.
     """
     passing = [
         (name, value)
@@ -117,11 +118,11 @@ def to_client(headers: Headers, *, is_read: bool) -> Headers:
     """Return the headers of an answer as the client gets them.
 
     Args:
-        headers: of the upstream.
-        is_read: whether the body is decoded and may be edited here; then what is said of its bytes is dropped.
+        headers: the headers of the upstream.
+        is_read: whether the body is decoded and may be edited here; then headers about its bytes are dropped.
 
     Raises:
-        BadHeaderError: one must not be sent on.
+        BadHeaderError: a header must not be sent on.
     """
     passing = [
         (name, value)
@@ -135,22 +136,22 @@ def to_client(headers: Headers, *, is_read: bool) -> Headers:
     if not value_of(passing, b"cache-control"):
         passing.append((b"cache-control", b"no-cache"))
     passing = [(name, value) for name, value in passing if name != b"x-accel-buffering"]
-    passing.append((b"x-accel-buffering", b"no"))  # nginx would keep what it reads until it is enough
+    passing.append((b"x-accel-buffering", b"no"))  # nginx would buffer the answer
     return passing
 
 
 def value_of(headers: Headers, name: bytes) -> str:
-    """Return the value of a header, values of one that repeats with commas between them; empty where there is none.
+    """Return the value of a header, repeated values joined with commas; empty if there is none.
 
     Args:
         headers: where to look.
-        name: in small letters.
+        name: the name in lower case.
     """
     return ", ".join(value.decode("latin-1") for key, value in headers if key.lower() == name)
 
 
 def credentials_of(headers: Headers) -> list[bytes]:
-    """Return what a request brings that may be a client's token, without the word `Bearer`."""
+    """Return the parts of a request that may be a client's token, without the word `Bearer`."""
     return [_bare(value) for name, value in headers if name.lower() in _TOKENS]
 
 
@@ -164,18 +165,18 @@ def key_header_of(upstream: UpstreamConfig) -> KeyHeader:
 
 
 def live_of(headers: Headers) -> bool | None:
-    """Return whether a request asks for calls while they arrive, or asks not to; None where it says nothing."""
+    """Return whether a request asks for calls while they arrive, or asks not to; None if it does neither."""
     return _FLAGS.get(value_of(headers, b"x-wholecall-live").strip().lower())
 
 
 def id_of(headers: Headers) -> str | None:
-    """Return the id that a request brings, None where there is none that can be logged and sent back."""
+    """Return the id that a request brings, None if there is none that can be logged and sent back."""
     found = value_of(headers, b"x-request-id")
     return found if _ID.match(found) else None
 
 
 def _end_to_end(headers: Headers) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the headers that are about more than one connection, names in small letters."""
+    """Yield the end-to-end headers, names in lower case."""
     lowered = [(name.lower(), value) for name, value in headers]
     if any(not _NAME.match(name) or _FORBIDDEN.search(value) for name, value in lowered):
         raise BadHeaderError
@@ -185,7 +186,7 @@ def _end_to_end(headers: Headers) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _has_one_length(headers: Headers) -> bool:
-    """Return whether a body is as long as a header says; with chunks, or two lengths, nobody knows."""
+    """Return whether a header states the length of the body; with chunks, or two lengths, none is known."""
     names = [name.lower() for name, _ in headers]
     return names.count(_LENGTH) == 1 and b"transfer-encoding" not in names
 

@@ -1,8 +1,8 @@
-"""The request's body, and whether the client is still there: both come by ASGI's `receive`, which has one reader at a time.
+"""The request's body and the client's presence; both come by ASGI's `receive`, which has one reader at a time.
 
-Theory of operation. A body that has to be looked at is read whole, within bounds. Any other is passed on in the pieces
-in which it comes. Once it is over, whatever comes next says that the client left; so the client is watched from the
-first byte of its request to the last byte of its answer.
+Theory of operation. A body that has to be examined is read whole, within bounds. Any other body is passed on in the
+pieces in which it comes. After its end, the next message says that the client left. Therefore the client is watched
+from the first byte of its request to the last byte of its answer.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ class ClientLeft(WholecallError):
 
 
 class Incoming:
-    """What a client sends.
+    """The input from a client.
 
     Args:
-        receive: of ASGI.
+        receive: ASGI's `receive`.
         timeout: seconds without progress after which a body is given up; None for no bound.
-        held: what the exchange holds of the room for all bodies.
+        held: the exchange's share of the room for all bodies.
 
     Attributes:
-        refusal: why the body was given up while it was passed on; None where it was not.
+        refusal: why the body was given up while it was passed on; None if it was not.
     """
 
     def __init__(self, receive: Receive, timeout: float | None, held: Held) -> None:
@@ -43,7 +43,7 @@ class Incoming:
         self.refusal: Refusal | None = None
         self._receive = receive
         self._timeout = timeout
-        self._is_over = asyncio.Event()  # nobody reads the body any more
+        self._is_over = asyncio.Event()  # the body is no longer read
         self._left = False
 
     async def whole(self, most: int) -> bytes:
@@ -53,8 +53,8 @@ class Incoming:
             most: bytes that it may have.
 
         Raises:
-            ClientLeft: it did, in the middle.
-            Refusal: the body is too large, there is no room for it, or it does not go on.
+            ClientLeft: the client left in the middle.
+            Refusal: the body is too large, there is no room for it, or it does not continue.
         """
         parts: list[bytes] = []
         size, goes_on = 0, True
@@ -93,7 +93,7 @@ class Incoming:
             pass
 
     def skip(self) -> None:
-        """Take note that there is no body."""
+        """Note that there is no body."""
         self._is_over.set()
 
     async def _next(self) -> tuple[bytes, bool]:
@@ -110,11 +110,11 @@ class Incoming:
 
 
 def no_room() -> Refusal:
-    """Return what is answered where the bodies of others take all the room."""
+    """Return the answer for a body when other bodies take all the room."""
     refusal = refusal_of("too_much_held", "")
     return Refusal(refusal.status, refusal.code, refusal.message, (*_CLOSE, *refusal.headers))
 
 
 def too_large(most: int) -> Refusal:
-    """Return what is answered to a body that is too large."""
+    """Return the answer to a body that is too large."""
     return Refusal(413, "request_too_large", f"the body of the request has more than {most} bytes", _CLOSE)

@@ -1,8 +1,8 @@
-"""The keys of the proxy's file: what each may hold, and how text from the environment or a command line becomes that.
+"""The keys of the proxy's file: the values of each, and how text from the environment or a command line is converted.
 
-Theory of operation. A table has a `Reading` for each key. It takes a value as TOML has it and returns what the `Config`
-holds, or raises a `ValueError` whose message goes on from the key's name: "must be a number". Text from elsewhere is
-made into a value of TOML first. Values that may hold a secret are never part of a message.
+Theory of operation. A table has a `Reading` for each key. It takes a value as TOML has it and returns the value in the
+`Config`, or raises a `ValueError` whose message continues after the key's name: "must be a number". Text from other
+places is made into a value of TOML first. Values that may hold a secret are never part of a message.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MOST_PORTS: Final = 65535
 
 
 class Unread(NamedTuple):
-    """Where secrets are to be read from."""
+    """A place from which secrets are still to be read."""
 
     source: str
 
@@ -45,7 +45,7 @@ class Reading(NamedTuple):
     """How the value of a key is read.
 
     Attributes:
-        read: returns what the configuration holds for a value of TOML.
+        read: returns the configuration's value for a value of TOML.
         of_text: returns the value of TOML that a text means.
     """
 
@@ -81,7 +81,7 @@ def _number_of_text(text: str) -> Any:
 
 
 def _seconds(value: Any) -> float | None:
-    """Return a duration, None for one that is off."""
+    """Return a duration, None if it is switched off."""
     if value == "off":
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -92,7 +92,7 @@ def _seconds(value: Any) -> float | None:
 
 
 def _some_seconds(value: Any) -> float:
-    """Return a duration that cannot be switched off, but may be nothing."""
+    """Return a duration that cannot be switched off, but may be zero."""
     return _seconds(value) or 0.0
 
 
@@ -150,7 +150,7 @@ def _file(value: Any) -> Path:
 
 
 def _url(value: Any) -> str:
-    """Return a URL without a slash at its end; its parts never become part of a message."""
+    """Return a URL without a slash at its end; no part of it is put into a message."""
     text = _text(value)
     found = _URL.match(text)
     if (
@@ -290,7 +290,7 @@ UPSTREAM: Final[Mapping[str, Reading]] = {
     "text": Reading(_text_format),
 }
 
-# What an option of the command line sets, where it is not called as the key is.
+# The keys that options of the command line set, where the option has another name than the key.
 OPTIONS: Final[Mapping[str, str]] = {
     "upstream": "--upstream",
     "repair.live": "--live",

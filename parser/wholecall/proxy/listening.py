@@ -23,14 +23,14 @@ class CannotListenError(WholecallError, OSError):
 
 
 def bound(address: Address, *, is_shared: bool = False) -> list[socket.socket]:
-    """Return sockets that listen at an address; one for each number that its name has.
+    """Return sockets that listen at an address, one for each number that its name has.
 
     Args:
-        address: where.
+        address: the address.
         is_shared: whether other processes may listen there, too, and get their share of the connections.
 
     Raises:
-        CannotListenError: it is taken, or is none of this machine.
+        CannotListenError: it is taken, or is not an address of this machine.
     """
     sockets: list[socket.socket] = []
     try:
@@ -49,7 +49,7 @@ def bound(address: Address, *, is_shared: bool = False) -> list[socket.socket]:
 
 
 def close_all(sockets: Iterable[socket.socket]) -> None:
-    """Close sockets, and remove the files of those that have one."""
+    """Close sockets, and remove their files."""
     for one in sockets:
         path = (
             one.getsockname()
@@ -103,7 +103,7 @@ def _remove_stale(path: Path) -> None:
     """Remove the socket of a process that is gone."""
     with suppress(FileNotFoundError):
         if not stat.S_ISSOCK(path.lstat().st_mode):
-            return  # a file of somebody: it stays, and `bind` says so
+            return  # another program's file: it stays, and `bind` reports it
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
             try:
                 probe.connect(str(path))

@@ -1,9 +1,9 @@
 """Load the proxy's configuration: from a file, then the environment, then the command line.
 
-Theory of operation. Each place gives *settings*: the value of a key, and where it stands, for messages. A later place
-overrides an earlier one, key by key; upstreams of a later place replace all of an earlier one. What remains is read by
-the table of keys, secrets are fetched, and the whole is checked. All of this goes on after a fault, so that one
-`ConfigError` has them all.
+Theory of operation. Each source gives *settings*: the value of a key, and its location, for messages. A later source
+overrides an earlier one, key by key; upstreams of a later source replace all of an earlier one. The remaining settings
+are read by the table of keys, secrets are fetched, and the whole is checked. All of this continues after a fault, so
+that one `ConfigError` has all faults.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["VARIABLES", "load_config"]
 _private = True
 
 PREFIX: Final = "WHOLECALL_PROXY_"
-# What Kubernetes gives each container for a service that is called `wholecall-proxy`.
+# Variables that Kubernetes sets in each container for a service named `wholecall-proxy`.
 _OF_KUBERNETES: Final = re.compile(r"SERVICE_(HOST|PORT(_\w+)?)\Z|PORT(_\d+_(TCP|UDP|SCTP)\w*)?\Z")
 _KEYS: Final[Mapping[str, Reading]] = {
     **TOP,
@@ -47,11 +47,11 @@ VARIABLES: Final[Mapping[str, str]] = {
 }
 
 _Checked = TypeVar("_Checked")
-_NOTHING: Final = object()  # in the place of a value that cannot be understood
+_NOTHING: Final = object()  # replaces a value that cannot be understood
 
 
 class _Setting(NamedTuple):
-    """A value, and where it stands."""
+    """A value and its location."""
 
     value: Any
     place: str
@@ -61,7 +61,7 @@ _Settings = dict[str, _Setting]
 
 
 class _Faults:
-    """What is wrong so far."""
+    """The faults found so far."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -70,7 +70,7 @@ class _Faults:
         self.lines.append(f"{place} {text}")
 
     def read(self, keys: Mapping[str, Reading], settings: _Settings) -> dict[str, Any]:
-        """Return what settings say, of those that can be understood."""
+        """Return the values of settings, of those that can be understood."""
         read = {key: self._read(keys[key], setting) for key, setting in settings.items()}
         return {key: value for key, value in read.items() if value is not _NOTHING}
 
@@ -90,7 +90,7 @@ def load_config(
     """Return the configuration of a file, the environment and the command line.
 
     Args:
-        path: of the file, TOML; None for none.
+        path: the path of the file, TOML; None for no file.
         overrides: values by key, such as `repair.live`, as text or as TOML has them; `upstream` is a list of
             `[NAME=]URL`, which replaces the upstreams of the file.
         environ: variables, for `WHOLECALL_PROXY_…` and for secrets; None for those of the process.
@@ -143,13 +143,13 @@ def _of_file(path: str | os.PathLike[str] | None, faults: _Faults) -> tuple[_Set
 
 
 def _parsed(path: Path) -> dict[str, Any]:
-    """Return what a file holds.
+    """Return the content of a file.
 
     Raises:
-        ConfigError: it cannot be read, is no TOML, or nothing is there to read TOML with.
+        ConfigError: it cannot be read, is not TOML, or no TOML library is available.
     """
     toml = _toml()
-    if path.exists() and not (path.is_file() or path.is_dir()):  # a pipe would be waited for, for good
+    if path.exists() and not (path.is_file() or path.is_dir()):  # reading a pipe would wait forever
         raise ConfigError(f"{path} is no regular file")
     try:
         tables: dict[str, Any] = toml.loads(path.read_text("utf-8"))
@@ -158,7 +158,7 @@ def _parsed(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise ConfigError(f"{path} must be TOML, in UTF-8") from None
     except toml.TOMLDecodeError as error:
-        where = re.search(r"\(at .*\)", str(error))  # the rest of the message may hold what stands there
+        where = re.search(r"\(at .*\)", str(error))  # the rest of the message may quote the file
         raise ConfigError(f"{path} is no TOML {where[0] if where else ''}".rstrip()) from None
     return tables
 
@@ -179,7 +179,7 @@ def _known(
     faults: _Faults,
     others: Sequence[str] = (),
 ) -> _Settings:
-    """Return the settings of a table, and complain of keys that do not exist."""
+    """Return the settings of a table, and report keys that do not exist."""
     for key in table.keys() - keys.keys():
         faults.add(f"{place}: {prefix}{key}", f"is no key; {_meant(key, [*keys, *others])}")
     return {
@@ -274,7 +274,7 @@ class _Vault(NamedTuple):
 
 
 def _made(settings: _Settings, upstreams: list[_Settings], vault: _Vault) -> Config | None:
-    """Return the configuration, with defaults for what cannot be understood; None where no upstream can be."""
+    """Return the configuration, with defaults for values that cannot be understood; None without a usable upstream."""
     values = vault.faults.read(_KEYS, settings)
     if "clients.tokens" in values:
         place = settings["clients.tokens"].place

@@ -1,8 +1,8 @@
-"""The access log: one line for each exchange that is over, for people on a terminal, as JSON elsewhere.
+"""The access log: one line for each finished exchange, for people on a terminal, as JSON elsewhere.
 
-Theory of operation. A line is made of an entry's numbers and words. What the client chose (the path, the model) is
-written so that it stays within its line and its field: a JSON string, without any character that a terminal would
-obey. A thread writes, so that a full pipe holds up nobody; when too many lines wait the next ones are left out and
+Theory of operation. A line is made of an entry's numbers and words. Text that the client chose (the path, the model) is
+written so that it stays within its line and its field: as a JSON string, without any character that a terminal would
+obey. A thread writes, so that a full pipe blocks nothing else; when too many lines wait, the next lines are dropped and
 counted.
 """
 
@@ -31,29 +31,29 @@ _MOST_BYTES: Final = 16 * 1024 * 1024
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
-    """One exchange that is over, as the log and the admin listener show it.
+    """One finished exchange, as the log and the admin listener show it.
 
     Attributes:
         ts: when the request arrived, in UTC.
-        id: of the exchange; the client has it as `x-wholecall-id`.
-        upstream: the name of the upstream, empty where none was chosen.
-        method: of the request.
-        path: of the request, without its query.
-        status: what the client got, 0 where it got nothing.
-        outcome: what became of it.
-        error: the code of the error that the client got from us, None where it got none.
-        dialect: of the answer, None where it is not known.
-        model: what the request asked for, None where it was not read.
-        ms_first: milliseconds to the first byte of the upstream's body, None where none came.
+        id: the id of the exchange; the client has it as `x-wholecall-id`.
+        upstream: the name of the upstream, empty if none was chosen.
+        method: the method of the request.
+        path: the path of the request, without its query.
+        status: the status that the client got, 0 if it got none.
+        outcome: how it ended.
+        error: the code of the error that the client got from us, None if it got none.
+        dialect: the dialect of the answer, None if it is not known.
+        model: the requested model, None if it was not read.
+        ms_first: milliseconds to the first byte of the upstream's body, None if it was empty.
         ms: milliseconds to the end.
-        bytes_in: of the upstream's body.
-        bytes_out: of the answer's body.
+        bytes_in: size of the upstream's body.
+        bytes_out: size of the answer's body.
         calls: calls that were whole.
         withheld: the first calls that were withheld, by name and reason.
-        mended: whether anything was edited, left out or added.
-        held_ms: milliseconds in which something waited and nothing went out.
-        pings: how many were sent.
-        tokens_in: what the provider counted, None where it said nothing.
+        mended: whether anything was edited, omitted or added.
+        held_ms: milliseconds in which data waited and nothing went out.
+        pings: how many pings were sent.
+        tokens_in: the provider's count, None if it stated none.
         tokens_out: the same.
     """
 
@@ -84,7 +84,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def line_of(entry: Entry) -> Line:
-    """Return what the log says of an exchange."""
+    """Return the log's line for an exchange."""
     return Line(
         ts=_moment(entry.started),
         id=_plain(entry.id),
@@ -116,7 +116,7 @@ def plain_path(path: str) -> str:
 
 
 def to_text(line: Line) -> str:
-    """Return a line for people: what most exchanges have in common, then what this one has beside it."""
+    """Return a line for people: the fields that most exchanges have, then the additional ones."""
     first = "" if line.ms_first is None else f" first={line.ms_first:.0f}ms"
     withheld = [f"{lost.name or '-'}({lost.reason})" for lost in line.withheld]
     more = {
@@ -136,7 +136,7 @@ def to_text(line: Line) -> str:
 
 
 def form_on(stream: IO[str], form: LogForm) -> LogForm:
-    """Return what a form means on a stream: `"auto"` is for people on a terminal, and JSON elsewhere."""
+    """Return the meaning of a form on a stream: `"auto"` is for people on a terminal, and JSON elsewhere."""
     if form != "auto":
         return form
     try:
@@ -149,8 +149,8 @@ class Log:
     """Writes lines to a stream.
 
     Args:
-        stream: where to; it stays open.
-        form: JSON, for people, what suits the stream, or not at all.
+        stream: the destination; it stays open.
+        form: JSON, for people, automatic by the stream, or not at all.
     """
 
     def __init__(self, stream: IO[str], form: LogForm) -> None:
@@ -165,11 +165,11 @@ class Log:
 
     @property
     def lost(self) -> int:
-        """How many lines were left out: nobody took them in time, or the stream is gone."""
+        """The number of dropped lines: they were not read in time, or the stream is gone."""
         return self._lost
 
     def write(self, line: Line) -> None:
-        """Have a line written; it neither waits nor raises."""
+        """Queue a line for writing, without waiting or raising."""
         if self._form == "off":
             return
         text = to_line(line).decode() if self._form == "json" else to_text(line)
@@ -177,7 +177,7 @@ class Log:
             self._lose()
 
     def close(self, seconds: float | None = None) -> None:
-        """Write what waits.
+        """Write the waiting lines.
 
         Args:
             seconds: how long that may take at most.
@@ -188,7 +188,7 @@ class Log:
         try:
             self._stream.write(text + "\n")
             self._stream.flush()
-        except (OSError, ValueError):  # whoever read it has gone, or it was closed
+        except (OSError, ValueError):  # its reader has gone, or it was closed
             self._lose()
 
     def _lose(self) -> None:
@@ -206,5 +206,5 @@ def _milliseconds(seconds: float) -> float:
 
 
 def _plain(text: str) -> str:
-    """Return text in which every character can be shown, and none is obeyed."""
+    """Return text in which every character can be shown, and a terminal obeys none."""
     return text if text.isprintable() else text.encode("unicode_escape").decode()

@@ -1,9 +1,9 @@
 """Deadlines of an exchange: a ping, the upstream's next byte, the client's reading.
 
-Theory of operation. The relay notes when bytes came and when they went, which costs a look at the clock. One timer for
-each exchange fires now and then, looks at these notes, and is set again for when something may be due: it is not moved
-with each byte, so that a busy stream pays nothing for it. A ping says that the upstream lives: it is due if nothing
-went out for a while, and something came in since.
+Theory of operation. The relay notes when bytes arrived and when they were sent, which costs one clock reading. Each
+exchange has one timer. It fires now and then, checks these times, and is set again for the next time when something may
+be due. It is not moved with each byte, so that a busy stream pays nothing for it. A ping says that the upstream is
+alive: it is due if nothing was sent for a while, and something arrived since.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ _SLACK: Final = 0.001  # seconds; clocks are coarse, and a timer that fires earl
 
 
 class Handle(Protocol):
-    """What a clock gives for a call that waits."""
+    """The handle of a scheduled call."""
 
     def cancel(self) -> None:
-        """Forget the call."""
+        """Cancel the call."""
 
 
 class Clock(Protocol):
-    """What an event loop knows of time."""
+    """The time functions of an event loop."""
 
     def time(self) -> float:
-        """Return seconds since any moment."""
+        """Return seconds since an arbitrary moment."""
         ...
 
     def call_later(self, delay: float, callback: Callable[[], object], /) -> Handle:
-        """Call the function after so many seconds."""
+        """Call the function after a number of seconds."""
         ...
 
 
 class Timer:
-    """Calls a function that says when it is to be called again.
+    """Calls a function repeatedly, after the delay that the function returns.
 
     Args:
-        clock: an event loop, or what a test has in its place.
-        look: returns after how many seconds it wants to look again; None for never.
+        clock: an event loop, or its replacement in a test.
+        look: returns the seconds until its next call; None for never.
     """
 
     def __init__(self, clock: Clock, look: Callable[[], float | None]) -> None:
@@ -54,13 +54,13 @@ class Timer:
         self._handle: Handle | None = None
 
     def restart(self, delay: float | None) -> None:
-        """Look after so many seconds, and no sooner; None for never."""
+        """Call after a number of seconds, and not earlier; None for never."""
         self.stop()
         if delay is not None:
             self._handle = self._clock.call_later(delay, self._fire)
 
     def stop(self) -> None:
-        """Look no more."""
+        """Make no more calls."""
         if self._handle is not None:
             self._handle.cancel()
             self._handle = None
@@ -71,23 +71,24 @@ class Timer:
 
 
 class Vigil:
-    """Notes when something happened, and says what is due.
+    """The times of an exchange's events, and the deadlines that follow from them.
 
     Args:
         now: the time of the beginning.
-        ping: seconds of silence towards the client after which a ping is due, if the upstream spoke; None for never.
-        ping_always: whether one is due also if it did not.
-        first_byte: seconds until the upstream's head has to be there; None for no bound.
+        ping: seconds of silence towards the client after which a ping is due, if the upstream sent bytes; None for
+            never.
+        ping_always: whether a ping is due also if the upstream sent nothing.
+        first_byte: seconds until the upstream's head has to arrive; None for no bound.
         idle: seconds that the upstream may be silent; None for no bound.
         write: seconds that one piece may take to be sent; None for no bound.
 
     Attributes:
-        stage: what the exchange waits for.
-        came: when the upstream gave bytes last.
-        sending: when the piece was begun that is being sent.
+        stage: the event that the exchange waits for.
+        came: when the upstream last sent bytes.
+        sending: when sending of the current piece began.
         sent: when the last piece for the client was sent.
         pinged: when the last ping was tried.
-        is_heard: whether bytes came since anything went out.
+        is_heard: whether bytes arrived since anything was sent.
     """
 
     __slots__ = (
@@ -126,16 +127,16 @@ class Vigil:
         self._period = min(self._ping, self._idle, self._write)
 
     def begin(self, now: float) -> None:
-        """Take note that the head of the answer is there."""
+        """Note that the head of the answer has arrived."""
         self.stage = "reading"
         self.came = self.sent = self.pinged = now
 
     def wants_ping(self, now: float) -> bool:
-        """Whether a ping is due, if something came in just now."""
+        """Return whether a ping is due, assuming that bytes arrived just now."""
         return now - max(self.sent, self.pinged) >= self._ping
 
     def due(self, now: float) -> Due | None:
-        """Return what is due."""
+        """Return the action that is due."""
         now += _SLACK
         if self.stage == "asking":
             return "upstream_timeout" if now - self.came >= self._first_byte else None
@@ -147,7 +148,7 @@ class Vigil:
         return "ping" if is_wanted and now - max(self.sent, self.pinged) >= self._ping else None
 
     def wait(self, now: float) -> float | None:
-        """Return in how many seconds something may be due; None for never."""
+        """Return the seconds until something may be due; None for never."""
         if self.stage == "asking":
             deadline, longest = self.came + self._first_byte, _NEVER
         elif self.stage == "sending":

@@ -1,4 +1,4 @@
-"""An answer as the relay reads it: with its bytes counted, its times noted, and its content coding taken off."""
+"""An answer as the relay reads it: bytes counted, times noted, and content coding removed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Reading:
     Args:
         answer: the answer.
         entry: where bytes and times are noted.
-        vigil: is told when something came.
+        vigil: is notified when bytes arrive.
         clock: tells the time.
         began: when the exchange began, by that clock.
     """
@@ -40,7 +40,7 @@ class Reading:
         return f"<Reading {self._entry!r}>"
 
     def can_decode(self) -> bool:
-        """Whether the coding is known; from then on it is taken off. Words that name none say nothing of the bytes."""
+        """Return whether the coding is known; from then on it is removed. Words that name no coding say nothing."""
         coding = value_of(self.answer.headers, b"content-encoding").lower()
         if coding.strip() in _PLAIN:
             return True
@@ -48,7 +48,7 @@ class Reading:
         return self._decoder is not None
 
     async def read(self) -> bytes:
-        """Return what the upstream sent, as it came, nothing at its end.
+        """Return the next bytes of the upstream, unchanged; empty at the end.
 
         Raises:
             UpstreamFailed: it broke off, or its coding did.
@@ -70,10 +70,10 @@ class Reading:
         return data
 
     def pieces(self, data: bytes) -> Iterable[bytes]:
-        """Return what was read without its coding, in pieces of bounded size.
+        """Return decoded bytes, in pieces of bounded size.
 
         Raises:
-            UpstreamFailed: it does not decode; what was yielded before is right.
+            UpstreamFailed: they cannot be decoded; the pieces yielded before are right.
         """
         return (data,) if self._decoder is None else self._decoded(self._decoder, data)
 

@@ -1,9 +1,10 @@
-"""Recordings of what came from the upstreams, before repair: one file for each exchange, written by a thread.
+"""Recordings of the upstreams' answers, before repair: one file for each exchange, written by a thread.
 
-Theory of operation. A tape takes the pieces of one answer with their times. They wait in memory: where everything is
-recorded until there are enough of them for the writer, and where only what is odd is kept until the exchange is over, or
-until one exchange, or all together, keep too much. A file has `.part` at its end until it is whole. The event loop never
-waits for the writer: when too much waits for the disk, the recording is given up and counted, and its file goes.
+Theory of operation. A tape takes the pieces of one answer with their times. The pieces wait in memory. If everything is
+recorded, they wait until there are enough of them for the writer. If only odd exchanges are kept, they wait until the
+exchange is over, or until one exchange, or all together, keep too much. A file has the suffix `.part` until it is
+whole. The event loop never waits for the writer: when too much data waits for the disk, the recording is given up and
+counted, and its file is removed.
 """
 
 from __future__ import annotations
@@ -30,20 +31,20 @@ __all__ = ["Recordings", "Room", "Tape"]
 _private = True
 
 MIB: Final = 1024 * 1024
-_OVERHEAD: Final = 128  # what a piece takes beside its bytes
+_OVERHEAD: Final = 128  # memory of a piece in addition to its bytes
 
 Piece = tuple[float, bytes]  # seconds since the answer began, and the bytes
 Clock = Callable[[], float]
 
 
 class Room(msgspec.Struct, frozen=True, kw_only=True):
-    """How much may be in memory.
+    """Bounds on the data in memory.
 
     Attributes:
-        tape: bytes of one exchange that may turn out to be odd; what is beyond goes to the disk early.
+        tape: bytes of one exchange that may turn out to be odd; further bytes are written to disk early.
         all: the same, of all exchanges together.
-        batch: bytes of one exchange that are written together, where it is known that they are wanted.
-        seconds: how long they wait for others.
+        batch: bytes of one exchange that are written together, if it is certain that they are kept.
+        seconds: how long they wait for further bytes.
         queue: bytes that may wait for the disk.
         jobs: pieces that may wait for the disk.
     """
@@ -60,13 +61,13 @@ class Recordings:
     """The recordings of one process.
 
     Args:
-        config: where they go, and which are kept; `dir` is not None.
-        room: how much may be in memory.
+        config: where recordings go, and which are kept; `dir` is not None.
+        room: bounds on the data in memory.
         clock: returns seconds, for the times of pieces.
-        told: is called with the name of what lies in the folder, and is no regular file.
+        told: is called with the name of an entry in the folder that is not a regular file.
 
     Raises:
-        OSError: the folder cannot be made, or nothing can be written into it.
+        OSError: the folder cannot be created, or nothing can be written into it.
     """
 
     def __init__(
@@ -92,7 +93,7 @@ class Recordings:
 
     @property
     def lost(self) -> int:
-        """How many recordings were given up, because the disk was too slow, or full."""
+        """The number of recordings that were given up, because the disk was too slow, or full."""
         return self._lost
 
     def lose(self, file: _File) -> None:
@@ -102,11 +103,11 @@ class Recordings:
             file.is_lost = True
 
     def tape(self, entry: Entry) -> Tape:
-        """Return what takes the pieces of an answer that begins now."""
+        """Return a tape for an answer that begins now."""
         return Tape(self, entry)
 
     def close(self, seconds: float | None = None) -> bool:
-        """Write what waits.
+        """Write the waiting data.
 
         Args:
             seconds: how long that may take at most.
@@ -128,7 +129,7 @@ class Tape:
         self._is_wanted = recordings.config.only == "all"
         self._pieces: list[Piece] = []
         self._held = 0
-        self._is_begun = False  # whether the writer was told to write anything
+        self._is_begun = False  # whether the writer got anything to write
 
     def __repr__(self) -> str:
         return f"<Tape {self._held} bytes held>"
@@ -144,15 +145,15 @@ class Tape:
         self._held += size
         recordings.held += size
         if self._is_due(now):
-            self._is_wanted = True  # or so large that it has to be written, to be looked at later
+            self._is_wanted = True  # or so large that it has to be written, and judged later
             self._sent = now
             self._send()
 
     def over(self, *, is_odd: bool) -> None:
-        """The answer is over: its recording is kept, or was not needed.
+        """End the recording when the answer is over: keep it, or discard it if it is not needed.
 
         Args:
-            is_odd: whether there is something in it to look at.
+            is_odd: whether the exchange is worth a look.
         """
         if self._file.is_lost:
             self._forget()
@@ -192,7 +193,7 @@ class Tape:
 
 
 class _File:
-    """The file of one recording; it belongs to the writer's thread, but for `is_lost`.
+    """The file of one recording; it belongs to the writer's thread, except for `is_lost`.
 
     Attributes:
         is_lost: whether the recording was given up.
@@ -208,7 +209,7 @@ class _File:
         self.is_lost = False
 
     def write(self, pieces: Iterable[Piece]) -> None:
-        """Write pieces, the first ones after the header."""
+        """Write pieces, the first of them after the header."""
         if self.is_lost:
             return
         lines = self._encoded(pieces)
@@ -221,7 +222,7 @@ class _File:
             self._fail()
 
     def _encoded(self, pieces: Iterable[Piece]) -> bytes:
-        """Return the lines of pieces; they are written at once, not one by one."""
+        """Return the lines of pieces; they are written at once, not separately."""
         recorder = self._recorder
         if recorder is None:
             known = _known(self._entry, with_request=self._recordings.config.requests)
@@ -234,7 +235,7 @@ class _File:
         return lines
 
     def finish(self) -> None:
-        """Give the file its name: it is whole."""
+        """Give the whole file its final name."""
         if self._file is None or self._part is None or self.is_lost:
             return
         try:
@@ -244,9 +245,9 @@ class _File:
             self._fail()
 
     def remove(self) -> None:
-        """Remove what was written."""
+        """Remove the file."""
         if self._file is not None:
-            with suppress(OSError):  # what was not written yet is not needed
+            with suppress(OSError):  # unwritten data is not needed
                 self._file.close()
         if self._part is not None:
             with suppress(OSError):
@@ -259,11 +260,11 @@ class _File:
 
 def _stem(entry: Entry) -> str:
     moment = datetime.fromtimestamp(entry.started, tz=timezone.utc)
-    return f"{moment:%Y-%m-%dT%H-%M-%S}_{entry.id.replace(':', '-')}"  # no colon in the names of Windows
+    return f"{moment:%Y-%m-%dT%H-%M-%S}_{entry.id.replace(':', '-')}"  # Windows forbids colons in names
 
 
 def _known(entry: Entry, *, with_request: bool) -> dict[str, Any]:
-    """Return what the header says: nothing of the request's headers and query."""
+    """Return the content of the header, without the request's headers and query."""
     meta: dict[str, Any] = {"id": entry.id, "upstream": entry.upstream}
     if with_request and entry.request:
         meta["request"] = entry.request.decode("utf-8", "replace")

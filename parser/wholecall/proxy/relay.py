@@ -1,12 +1,12 @@
-"""One exchange: the upstream's answer is read, decoded, repaired and sent, in the turn of the event loop in which it came.
+"""One exchange: read, decode, repair and send each piece of the answer in the turn of the event loop in which it came.
 
-Theory of operation. Each read of the upstream gives at most one write to the client, and a write is awaited before the
-next read, so a slow client slows the upstream and nothing piles up in between. What has to interrupt the relay from
-outside (a silence, the end of the drain) closes the answer; the read that waits raises, and the relay ends the stream in
-the form that its dialect has for that. The client's leaving cancels the relay. However it ends, the repairer is
-aborted and the upstream's connection closed; only an answer that was read to its end leaves it open.
+Theory of operation. Each read of the upstream causes at most one write to the client. A write is awaited before the
+next read, so a slow client slows the upstream and nothing accumulates in between. An interruption from outside (a
+silence, the end of the drain) closes the answer; the waiting read raises, and the relay ends the stream in the form
+that its dialect has for that. When the client leaves, the relay is cancelled. In every case the repairer is aborted and
+the upstream's connection closed; the connection stays open only if the answer was read to its end.
 
-An answer that began and cannot be ended well is cut: `CutOff` is raised, for which servers close the connection.
+An answer that began and cannot be ended well is cut: `CutOff` is raised, which makes servers close the connection.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from wholecall.repairing.pace import Pace
 __all__ = ["Relay"]
 _private = True
 
-_HAS_AN_END: Final = "responses"  # an error is an end of its own there; for all others the connection is cut
+_HAS_AN_END: Final = "responses"  # here an error is an end; in other dialects the connection is cut
 _OF_STREAMS: Final = frozenset({"live_arguments"})  # options
 _COMMENT: Final = b": ping\n\n"
 _MOST_WAITING: Final = 1024 * 1024  # bytes; a read that decodes to more is sent in several pieces
-_BODILESS: Final = frozenset({204, 304})  # statuses: a length of theirs is about another answer
+_BODILESS: Final = frozenset({204, 304})  # statuses: their length is about another answer
 _MOST_BLANK: Final = 64 * 1024  # bytes in front of JSON
 
 
@@ -54,14 +54,14 @@ class Relay:
 
     Args:
         question: the request to the upstream.
-        entry: what becomes of it is noted here.
-        send: of ASGI.
-        upstream: that is asked.
-        watcher: looks on.
-        config: how long is waited for what, and when there are pings.
-        clock: the event loop, or what a test has in its place.
-        held: what the exchange holds of the room for all bodies.
-        options: those of the repairer; None where the answer passes whatever it is.
+        entry: the record of the exchange, which is filled here.
+        send: ASGI's `send`.
+        upstream: the upstream that is asked.
+        watcher: observes the exchange.
+        config: the timeouts, and when there are pings.
+        clock: the event loop, or its replacement in a test.
+        held: the exchange's share of the room for all bodies.
+        options: the options of the repairer; None if the answer passes in any case.
 
     Attributes:
         has_begun: whether the client got a status.
@@ -100,13 +100,13 @@ class Relay:
             write=None if config.write_timeout is None else 2 * config.write_timeout,
         )
         self._pace = Pace()
-        self._head: tuple[int, Headers] | None = None  # of a stream of which nothing is known yet
+        self._head: tuple[int, Headers] | None = None  # of a stream that is not identified yet
         self._timer = Timer(clock, self._look)
         self._task: asyncio.Task[Any] | None = None
         self._answer: Answer | None = None
         self._repairer: Repairer | None = None
         self._pinging: asyncio.Task[None] | None = None
-        self._is_empty = False  # whether events were promised, and none came that is more than a comment
+        self._is_empty = False  # whether events were expected, and nothing but comments came
         self._cut: str | None = None  # why the exchange is to end
         self._held_since: float | None = None
 
@@ -117,7 +117,7 @@ class Relay:
         """Ask the upstream and relay its answer.
 
         Raises:
-            Refusal: nothing went out, and this is to be answered.
+            Refusal: nothing went out, and this error has to be answered.
             CutOff: something went out, and the connection has to be closed.
         """
         self._task = asyncio.current_task()
@@ -135,7 +135,7 @@ class Relay:
             await self._leave()
 
     def cut(self, code: str) -> None:
-        """End the exchange: with this error, if its end has not come."""
+        """End the exchange with this error, if it is not over."""
         if self._cut is not None:
             return
         self._cut = code
@@ -149,7 +149,7 @@ class Relay:
         question, self._question = self._question, None
         assert question is not None
         answer = self._answer = await self._upstream.ask(question)
-        del question  # its body may be large, and the answer long
+        del question  # the body may be large, and the answer long
         self._held.give_all()
         now = self._clock.time()
         self._vigil.begin(now)
@@ -165,14 +165,14 @@ class Relay:
             await self._judge_or_repair(reading, kind, self._options)
 
     def _broken(self, code: str) -> Exception:
-        """Return what ends an exchange without a good end."""
+        """Return the exception for an exchange without a good end."""
         self.entry.error = code
         if self.has_begun:
             return CutOff(code)
         return refusal_of(code, self.entry.upstream)
 
     async def _leave(self) -> None:
-        """Leave nothing behind."""
+        """Release everything."""
         self._timer.stop()
         if self._answer is not None:
             self._answer.close()
@@ -270,18 +270,18 @@ class Relay:
         await self._finish(out, repairer.report, lost)
 
     async def _feed(self, repairer: Repairer, reading: Reading, head: list[bytes]) -> None:
-        """Give the repairer all that comes, until either has come to an end."""
+        """Feed all input to the repairer, until either ends."""
         if head:
             await self._take(repairer, head)
         while not repairer.ended and (data := await reading.read()):
             await self._take(repairer, reading.pieces(data))
 
     async def _take(self, repairer: Repairer, pieces: Iterable[bytes]) -> None:
-        """Send what a read brought, in one piece unless it decodes to a lot."""
+        """Send the output for one read, in one piece unless it decodes to a lot."""
         waiting: list[bytes] = []
         try:
             for piece in self._pace.slices(pieces):
-                await self._pace.turn()  # here an exchange ends whose client left
+                await self._pace.turn()  # an exchange ends here if its client left
                 if out := self._fed(repairer, piece):
                     waiting.append(out)
                 if repairer.ended:
@@ -309,7 +309,7 @@ class Relay:
         return out
 
     async def _wait_on(self, repairer: Repairer) -> None:
-        """Take note that something came, and nothing went out."""
+        """Note that bytes came, and nothing went out."""
         now = self._vigil.came
         self._vigil.is_heard = True
         if self._held_since is None:
@@ -318,10 +318,10 @@ class Relay:
             await self._emit(ping)
 
     async def _finish(self, out: bytes, report: Report, lost: str | None) -> None:
-        """End the answer; one that was lost ends well only if the turn had come to its end."""
+        """End the answer; an interrupted answer ends well only if its turn is over."""
         is_legible = self.entry.is_decoded or not self.entry.bytes_in
         if lost is None and report.dialect is None and self._is_empty and is_legible:
-            lost = "upstream_incomplete"  # nothing came, or comments
+            lost = "upstream_incomplete"  # an empty body, or comments
         is_over = report.ended and report.dialect is not None
         is_whole = report.error is None and (lost is None or is_over)
         if is_whole or (report.error is not None and report.dialect == _HAS_AN_END):
@@ -352,7 +352,7 @@ class Relay:
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
 
     async def _begin_late(self) -> None:
-        """Send the head of a stream, once it is known whether it is read."""
+        """Send the head of a stream, once it is known whether the stream is read."""
         if self._head is None:
             return
         (status, headers), self._head = self._head, None
@@ -377,10 +377,10 @@ class Relay:
             entry.held_seconds += vigil.came - self._held_since
             self._held_since = None
 
-    # What the timer does.
+    # Actions of the timer.
 
     def _look(self) -> float | None:
-        """Do what is due, and return when to look again."""
+        """Do everything that is due, and return when to look again."""
         now = self._clock.time()
         due = self._vigil.due(now)
         if due == "ping":
@@ -397,7 +397,7 @@ class Relay:
         return self._vigil.wait(now)
 
     def _ping(self, repairer: Repairer) -> bytes:
-        """Return a ping, nothing where none may stand."""
+        """Return a ping, empty where a ping is not allowed."""
         ping = repairer.ping()
         self._vigil.pinged = self._clock.time()
         if ping:
@@ -406,8 +406,8 @@ class Relay:
         return _COMMENT if ping and self._config.ping_form == "comment" else ping
 
     def _start_ping(self, now: float) -> None:
-        """Send a ping beside the read that waits."""
-        self._vigil.pinged = now  # or it would be due again at once
+        """Send a ping during a waiting read."""
+        self._vigil.pinged = now  # otherwise it would be due again at once
         if (
             self._repairer is None
             or self._head is not None
@@ -418,6 +418,6 @@ class Relay:
             self._pinging = asyncio.ensure_future(self._send_ping(ping))
 
     async def _send_ping(self, ping: bytes) -> None:
-        with suppress(OSError):  # the client left, which is seen elsewhere
+        with suppress(OSError):  # the client left, which is noticed elsewhere
             await self._send({"type": "http.response.body", "body": ping, "more_body": True})
             self.entry.bytes_out += len(ping)

@@ -1,7 +1,7 @@
-"""A request on its way to the upstream: what is noted of it, where it goes, and what is sent.
+"""A request on its way to the upstream: its entry, its destination, and the forwarded parts.
 
-Theory of operation. The body is read where something has to be known of it: of requests whose answers may hold calls, and
-where the model decides who is asked. It is never rewritten. Every other body is passed on while it comes.
+Theory of operation. The body is read only if its content is needed: for requests whose answers may hold calls, and
+where the model decides which upstream is asked. It is never rewritten. Every other body is passed on while it arrives.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from wholecall.repairing.answers import asks_for_calls, dialect_of
 __all__ = ["Request", "entry_of", "path_of"]
 _private = True
 
-_MOST_PATH: Final = 512  # characters that are noted
+_MOST_PATH: Final = 512  # characters that are kept
 _JSON: Final = "json"
 _CROOKED: Final = re.compile(r"(?:\A|/)\.{1,2}(?:;[^/]*)?(?:/|\Z)|[\\\0-\x1f\x7f]")
 
@@ -36,7 +36,7 @@ Body = Union[bytes, AsyncIterator[bytes], None]
 
 
 def path_of(scope: Scope) -> str:
-    """Return the path of a request as it came, without its query."""
+    """Return the path of a request as received, without its query."""
     raw: bytes | None = scope.get("raw_path")
     return quote(scope["path"]) if raw is None else raw.decode("latin-1")
 
@@ -45,7 +45,7 @@ def _straight(path: str) -> str:
     """Return a path without doubled slashes.
 
     Raises:
-        Refusal: it is not plain where it leads: whoever resolves it may come to another place than we did.
+        Refusal: the path is ambiguous: another server may resolve it differently.
     """
     once = unquote(path)
     if any(map(_CROOKED.search, (once, unquote(once)))):
@@ -54,7 +54,7 @@ def _straight(path: str) -> str:
 
 
 def entry_of(scope: Scope) -> Entry:
-    """Return what is known of an exchange when it begins."""
+    """Return the entry of an exchange at its beginning."""
     path = path_of(scope)
     return Entry(
         id=id_of(scope["headers"]) or uuid.uuid4().hex,
@@ -65,11 +65,11 @@ def entry_of(scope: Scope) -> Entry:
 
 
 class Request(msgspec.Struct, frozen=True):
-    """A request that was read as far as is needed.
+    """A request, read as far as needed.
 
     Attributes:
-        question: for the upstream.
-        options: of the repairer; None where its answer passes whatever it is.
+        question: the request for the upstream.
+        options: the options of the repairer; None if the answer passes in any case.
     """
 
     question: Question
@@ -89,11 +89,11 @@ class Request(msgspec.Struct, frozen=True):
         token: bytes | None,
         limits: Limits,
     ) -> Request:
-        """Read a request, and note what it asks for.
+        """Read a request, and note its wishes in the entry.
 
         Raises:
-            Refusal: it goes nowhere.
-            ClientLeft: the client did, before all of it was there.
+            Refusal: no upstream takes it.
+            ClientLeft: the client left before all of it arrived.
         """
         path, headers = _straight(path_of(scope)), list(scope["headers"])
         asks = asks_for_calls(scope["method"], path)
@@ -115,7 +115,7 @@ class Request(msgspec.Struct, frozen=True):
 
 
 def _decides(path: str, headers: Headers, config: Config) -> bool:
-    """Whether the body decides who is asked."""
+    """Return whether the body decides which upstream is asked."""
     return config.asks_for_model(path) and _JSON in value_of(headers, b"content-type")
 
 

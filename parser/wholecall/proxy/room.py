@@ -1,8 +1,8 @@
 """The memory that bodies may take together: of requests that are read, and of answers that are judged whole.
 
-Theory of operation. A body has a bound of its own, but many at one time have none together. So each takes its bytes out
-of one `Room` as they come, and gives them back when its exchange is over. Where there is no room, a request is refused
-for now (503), and an answer ends as an error.
+Theory of operation. Each body has its own bound, which does not limit many simultaneous bodies. Therefore each takes
+its bytes out of one `Room` as they arrive, and gives them back when its exchange is over. If there is no room, a
+request is refused for now (503), and an answer ends as an error.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Room:
     """The bytes that may be held at one time.
 
     Args:
-        most: how many.
+        most: the number of bytes.
     """
 
     def __init__(self, most: int) -> None:
@@ -31,41 +31,41 @@ class Room:
 
     @property
     def taken(self) -> int:
-        """How many bytes are held."""
+        """The number of bytes that are held."""
         return self._taken
 
     def take(self, size: int) -> None:
-        """Take so many bytes.
+        """Take a number of bytes.
 
         Raises:
-            NoRoomError: there are not so many left; nothing was taken.
+            NoRoomError: fewer bytes are left; nothing was taken.
         """
         if self._taken + size > self.most:
             raise NoRoomError
         self._taken += size
 
     def give(self, size: int) -> None:
-        """Give so many bytes back."""
+        """Give a number of bytes back."""
         self._taken -= size
 
 
 class Held:
-    """What one exchange holds of a room."""
+    """The share of one exchange in a room."""
 
     def __init__(self, room: Room) -> None:
         self._room = room
         self._size = 0
 
     def take(self, size: int) -> None:
-        """Take so many bytes more.
+        """Take a number of further bytes.
 
         Raises:
-            NoRoomError: there are not so many left.
+            NoRoomError: fewer bytes are left.
         """
         self._room.take(size)
         self._size += size
 
     def give_all(self) -> None:
-        """Give back what was taken; again, nothing."""
+        """Give back all bytes; a repeated call does nothing."""
         self._room.give(self._size)
         self._size = 0

@@ -1,8 +1,8 @@
-"""Runs the proxy: uvicorn with bounds, signals, the end of open answers, another configuration, the admin listener.
+"""Run the proxy: uvicorn with bounds, signals, the end of open answers, reloading, and the admin listener.
 
-Theory of operation. A process listens, and answers until it is told to stop. Then it takes no new request, and gives open
-answers some time; after that they are ended with an error, and the connections with them. Being told twice ends that
-time at once. The admin listener goes on to the end, so that whoever asks whether the proxy is ready hears that it is not.
+Theory of operation. A process listens, and answers until it is told to stop. Then it takes no new requests, and gives
+open answers some time. After that they are ended with an error, and their connections are closed. A second signal ends
+that time at once. The admin listener continues to the end, so that readiness checks see that the proxy is not ready.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ __all__ = ["Process", "run", "serve"]
 _private = True
 
 KEEP_ALIVE: Final = (
-    75  # seconds for which a client's connection is kept; its own pools keep them for less, but Go's
+    75  # seconds for which a client's connection is kept; client pools keep them for less, except Go's
 )
-_CUT_SECONDS: Final = 5  # for what is left to be sent once all answers were ended
+_CUT_SECONDS: Final = 5  # for sending the remaining data once all answers were ended
 _OK, _CANNOT_LISTEN = 0, 3
 
 Load = Callable[[], Config]
@@ -41,7 +41,7 @@ Supervise = Callable[[Config, Union[Load, None], Teller], int]
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server, which leaves signals to others."""
+    """uvicorn's server without signal handling."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -53,16 +53,16 @@ class Process:
     """One process that answers.
 
     Args:
-        config: what to do.
-        load: reads the configuration again; None where it cannot change.
-        stream: where the log goes.
-        parser: that uvicorn uses, `httptools` or `h11`; None for the first of them that is installed.
+        config: the configuration.
+        load: reads the configuration again; None if it cannot change.
+        stream: the destination of the log.
+        parser: the parser for uvicorn, `httptools` or `h11`; None for the first of them that is installed.
         head_seconds: how long the head of a request may take.
-        keep_alive: how long a connection is kept on which nothing is asked.
+        keep_alive: how long an idle connection is kept.
 
     Attributes:
         app: the application.
-        watch: what looks on.
+        watch: the observer of its exchanges.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Process:
 
     @property
     def is_ready(self) -> bool:
-        """Whether it listens."""
+        """Return whether it listens."""
         return self._server.started
 
     def status(self) -> Status:
@@ -115,7 +115,7 @@ class Process:
             self.watch.close(_CUT_SECONDS)
 
     def stop(self) -> None:
-        """Take no new requests, and end when all answers are over or their time is; told again, end at once."""
+        """Take no new requests, and end when all answers are over or their time is; if called again, end at once."""
         if self._server.should_exit:
             self.app.cut()
             self._server.force_exit = True
@@ -126,7 +126,7 @@ class Process:
             self._cutting = self._loop.call_later(self._config.drain, self.app.cut)
 
     def reload(self) -> None:
-        """Read the configuration again; one that cannot be used changes nothing."""
+        """Read the configuration again; an unusable one changes nothing."""
         if self._load is None:
             return
         try:
@@ -140,7 +140,7 @@ class Process:
         self._teller.say("another configuration", f"{len(config.upstreams)} upstreams")
 
     async def _end_tasks(self) -> None:
-        """End what the server has left, which is something only if it was told twice."""
+        """End the server's remaining tasks; there are some only after a second signal."""
         tasks = self._server.server_state.tasks
         if tasks:
             await asyncio.wait(tasks, timeout=0.5)
@@ -155,12 +155,12 @@ class Process:
 def serve(config: Config, load: Load | None = None, supervise: Supervise | None = None) -> int:
     """Run the proxy until a signal stops it; return the exit status: 0, or 3 if it cannot listen.
 
-    SIGTERM and SIGINT stop it, the second one at once; SIGHUP has it read the configuration again.
+    SIGTERM and SIGINT stop it, a second signal at once; SIGHUP reloads the configuration.
 
     Args:
-        config: what to do.
-        load: reads the configuration again; None where it cannot change.
-        supervise: runs several processes; None where this one does the work.
+        config: the configuration.
+        load: reads the configuration again; None if it cannot change.
+        supervise: runs several processes; None if this process does the work.
 
     Raises:
         OSError: the folder for recordings cannot be written.
@@ -221,7 +221,7 @@ async def admin_listener(
 
 @contextlib.contextmanager
 def signals(*, stop: Callable[[], None], reload: Callable[[], None]) -> Generator[None, None, None]:
-    """Call the functions in the event loop when signals come, while the block runs."""
+    """Call the functions in the event loop when signals arrive, while the block runs."""
     loop = asyncio.get_running_loop()
     wanted = {signal.SIGTERM: stop, signal.SIGINT: stop}
     if hasattr(signal, "SIGHUP"):
@@ -239,7 +239,7 @@ def signals(*, stop: Callable[[], None], reload: Callable[[], None]) -> Generato
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine to its end, on uvloop where that is installed."""
+    """Run a coroutine to its end, on uvloop if that is installed."""
     try:
         import uvloop  # noqa: PLC0415 - an extra, and not for all systems
     except ImportError:

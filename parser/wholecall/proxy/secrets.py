@@ -1,4 +1,4 @@
-"""Keys and tokens: fetched from the environment or a file, and refused where they protect nothing.
+"""Keys and tokens: fetched from the environment or a file, and refused if they are too weak.
 
 No message has a part of a secret.
 """
@@ -18,7 +18,7 @@ _private = True
 _MOST_BYTES: Final = 64 * 1024
 _LEAST_CHARS: Final = 16
 _LEAST_VARIETY: Final = 8  # different characters; of 16 random hexadecimal digits some 10 differ
-# Words of examples, of other gateways' pages, and of files that nobody filled in: they count for nothing.
+# Words of examples, of other gateways' pages, and of unfilled templates: they do not count.
 _KNOWN: Final = re.compile(
     r"your|change|example|placeholder|replace|required|needed|dummy|secret|password|master|litellm|wholecall"
     r"|tokens?|clients?|api|keys?|here|this|with|0?123456789?|abcdef(ghij)?|(.)\2{3,}",
@@ -27,14 +27,14 @@ _KNOWN: Final = re.compile(
 
 
 def fetched(source: str, environ: Mapping[str, str]) -> Secret:
-    """Return the secret that `env:NAME` or `file:PATH` says.
+    """Return the secret that `env:NAME` or `file:PATH` names.
 
     Args:
-        source: where it is.
+        source: its location.
         environ: the variables.
 
     Raises:
-        ValueError: it is not there, or cannot stand in a header.
+        ValueError: it is missing, or is not allowed in a header.
     """
     kind, _, name = source.partition(":")
     value = _of_variable(name, environ) if kind == "env" else _of_file(Path(name).expanduser())
@@ -70,7 +70,7 @@ def single(secret: Secret) -> Secret:
     """Return a secret that is one word.
 
     Raises:
-        ValueError: it holds white space, so it is more than a key, or none.
+        ValueError: it holds white space, so it is not a key, or more than one.
     """
     if len(secret.value.split()) > 1:
         raise ValueError(f"says {secret.source}, which holds white space; it must be a key and nothing else")
@@ -81,7 +81,7 @@ def split(secret: Secret) -> tuple[Secret, ...]:
     """Return the tokens of a secret that holds several, with white space or commas between them.
 
     Raises:
-        ValueError: one is short, or known to everybody.
+        ValueError: a token is short, or publicly known.
     """
     words = [word for word in re.split(r"[\s,]+", secret.value) if word]
     for number, word in enumerate(words, 1):

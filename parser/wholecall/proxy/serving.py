@@ -1,4 +1,4 @@
-"""The way to the server, which needs libraries of an extra: they are imported when it is to run."""
+"""The entry point of the server, which needs libraries of an extra: they are imported at the call."""
 
 from __future__ import annotations
 
@@ -14,19 +14,18 @@ _private = True
 def serve(config: Config, load: Callable[[], Config] | None = None) -> int:
     """Run the proxy until a signal stops it; return the exit status: 0, or 3 if it cannot listen.
 
-    SIGTERM and SIGINT stop it, the second one at once; SIGHUP has it read the configuration again. It has to be
-    called in the main thread.
+    SIGTERM and SIGINT stop it, a second signal at once; SIGHUP reloads the configuration. It has to be called in the
+    main thread.
 
     Args:
-        config: what to do.
-        load: reads the configuration again, and raises `ConfigError` where it cannot be used; None where it cannot
-            change.
+        config: the configuration.
+        load: reads the configuration again, and raises `ConfigError` if it cannot be used; None if it cannot change.
 
     Raises:
         ImportError: the extra is not installed; `pip install wholecall[proxy]` brings it.
         OSError: the folder for recordings cannot be written.
     """
-    import_module("aiohttp")  # it would be missed with the first request only
+    import_module("aiohttp")  # otherwise its absence shows only at the first request
     from wholecall.proxy import run, workers  # noqa: PLC0415 - an extra
 
     return run.serve(config, load, workers.supervise if config.workers > 1 else None)

@@ -1,9 +1,9 @@
-"""Numbers about all exchanges: counters, gauges and histograms, and how Prometheus reads them.
+"""Numbers about all exchanges: counters, gauges and histograms, and their text format for Prometheus.
 
-Theory of operation. What may be counted stands in one table. A series is a list of numbers under its labels: one
-number, or for a histogram one for each bucket and the sum of what was observed. So whatever the kind, two
-processes' series are merged by adding number by number, and a snapshot is plain data that any encoder can send. Labels
-hold only words of the configuration and of closed vocabularies: what clients choose must not make series.
+Theory of operation. One table lists all metrics. A series is a list of numbers under its labels: one number, or for a
+histogram one for each bucket and the sum of the observed values. Therefore series of any kind are merged across
+processes by adding number by number, and a snapshot is plain data that any encoder can send. Labels hold only words of
+the configuration and of closed vocabularies: text chosen by clients must not make series.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ _private = True
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 _PREFIX: Final = "wholecall_proxy_"
 
-# By metric its series: the values of their labels, and their numbers.
+# The series by metric: the values of their labels, and their numbers.
 Snapshot = dict[str, list[tuple[list[str], list[float]]]]
 Labels = tuple[str, ...]
 
 
 class Metric(NamedTuple):
-    """What is counted.
+    """A metric.
 
     Attributes:
-        name: without the prefix.
-        kind: in the words of Prometheus.
-        help: what it says, in a sentence.
+        name: its name without the prefix.
+        kind: its type in the words of Prometheus.
+        help: its meaning, in a sentence.
         labels: the names of its labels.
-        bounds: the upper bounds of a histogram's buckets, rising, in seconds; beyond the last there is one more.
+        bounds: the upper bounds of a histogram's buckets, rising, in seconds; beyond the last there is one more bucket.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Metric(NamedTuple):
 
     @property
     def nothing(self) -> list[float]:
-        """The numbers of a series of which nothing was seen."""
+        """Return the numbers of an empty series."""
         return [0] * (len(self.bounds) + 2 if self.kind == "histogram" else 1)
 
 
@@ -124,7 +124,7 @@ _BY_NAME: Final = {metric.name: metric for metric in METRICS}
 
 
 class Tally:
-    """The numbers of one process; not for several threads."""
+    """The numbers of one process; not thread-safe."""
 
     def __init__(self) -> None:
         self._series: dict[str, dict[Labels, list[float]]] = {
@@ -143,7 +143,7 @@ class Tally:
         self._numbers(name, labels)[0] += n
 
     def observe(self, name: str, seconds: float, labels: Labels = ()) -> None:
-        """Take what was measured into a histogram.
+        """Add a measured value to a histogram.
 
         Raises:
             KeyError: there is no such metric.
@@ -153,7 +153,7 @@ class Tally:
         numbers[-1] += seconds
 
     def put(self, name: str, values: Mapping[Labels, float]) -> None:
-        """Set all series of a gauge, or of a counter that is kept elsewhere; others that it had are gone.
+        """Set all series of a gauge, or of a counter that is kept elsewhere; its other series are removed.
 
         Raises:
             KeyError: there is no such metric.
@@ -162,7 +162,7 @@ class Tally:
         self._series[name] = {labels: [value] for labels, value in values.items()}
 
     def snapshot(self) -> Snapshot:
-        """Return all numbers as they are now, as plain data of their own."""
+        """Return a copy of all current numbers as plain data."""
         return {
             name: [(list(labels), list(numbers)) for labels, numbers in series.items()]
             for name, series in self._series.items()
@@ -178,7 +178,7 @@ class Tally:
 
 
 def merged(snapshots: Iterable[Snapshot]) -> Snapshot:
-    """Return the snapshot of several processes together: their numbers added up."""
+    """Return the sum of several processes' snapshots."""
     sums: dict[str, dict[Labels, list[float]]] = {metric.name: {} for metric in METRICS}
     for snapshot in snapshots:
         for name, series in snapshot.items():
@@ -231,7 +231,7 @@ def _label_set(pairs: list[tuple[str, str]]) -> str:
 
 
 def _escaped(value: str) -> str:
-    r"""Return a label's value: backslash, quote and newline escaped; what is not Unicode text becomes `?`."""
+    r"""Return a label's value: backslash, quote and newline escaped; invalid Unicode becomes `?`."""
     plain = value.encode("utf-8", "replace").decode()
     return plain.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
 

@@ -1,7 +1,8 @@
-"""Messages of the proxy on standard error, besides its access log, and those of its libraries.
+"""Messages of the proxy and its libraries on standard error, in addition to its access log.
 
-Theory of operation. Libraries log an exception that leaves an application with its traceback. The one that ends an answer is
-no fault, and is dropped. Of any other the type and the place are kept: its message may quote what a client sent.
+Theory of operation. Libraries log an exception that leaves an application with its traceback. The exception that ends
+an answer is not a fault, and is dropped. Of any other exception the type and the place are kept: its message may quote
+a client's text.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ _NO_FAULT: Final = ("Unsupported upgrade request.", "No supported WebSocket libr
 
 
 class Teller:
-    """Says things about the proxy itself.
+    """Writes messages about the proxy itself.
 
     Args:
-        form: of the access log, beside which it stands.
-        stream: where to.
+        form: the form of the access log on the same stream.
+        stream: the destination.
     """
 
     def __init__(self, form: LogForm, stream: IO[str]) -> None:
@@ -40,8 +41,8 @@ class Teller:
         """Write a line.
 
         Args:
-            event: what happened, in a few words.
-            detail: what more there is to it.
+            event: the event, in a few words.
+            detail: the details.
         """
         if self._form == "json":
             line = compact({"event": event, "detail": detail})
@@ -51,7 +52,7 @@ class Teller:
         self._stream.flush()
 
     def listening(self, sockets: Sequence[socket.socket], *, is_tls: bool) -> None:
-        """Say where clients may ask."""
+        """Report the addresses for clients."""
         for one in sockets:
             name = one.getsockname()
             if isinstance(name, tuple):
@@ -62,14 +63,14 @@ class Teller:
 
 
 class _Handler(logging.Handler):
-    """Gives what libraries log to a teller."""
+    """Passes log records of libraries to a teller."""
 
     def __init__(self, teller: Teller) -> None:
         super().__init__(logging.WARNING)
         self._teller = teller
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Say it, unless it is no fault."""
+        """Report the record, unless it is not a fault."""
         error = record.exc_info[1] if record.exc_info else None
         text = record.getMessage().strip()
         if isinstance(error, CutOff) or text.startswith(_NO_FAULT):
@@ -84,7 +85,7 @@ def _place(error: BaseException) -> str:
 
 
 def quieten(teller: Teller) -> None:
-    """Let libraries say only what may be said."""
+    """Restrict libraries to safe messages."""
     handler = _Handler(teller)
     for name in _LIBRARIES:
         logger = logging.getLogger(name)

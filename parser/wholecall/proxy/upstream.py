@@ -1,10 +1,9 @@
-"""HTTP clients for upstreams, by aiohttp: the only module that knows it.
+"""HTTP clients for upstreams, by aiohttp: the only module that imports it.
 
-Theory of operation. Each upstream has a session of its own that decodes nothing, follows nothing, keeps no cookies, adds
-no header and writes URLs as they are given. Idle connections are kept for less time than servers keep them. One that a
-server closed all the same, before a byte of an answer came, is no answer: the request is sent once more, on a
-connection that is new. An answer that is closed before its end takes its connection with it: what it would still
-bring must not be paid for.
+Theory of operation. Each upstream has its own session, which decodes nothing, follows no redirects, keeps no cookies,
+adds no headers and writes URLs unchanged. Idle connections are kept for less time than servers keep them. A server may
+nevertheless close a connection before a byte of an answer arrives. Then the request is sent once more, on a new
+connection. Closing an answer before its end also closes its connection: its remaining output must not be paid for.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ __all__ = ["Clients"]
 _private = True
 
 _MOST_HEAD: Final = 64 * 1024  # bytes
-_READ: Final = 64 * 1024  # bytes that wait for the relay, about
+_READ: Final = 64 * 1024  # approximate number of bytes that wait for the relay
 _PIECE: Final = 64 * 1024  # a body is written in such pieces, so that not all of it waits in a buffer
-_ADDED: Final = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")  # by aiohttp, unless told not to
+_ADDED: Final = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")  # by aiohttp by default
 _STATUSES: Final = range(200, 600)
-# What aiohttp raises, and what that is; the first that fits.
+# The exceptions of aiohttp with their codes; the first match counts.
 _FAULTS: Final[tuple[tuple[tuple[type[BaseException], ...], UpstreamCode], ...]] = (
     ((asyncio.TimeoutError,), "upstream_timeout"),
     (
@@ -46,7 +45,7 @@ _FAULTS: Final[tuple[tuple[tuple[type[BaseException], ...], UpstreamCode], ...]]
     ),
 )
 _FAILURES: Final = (aiohttp.ClientError, OSError, asyncio.TimeoutError, http_exceptions.HttpProcessingError)
-# A connection that was closed while it was idle, and not for a fault of its own.
+# A connection that was closed while it was idle, and not because of an error.
 _STALE: Final = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionError)
 
 
@@ -60,7 +59,7 @@ class Clients:
     def __init__(self, config: Config) -> None:
         self._config = config
         self._kept: dict[str, _Client] = {}
-        self._fresh: dict[str, _Client] = {}  # without connections that are kept
+        self._fresh: dict[str, _Client] = {}  # without kept connections
         self._context: ssl.SSLContext | bool = (
             True if config.ca_bundle is None else _context(config.ca_bundle)
         )
@@ -69,10 +68,10 @@ class Clients:
         return f"<Clients {', '.join(self._kept)}>"
 
     async def ask(self, question: Question) -> Answer:
-        """Send a request, and return its answer once the head has come.
+        """Send a request, and return its answer once the head has arrived.
 
         Raises:
-            UpstreamFailed: there is none.
+            UpstreamFailed: there is no answer.
         """
         trail = _Trail()
         try:
@@ -102,7 +101,7 @@ class Clients:
 
 
 class _Trail:
-    """What is known of the way that a request took."""
+    """Facts about the connection of a request."""
 
     def __init__(self) -> None:
         self.is_reused = False
@@ -158,14 +157,14 @@ class _Client:
 
 
 class _HttpAnswer:
-    """An answer of aiohttp's."""
+    """An answer from aiohttp."""
 
     def __init__(self, response: aiohttp.ClientResponse) -> None:
         self.status = response.status
         self.headers: Headers = list(response.raw_headers)
         self._response = response
         self._content = response.content
-        connection = response.connection  # None where the body is over already
+        connection = response.connection  # None if the body is over already
         self._protocol = None if connection is None else connection.protocol
         self._closed = None if self._protocol is None else self._protocol.closed
         if self._closed is not None:
@@ -173,10 +172,10 @@ class _HttpAnswer:
 
     @classmethod
     def of(cls, response: aiohttp.ClientResponse) -> _HttpAnswer:
-        """Return the answer, unless its head is none that may be passed on.
+        """Return the answer, unless its head must not be passed on.
 
         Raises:
-            UpstreamFailed: it is so.
+            UpstreamFailed: the head must not be passed on.
         """
         answer = cls(response)
         size = sum(len(name) + len(value) for name, value in answer.headers)
@@ -186,11 +185,12 @@ class _HttpAnswer:
         return answer
 
     async def read(self) -> bytes:
-        """Return what came since; nothing at the end."""
+        """Return the bytes received since; empty at the end."""
         try:
             data = await self._content.readany()
         except _FAILURES as error:
-            # For each answer that was closed aiohttp raises the same object: it would keep all frames that it went through.
+            # aiohttp raises the same object for each answer that was closed: it would keep all frames that it passed
+            # through.
             error.__traceback__ = error.__context__ = None
             raise UpstreamFailed("upstream_lost") from None
         if not data:
@@ -198,16 +198,16 @@ class _HttpAnswer:
         return data
 
     def _has_closed(self, closed: asyncio.Future[None]) -> None:
-        """Break off a body in which something was no HTTP: aiohttp closes the connection then, and tells no reader."""
+        """Break off a body with invalid HTTP: aiohttp closes the connection then, and notifies no reader."""
         if not closed.cancelled():
-            closed.exception()  # or the loop says that nobody asked
+            closed.exception()  # otherwise the loop logs an unretrieved exception
         error = None if self._protocol is None else self._protocol.exception()
         is_open = not self._content.is_eof() and self._content.exception() is None
         if is_open and isinstance(error, http_exceptions.HttpProcessingError):
             self._content.set_exception(aiohttp.ClientPayloadError("the body is no HTTP"))
 
     def _watch_no_more(self) -> None:
-        """Forget a connection that others may use now."""
+        """Forget a connection that other requests may use now."""
         closed, self._closed = self._closed, None
         if closed is not None and not closed.done():
             closed.remove_done_callback(self._has_closed)
@@ -215,7 +215,7 @@ class _HttpAnswer:
             closed.add_done_callback(_ask)
 
     def close(self) -> None:
-        """Close the connection, without waiting for what it would still send or take."""
+        """Close the connection, without waiting for pending input or output."""
         connection = self._response.connection
         transport = None if connection is None else connection.transport
         if transport is not None:
@@ -224,7 +224,7 @@ class _HttpAnswer:
 
 
 def _ask(closed: asyncio.Future[None]) -> None:
-    """Ask for the error of a connection that was idle, which nobody else does."""
+    """Retrieve the error of an idle connection, because no other code does."""
     if not closed.cancelled():
         closed.exception()
 
@@ -246,12 +246,12 @@ def _code_of(error: BaseException) -> UpstreamCode:
 
 
 def _is_unanswered(error: BaseException) -> bool:
-    """Whether a connection ended before a byte of an answer; else aiohttp has kept what there was of its head."""
+    """Return whether a connection ended before a byte of an answer; otherwise aiohttp keeps a partial head."""
     return not isinstance(error, aiohttp.ServerDisconnectedError) or isinstance(error.message, str)
 
 
 def _is_whole(question: Question) -> bool:
-    """Whether a body can be sent again."""
+    """Return whether a body can be sent again."""
     return question.body is None or isinstance(question.body, bytes)
 
 
@@ -275,8 +275,8 @@ def _context(bundle: Path) -> ssl.SSLContext:
 def _proxy(url: str) -> tuple[Optional[str], dict[str, str]]:
     """Return the proxy that the environment names for a URL, without its user, and the headers that name the user.
 
-    aiohttp can look itself, but does so for each request and in another thread, and then takes credentials of a
-    `.netrc` too.
+    aiohttp can do this itself, but it does so for each request and in another thread, and then also takes credentials
+    from a `.netrc`.
     """
     parts = urlsplit(url)
     found = getproxies().get(parts.scheme)

@@ -1,9 +1,8 @@
-"""Process a finished exchange: log line, counters, recording, and the list of recent ones.
+"""Process a finished exchange: log line, counters, recording, and the list of recent exchanges.
 
-Theory of operation. The relay tells of each exchange when it begins, of the pieces of its answer, and once when it is
-over. What is open is kept, so that what is going on now (how many streams, how many bytes held) is counted when somebody
-asks, and costs nothing until then. All of it happens in the event loop's thread, but for what waits for a disk or a
-pipe.
+Theory of operation. The relay reports the beginning of each exchange, the pieces of its answer, and once its end. Open
+exchanges are kept in a list, so that current values (how many streams, how many bytes held) are counted on request, and
+cost nothing before. All of this happens in the event loop's thread, except for work that waits for a disk or a pipe.
 """
 
 from __future__ import annotations
@@ -32,15 +31,15 @@ _INTERVAL: Final = 1.0
 
 
 class Watch:
-    """Looks on at the exchanges of one process; a `Watcher`.
+    """Observes the exchanges of one process; a `Watcher`.
 
     Args:
-        upstreams: whose names, and whose models, may be labels.
-        log: the access log; None for none.
-        recordings: where answers are recorded; None for nowhere.
+        upstreams: the upstreams whose names and models may be labels.
+        log: the access log; None for no log.
+        recordings: where answers are recorded; None for no recordings.
 
     Attributes:
-        tally: what is counted.
+        tally: the metrics.
         recent: the last odd exchanges, the newest last.
     """
 
@@ -65,14 +64,14 @@ class Watch:
 
     @classmethod
     def of(cls, config: Config, stream: IO[str]) -> Watch:
-        """Return one with what a configuration asks for; its log and its recordings stay as they are when it changes.
+        """Return an observer for a configuration; later changes do not affect its log and its recordings.
 
         Args:
             config: the configuration.
-            stream: where the access log goes.
+            stream: the destination of the access log.
 
         Raises:
-            OSError: the folder of the recordings cannot be made, or nothing can be written into it.
+            OSError: the folder of the recordings cannot be created, or nothing can be written into it.
         """
         log = None if config.log == "off" else Log(stream, config.log)
         told = partial(_say_skipped, Teller(config.log, stream))
@@ -80,11 +79,11 @@ class Watch:
         return cls(config.upstreams, log=log, recordings=recordings)
 
     def know(self, upstreams: Iterable[UpstreamConfig]) -> None:
-        """Take the upstreams of another configuration; what was counted stays."""
+        """Take the upstreams of another configuration; the counts stay."""
         self._models = {upstream.name: upstream.models for upstream in upstreams}
 
     def begin(self, entry: Entry) -> None:
-        """Take note that an exchange began."""
+        """Note that an exchange began."""
         self._open.add(entry)
 
     def chunk(self, entry: Entry, data: bytes) -> None:
@@ -97,7 +96,7 @@ class Watch:
         tape.chunk(data)
 
     def over(self, entry: Entry) -> None:
-        """Take what became of an exchange."""
+        """Take a finished exchange."""
         self._open.discard(entry)
         tape = self._tapes.pop(entry, None)
         if tape is not None:
@@ -112,7 +111,7 @@ class Watch:
             self._log.write(line)
 
     def snapshot(self) -> Snapshot:
-        """Return all numbers as they are now."""
+        """Return all current numbers."""
         tally = self.tally
         streams: Counter[tuple[str, ...]] = Counter({(name,): 0 for name in self._models})
         held: Counter[tuple[str, ...]] = Counter(streams)
@@ -129,7 +128,7 @@ class Watch:
         return tally.snapshot()
 
     def close(self, seconds: float | None = None) -> None:
-        """Write what waits for the disk and for the log, when all exchanges are over.
+        """Write the data that waits for the disk and for the log, when all exchanges are over.
 
         Args:
             seconds: how long each of the two may take at most.
@@ -171,7 +170,7 @@ class Watch:
                 tally.add("tokens_total", (upstream, model, direction), n_tokens)
 
     def _label_of(self, upstream: str, model: str | None) -> str:
-        """Return the configuration's own word for a model: clients choose theirs, and could make any number."""
+        """Return the configured pattern for a model: clients choose model names, and could make any number of them."""
         patterns = self._models.get(upstream, ())
         return next((p for p in patterns if model is not None and fnmatchcase(model, p)), _OTHER)
 
@@ -198,7 +197,7 @@ class LoopLag:
         return f"<LoopLag {'stopped' if self._handle is None else 'running'}>"
 
     def start(self) -> None:
-        """Begin; to be called once."""
+        """Begin; must be called only once."""
         self._due = self._loop.time() + _INTERVAL
         self._handle = self._loop.call_at(self._due, self._look)
 

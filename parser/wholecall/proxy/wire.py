@@ -1,8 +1,7 @@
-"""HTTP as the relay sees it: ASGI towards the client; towards the upstream what is asked, what answers, and how that fails.
+"""HTTP from the relay's side: ASGI towards the client; requests, answers and failures towards the upstream.
 
-Theory of operation. The relay reads an answer piece by piece and knows nothing of sockets. Whatever has to interrupt
-it, a silence or the end of the drain, closes the answer; the read that waits raises then. So no read needs a timeout
-of its own.
+Theory of operation. The relay reads an answer piece by piece and has no access to sockets. An interruption (a silence,
+the end of the drain) closes the answer; the waiting read raises then. Therefore no read needs its own timeout.
 """
 
 from __future__ import annotations
@@ -46,10 +45,10 @@ _SAID: Final[dict[UpstreamCode, str]] = {
 
 
 class UpstreamFailed(WholecallError):
-    """The upstream gave no answer, or not all of one.
+    """The upstream gave no answer, or an incomplete one.
 
     Attributes:
-        code: why.
+        code: the reason.
     """
 
     def __init__(self, code: UpstreamCode) -> None:
@@ -61,12 +60,12 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     """A request to an upstream.
 
     Attributes:
-        upstream: whom it is for.
+        upstream: the recipient.
         method: in capitals.
-        url: the whole of it, as it is to be sent.
-        headers: end-to-end ones; without `host` and without framing.
-        body: its bytes, the pieces as they come, or None for no body.
-        length: of the body; None where the client has not told it.
+        url: the whole URL as it is to be sent.
+        headers: end-to-end headers; without `host` and without framing.
+        body: its bytes, the pieces as they arrive, or None for no body.
+        length: the length of the body; None if the client has not stated it.
     """
 
     upstream: UpstreamConfig
@@ -81,18 +80,18 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answer(Protocol):
-    """An answer whose head has come.
+    """An answer whose head has arrived.
 
     Attributes:
         status: the HTTP status.
-        headers: as they came, in their order.
+        headers: as received, in their order.
     """
 
     status: int
     headers: Headers
 
     async def read(self) -> bytes:
-        """Return what came since, at least a byte; nothing at the end of the body.
+        """Return the bytes received since, at least one; empty at the end of the body.
 
         Raises:
             UpstreamFailed: the body broke off, or the answer was closed.
@@ -100,19 +99,19 @@ class Answer(Protocol):
         ...
 
     def close(self) -> None:
-        """Close the connection at once; where the answer was read to its end that is done already."""
+        """Close the connection at once; after a complete read it is closed already."""
 
 
 class Upstream(Protocol):
-    """What is asked."""
+    """An upstream."""
 
     async def ask(self, question: Question) -> Answer:
-        """Send a request, and return its answer once the head has come; cancelling it closes the connection.
+        """Send a request, and return its answer once the head has arrived; cancelling it closes the connection.
 
         Raises:
-            UpstreamFailed: there is none.
+            UpstreamFailed: there is no answer.
         """
         ...
 
     async def close(self) -> None:
-        """Close what is open."""
+        """Close all connections."""

@@ -1,8 +1,9 @@
-"""Several processes that answer on one address, and the one that watches over them.
+"""Several processes that answer on one address, and their parent.
 
-Theory of operation. Each worker listens by itself, and the kernel deals connections out to them. The parent answers on the
-admin listener: it asks each worker for its status over a pipe and adds up. It passes signals on, starts a worker again
-that died, and ends when all have ended. A worker whose parent is gone stops as if it had been told to.
+Theory of operation. Each worker listens separately, and the kernel distributes connections among them. The parent
+answers on the admin listener: it asks each worker for its status over a pipe and adds up. It passes signals on,
+restarts a worker that died, and ends when all have ended. A worker whose parent is gone stops as if it had been told
+to.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def supervise(config: Config, load: Load | None, teller: Teller) -> int:
     """
     if config.listen.path is not None or not hasattr(os, "fork"):
         raise CannotListenError(f"{config.listen}: here only one process can listen: use workers = 1")
-    probe = bound(config.listen)  # alone: somebody else who listens there must not go unnoticed
+    probe = bound(config.listen)  # exclusive: another listener on the address must not go unnoticed
     config = msgspec.structs.replace(
         config, listen=msgspec.structs.replace(config.listen, port=probe[0].getsockname()[1])
     )
@@ -68,7 +69,7 @@ class _Worker:
         self._asking = asyncio.Lock()
 
     async def ended(self) -> None:
-        """Return when it has ended."""
+        """Return when the worker has ended."""
         await asyncio.get_running_loop().run_in_executor(None, self.process.join)
         self._pipe.close()
 
@@ -132,7 +133,7 @@ class _Parent:
                 await asyncio.sleep(_PAUSE)
 
     def _tell(self) -> None:
-        """Say where the proxy listens, once all workers do."""
+        """Report where the proxy listens, once all workers do."""
         self._n_ready += 1
         if self._n_ready == self._config.workers and not self._is_stopping:
             scheme = "http" if self._config.tls_cert is None else "https"
@@ -155,7 +156,7 @@ class _Parent:
 
 
 def _work(config: Config, load: Load | None, pipe: Connection) -> None:
-    """Be a worker."""
+    """Run as a worker."""
     quieten(Teller(config.log, sys.stderr))
     sockets = bound(config.listen, is_shared=True)
     process = Process(config, load)
@@ -178,7 +179,7 @@ async def _answer(process: Process, sockets: Sequence[Any], pipe: Connection) ->
     with signals(stop=process.stop, reload=process.reload):
         signal.signal(
             signal.SIGINT, signal.SIG_IGN
-        )  # a terminal sends it to the parent, too, which passes it on
+        )  # a terminal also sends it to the parent, which passes it on
         loop.add_reader(pipe.fileno(), hear)
         pipe.send_bytes(_READY)
         try:

@@ -1,4 +1,4 @@
-"""Recorded streams: read from the files that people and tools make, and written with their chunks and times."""
+"""Recorded streams: read from the files of people and tools, and written with their chunks and times."""
 
 from wholecall.recordings.model import Chunk, Recording, Request
 from wholecall.recordings.reading import Recordings, read

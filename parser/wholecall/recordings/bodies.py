@@ -1,9 +1,9 @@
-"""One response of a file that holds many: is it a model's answer, and what are its bytes?
+"""One response of a file that holds many: the test for a model's answer, and its bytes.
 
-Theory of operation. A content type of streams decides at once. For JSON and for types that mean nothing
-(`text/plain`) the body decides: a dialect recognises its beginning, or it is an error. Everything else is skipped, with a reason.
-Tools store bodies as text, as base64 and as the compressed bytes that came; a named coding is believed
-only where the bytes agree with it.
+Theory of operation. A content type of streams decides at once. For JSON and for types that mean nothing (`text/plain`)
+the body decides: a dialect recognises its beginning, or it is an error. Everything else is skipped, with a reason.
+Tools store bodies as text, as base64 and as the received compressed bytes; a named coding is believed only where the
+bytes agree with it.
 """
 
 from __future__ import annotations
@@ -41,24 +41,24 @@ _STREAMS = frozenset(
     }
 )
 _UNSAID = frozenset({"", "text/plain", "application/octet-stream", "x-unknown", "binary/octet-stream"})
-_DECISIVE = 16 * 1024 * 1024  # bytes that show whether a response is a model's; whole ones are rarely larger
+_DECISIVE = 16 * 1024 * 1024  # enough bytes to recognise a model's response; whole ones are rarely larger
 _FIRST_ERROR = 400
 
 
 class Response(msgspec.Struct, kw_only=True):
-    """What a file contains about one response, in whatever form.
+    """The content of a file about one response, in any form.
 
     Attributes:
-        body: its bytes; text as it was stored; timed pieces; None where there is none.
-        encoding: `"base64"` if that is what the body is.
-        content_type: as the header says.
-        coding: the content encoding, as the header says.
+        body: its bytes; text as it was stored; timed pieces; None without a body.
+        encoding: `"base64"` if the body is base64.
+        content_type: the value of the header.
+        coding: the content encoding of the header.
         status: the HTTP status.
-        request: what was asked.
-        provider: who answered, if the file says so.
-        dialect: the wire format, if the file says so.
-        meta: what else is worth keeping.
-        is_answer: whether the file says that it is what a model's server answered.
+        request: the request, if known.
+        provider: the provider that answered, if the file states it.
+        dialect: the wire format, if the file states it.
+        meta: other data worth keeping.
+        is_answer: whether the file states that it is the answer of a model's server.
     """
 
     body: Union[bytes, str, list[Chunk], None] = None
@@ -77,13 +77,13 @@ class Response(msgspec.Struct, kw_only=True):
 
 
 def recording_of(name: str, form: str, response: Response, max_bytes: int | None = None) -> Recording | str:
-    """Return the recording of a response, or the reason (of `SKIP_REASONS`) why it is none.
+    """Return the recording of a response, or the reason (of `SKIP_REASONS`) to skip it.
 
     Args:
-        name: of the recording.
-        form: of the file.
-        response: what the file contains.
-        max_bytes: how much its body may hold if it is compressed, as for `inflated`.
+        name: the name of the recording.
+        form: the form of the file.
+        response: the response's content in the file.
+        max_bytes: the largest content of a compressed body, as for `inflated`.
     """
     body = response.body
     if not body:
@@ -128,7 +128,7 @@ def _is_answer(head: bytes, status: int | None) -> bool:
 
 
 def _pieces(body: bytes | str, response: Response, max_bytes: int | None) -> Iterator[bytes]:
-    """Return the bytes as the server meant them.
+    """Return the bytes in the server's encoding.
 
     Raises:
         ValueError: the base64 is damaged.
@@ -147,7 +147,7 @@ def _pieces(body: bytes | str, response: Response, max_bytes: int | None) -> Ite
 
 
 def _is_text(data: bytes) -> bool:
-    """Whether bytes can be the beginning of UTF-8 text without control characters."""
+    """Return whether bytes can be the beginning of UTF-8 text without control characters."""
     text = data.decode("utf-8", "replace").rstrip("\ufffd")
     return all(char.isprintable() or char in "\r\n\t\ufeff" for char in text)
 
@@ -173,12 +173,12 @@ def _timeless(name: str, pieces: Iterable[bytes]) -> Iterator[Chunk]:
 
 
 def text_to_bytes(text: str) -> bytes:
-    """Return the bytes of a text; half a surrogate pair becomes bytes that are not UTF-8, as it is not text."""
+    """Return the bytes of a text; half a surrogate pair becomes invalid UTF-8, as it is not text."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def value_to_bytes(value: Any) -> bytes:
-    """Return a decoded value as the JSON that a server could have sent.
+    """Return the JSON that a server could have sent for a decoded value.
 
     Raises:
         ValueError: JSON has no such value, or it nests too deep.

@@ -1,10 +1,10 @@
 """VCR cassettes in YAML, one interaction at a time.
 
-Theory of operation. PyYAML's parser emits events (libyaml's in C, where it is there); the sequence of
-interactions is found among them, and each of its items is composed separately. No constructor of YAML tags
-runs: leaves are text, bytes, numbers, booleans and None. Numbers of base 60 (`1:30`) are text, because reading them costs
-the square of their length, and nobody means them; numbers as keys are text, because their hashes can be chosen. An alias is the same object as its anchor; still,
-its expanded size is bounded, as are depth and the number of anchors.
+Theory of operation. PyYAML's parser emits events (libyaml's in C, where it is available); the sequence of interactions
+is found among them, and each of its items is composed separately. No constructor of YAML tags runs: leaves are text,
+bytes, numbers, booleans and None. Numbers of base 60 (`1:30`) are text, because reading them costs the square of their
+length, and they are never intended; numbers as keys are text, because their hashes can be chosen. An alias is the same
+object as its anchor; still, its expanded size is bounded, as are depth and the number of anchors.
 
 PyYAML is in the extra `cli`.
 """
@@ -25,7 +25,7 @@ from wholecall.recordings.source import Source
 __all__ = ["read_cassette"]
 
 _FORM = "cassette"
-_LISTS = ("interactions", "http_interactions")  # vcrpy and its kin, VCR for Ruby
+_LISTS = ("interactions", "http_interactions")  # vcrpy and similar tools, VCR for Ruby
 _MAX_DEPTH = 100
 _MAX_ANCHORS = 10_000
 _MAX_EXPANDED = 64 * 1024 * 1024
@@ -38,8 +38,7 @@ def read_cassette(source: Source, skipped: Counter[str]) -> Iterator[Recording]:
     """Yield the recordings of a cassette; `#n` counts its interactions.
 
     Raises:
-        BadRecording: it is not YAML or not a cassette, from the place on that the message names; or PyYAML is
-            missing.
+        BadRecording: it is not YAML or not a cassette, from the place that the message names; or PyYAML is missing.
     """
     yaml = _yaml(source.path)
     place = None
@@ -52,7 +51,7 @@ def read_cassette(source: Source, skipped: Counter[str]) -> Iterator[Recording]:
                 yield found
     except yaml.YAMLError as error:
         place = _place(error)
-    if place is not None:  # not inside of the handler: PyYAML's error holds the text
+    if place is not None:  # outside the handler: PyYAML's error holds the text
         raise BadRecording(f"{source.path}: it is not YAML ({place})")
 
 
@@ -73,7 +72,7 @@ def _place(error: Any) -> str:
 
 
 class _Reading:
-    """A file as the parser wants it: something that is read."""
+    """A file as the parser needs it: an object with a `read` method."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -85,7 +84,7 @@ class _Reading:
 
 
 class _Cassette:
-    """The events of a cassette, and what is composed of them."""
+    """The events of a cassette, and the values composed of them."""
 
     def __init__(self, yaml: Any, source: Source) -> None:
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -94,9 +93,9 @@ class _Cassette:
         self._events: Iterator[Any] = yaml.parse(_Reading(source), Loader=loader)
         self._resolver = yaml.resolver.Resolver()
         self._constructor = yaml.constructor.SafeConstructor()
-        self._anchors: dict[str, tuple[Any, int]] = {}  # values, and how large they are written out
-        self._size = 0  # of all so far, aliases written out
-        self._expanded = 0  # what aliases would add to this interaction
+        self._anchors: dict[str, tuple[Any, int]] = {}  # values, and their expanded sizes
+        self._size = 0  # of all values so far, aliases expanded
+        self._expanded = 0  # the size that aliases would add to this interaction
 
     def interactions(self) -> Iterator[Any]:
         """Yield each interaction once it is composed."""
@@ -151,7 +150,7 @@ class _Cassette:
         return value
 
     def _named(self, event: Any) -> Any:
-        """Return what an alias refers to."""
+        """Return the value of an alias."""
         if event.anchor not in self._anchors:
             raise self._refused(event, "an alias without an anchor before it")
         value, size = self._anchors[event.anchor]
@@ -177,7 +176,7 @@ class _Cassette:
         return members
 
     def _scalar(self, event: Any) -> Any:
-        """Return a leaf by its tag, or by what a plain one looks like; text where nothing else fits."""
+        """Return a leaf by its tag, or a plain leaf by its form; text where nothing else fits."""
         tag = event.tag
         if tag is None:
             tag = self._resolver.resolve(self._yaml.ScalarNode, event.value, event.implicit)

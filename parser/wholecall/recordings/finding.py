@@ -1,7 +1,7 @@
 """Find the files that may hold recordings: paths, folders, globs, standard input.
 
-Theory of operation. Finding never fails: a path that cannot be read is returned with its error. Folders are
-listed as they are reached.
+Theory of operation. Finding never fails: an unreadable path is returned with its error. Folders are listed as they are
+reached.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ __all__ = ["COMPRESSED", "STDIN", "SUFFIXES", "Opens", "Place", "StrPath", "find
 StrPath = Union[str, "os.PathLike[str]"]
 Opens = Callable[[], BinaryIO]
 
-STDIN = "-"  # the path that stands for standard input
+STDIN = "-"  # the path of standard input
 SUFFIXES = (".sse", ".ndjson", ".jsonl", ".json", ".bin", ".har", ".yaml", ".yml")  # of recordings in folders
 COMPRESSED = (".gz", ".zst")  # may follow any of them
-_HERE = f".{os.sep}"  # how paths in the folder `.` begin; they are shown without
-# What lies beside the recordings it belongs to: our own sidecars and event logs, golden files of the pytest plugin.
+_HERE = f".{os.sep}"  # the beginning of paths in the folder `.`; they are shown without it
+# Files next to the recordings they belong to: our own sidecars and event logs, golden files of the pytest plugin.
 _BESIDE = (".case.json", ".events.jsonl", ".golden.jsonl")
 
 
@@ -32,10 +32,11 @@ class Place(msgspec.Struct, frozen=True):
 
     Attributes:
         path: its path as it was found, `"-"` for standard input.
-        trouble: why nothing can be read there; None where reading is worth a try.
-        named: whether it was asked for by its own name, not found in a folder or by a glob.
-        opens: opens it, and raises `OSError` if that cannot be; None opens its path on the disk.
-        max_bytes: how much it may hold if it is compressed, and each compressed body in it; None for the usual bound.
+        trouble: why it cannot be read; None where reading is worth a try.
+        named: whether the caller named it, instead of a folder or a glob.
+        opens: opens it, and raises `OSError` if that fails; None opens its path on the disk.
+        max_bytes: the largest content of the file if it is compressed, and of each compressed body in it; None for the
+            usual bound.
     """
 
     path: str
@@ -48,15 +49,15 @@ class Place(msgspec.Struct, frozen=True):
 def find(paths: Iterable[StrPath], suffixes: tuple[str, ...] = SUFFIXES) -> Iterator[Place]:
     """Yield the files at some paths, in the order of the paths and sorted below each.
 
-    A file is taken whatever its suffix. A folder gives the files with a suffix of `SUFFIXES` (and perhaps one
-    of `COMPRESSED`) in it and below it; hidden ones, sidecars (`.case.json`), event logs (`.events.jsonl`) and
-    golden files (`.golden.jsonl`) aside; links to folders are not followed, and of pipes, sockets and devices only those
-    that are named are read. A path that does not exist but is a
-    glob (`**` goes through folders) gives what a folder of its matches would give.
+    A file is taken with any suffix. A folder gives the files with a suffix of `SUFFIXES` (and perhaps one of
+    `COMPRESSED`) in it and below it, except hidden files, sidecars (`.case.json`), event logs (`.events.jsonl`) and
+    golden files (`.golden.jsonl`). Links to folders are not followed, and pipes, sockets and devices are only read if
+    they are named. A path that does not exist but is a glob (`**` goes through folders) gives the files that a folder
+    of its matches would give.
 
     Args:
         paths: files, folders, globs, `"-"`.
-        suffixes: what files in folders end in, in small letters.
+        suffixes: the suffixes of files in folders, in small letters.
     """
     for one in paths:
         path = os.fspath(one)
@@ -65,13 +66,13 @@ def find(paths: Iterable[StrPath], suffixes: tuple[str, ...] = SUFFIXES) -> Iter
         elif path and Path(path).is_dir():
             yield from _or_none_below(path, _below(path, suffixes), suffixes)
         elif Path(path).exists() or not glob.has_magic(path):
-            yield Place(path, named=True)  # a missing file is found out by reading it
+            yield Place(path, named=True)  # a missing file is found by reading it
         else:
             yield from _or_none_below(path, _matches(path, suffixes), suffixes)
 
 
 def _or_none_below(path: str, found: Iterator[Place], suffixes: tuple[str, ...]) -> Iterator[Place]:
-    """Yield what is found, or that nothing is."""
+    """Yield the found files, or one that says that there are none."""
     empty = True
     for place in found:
         empty = False
@@ -85,7 +86,7 @@ def _matches(pattern: str, suffixes: tuple[str, ...]) -> Iterator[Place]:
     for path in sorted(glob.iglob(pattern, recursive=True)):  # noqa: PTH207 - Path.glob takes no absolute pattern
         single = [_met(path)] if is_named_so(path, suffixes) else []
         found = _below(path, suffixes) if Path(path).is_dir() else single
-        for place in found:  # `**` matches a folder and what is in it
+        for place in found:  # `**` matches a folder and its content
             if place.path not in seen:
                 seen.add(place.path)
                 yield place
@@ -110,14 +111,14 @@ def _below(folder: str, suffixes: tuple[str, ...]) -> Iterator[Place]:
 
 
 def _met(path: str) -> Place:
-    """Return a file that nobody named; to read a pipe or a device could wait for good."""
+    """Return an unnamed file; reading a pipe or a device could block for ever."""
     met = Path(path)
     is_irregular = met.exists() and not met.is_file()
     return Place(path, "it is no regular file; name it to have it read" if is_irregular else None)
 
 
 def is_named_so(path: str, suffixes: tuple[str, ...]) -> bool:
-    """Return whether a file is called as recordings are, or whatever else is looked for."""
+    """Return whether a file has the name of a recording, or of any other wanted file."""
     name = path.lower()
     for suffix in COMPRESSED:
         name = name.removesuffix(suffix)

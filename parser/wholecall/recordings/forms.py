@@ -1,7 +1,7 @@
 """Finds the form of a file by its first bytes.
 
-Theory of operation. Like the framing of a stream, the form of a file is seen from its beginning, and more bytes may
-be needed, but no more than that: a live stream on standard input must not wait. For nearly every file its first
+Theory of operation. Like the framing of a stream, the form of a file is found from its beginning. More bytes may be
+needed, but no more than necessary: a live stream on standard input must not wait. For nearly every file its first
 member or line decides; a file of no known form is one raw stream. The suffix only breaks ties.
 """
 
@@ -15,10 +15,10 @@ from wholecall.recordings.own import is_header
 
 __all__ = ["MAX_HEAD", "form_of"]
 
-MAX_HEAD = 64 * 1024  # bytes of the beginning that may be asked for
+MAX_HEAD = 64 * 1024  # bytes of the beginning that may be requested
 _BOM = b"\xef\xbb\xbf"
 
-# A member: its name, and its value, of an object or array only the opening.
+# A member: its name, and its value; of an object or array only the opening.
 _MEMBER = re.compile(
     rb'\s*[{,]\s*"((?:[^"\\]|\\.)*)"\s*:\s*("(?:[^"\\]|\\.)*"|[{\[]|[^\s,{}\[\]"]+(?=[\s,}]))'
 )
@@ -47,12 +47,12 @@ _CASSETTE_BEGINNINGS = (
 
 
 def form_of(head: bytes, path: str, *, at_end: bool) -> str | None:
-    """Return the form of a file that begins so, None while more bytes are needed.
+    """Return the form of a file from its first bytes, None while more bytes are needed.
 
     Args:
         head: its first bytes.
         path: its path.
-        at_end: whether there is nothing after the head, or no more of it will be read.
+        at_end: whether nothing follows the head, or no more of it will be read.
     """
     if _BOM.startswith(head) and not at_end:
         return None
@@ -71,7 +71,7 @@ def form_of(head: bytes, path: str, *, at_end: bool) -> str | None:
 
 
 def _form_of_object(text: bytes) -> str | None:
-    """Read member by member while they decide nothing."""
+    """Read member by member until one decides."""
     position = 0
     seen: list[tuple[bytes, bytes]] = []
     while member := _MEMBER.match(text, position):
@@ -106,7 +106,7 @@ def _form_of_lines(text: bytes) -> str | None:
 
 
 def _is_stream(text: bytes) -> bool | None:
-    """Whether a file begins as a stream does, None while more bytes are needed."""
+    """Return whether a file begins as a stream does, None while more bytes are needed."""
     if text.startswith(_STREAM_BEGINNINGS):
         return True
     return None if any(one.startswith(text) for one in _STREAM_BEGINNINGS) else False

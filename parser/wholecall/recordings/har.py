@@ -1,13 +1,13 @@
 """HTTP archives (HAR 1.2), entry by entry.
 
 Theory of operation. An archive may be far larger than memory: entries are read one at a time (`large_json`).
-`response.content.text` is the decoded body, as text or base64. Chrome keeps no body of an event stream that a
-page is still reading; its messages are in `_eventSourceMessages` (`eventName`, `eventId`, `data`, `time`), and
-those of a WebSocket in `_webSocketMessages` (`type`, `opcode`, `data`, `time`; opcode 2 is binary, base64). The
-former are written again as server-sent events, the received ones of the latter as JSON lines. Their times are
+`response.content.text` is the decoded body, as text or base64. Chrome keeps no body of an event stream that a page is
+still reading; its messages are in `_eventSourceMessages` (`eventName`, `eventId`, `data`, `time`), and those of a
+WebSocket in `_webSocketMessages` (`type`, `opcode`, `data`, `time`; opcode 2 is binary, base64). The event stream's
+messages are written again as server-sent events, the received WebSocket messages as JSON lines. Their times are
 seconds.
 
-Source: the HAR 1.2 specification (W3C Web Performance group), and what Chrome, Firefox and mitmproxy export.
+Source: the HAR 1.2 specification (W3C Web Performance group), and the exports of Chrome, Firefox and mitmproxy.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def read_archive(source: Source, skipped: Counter[str]) -> Iterator[Recording]:
     """Yield the recordings of an archive; `#n` counts its entries.
 
     Raises:
-        BadRecording: it is not JSON from the place on that the message names, or has no entries.
+        BadRecording: it is not JSON from the place that the message names, or has no entries.
     """
     archive = LargeJSON(source, ("log", "entries"))
     entries = (_entry(entry, archive) for entry in archive.items())
@@ -78,7 +78,7 @@ def _recordings(
 
 
 def _entry(entry: Any, archive: LargeJSON) -> Response | str:
-    """Return the response of an entry, or what is wrong with it."""
+    """Return the response of an entry, or its defect."""
     if not isinstance(entry, dict):
         return "it is not an entry, an object was expected"
     request, answer = _dict(entry.get("request")), _dict(entry.get("response"))
@@ -104,15 +104,15 @@ def _entry(entry: Any, archive: LargeJSON) -> Response | str:
 def _bytes(text: str, content_type: str, archive: LargeJSON) -> bytes:
     """Return the bytes of a body's text.
 
-    In a file that spells half surrogate pairs, what replaces them is made bytes that are not text again: the
-    server sent something else than this character.
+    In a file with half surrogate pairs, their replacement characters become bytes that are not text again: the server
+    sent something else than this character.
     """
     data = bytes_of(text, content_type, is_binary=_EVENT_STREAM in content_type)
     return data.replace(_REPLACED, _NO_TEXT) if archive.torn else data
 
 
 def _messages(entry: dict[str, Any]) -> list[Chunk]:
-    """Return what Chrome kept of a stream besides its body.
+    """Return the messages of a stream that Chrome stores outside the body.
 
     Raises:
         ValueError: the base64 of a message is damaged.

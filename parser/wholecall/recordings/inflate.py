@@ -1,8 +1,8 @@
-"""Compressed bytes, piece by piece: gzip, zlib and Zstandard, and how much they may hold.
+"""Decompress gzip, zlib and Zstandard piece by piece, with a bound on the output.
 
-Theory of operation. `framing.codings` decodes in steps of bounded size; here what comes out is counted. A few kilobytes
-can decode to gigabytes, so that bytes may hold no more than 64 MiB, or 200 times what was read of them, whichever is more:
-recordings compress to a tenth or a fiftieth. Who trusts a file says how much it may hold, and then only that counts.
+Theory of operation. `framing.codings` decodes in steps of bounded size; here the output is counted. A few kilobytes can
+decode to gigabytes. Therefore the output is limited to 64 MiB, or 200 times the input read so far, whichever is more:
+recordings compress to a tenth or a fiftieth. Callers that trust a file pass a limit, and then only that counts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from wholecall.framing.codings import LARGEST_WINDOW, Decoder, UndecodableError,
 
 __all__ = ["DAMAGE", "coding_of", "inflated"]
 
-DAMAGE = (ValueError, ImportError)  # what `inflated` raises
+DAMAGE = (ValueError, ImportError)  # the exceptions of `inflated`
 _ANYWAY: Final = 64 * 1024 * 1024
 _TIMES: Final = 200
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -22,15 +22,15 @@ _ZLIB_METHOD, _ZLIB_CHECK = 8, 31
 
 
 def inflated(pieces: Iterable[bytes], coding: str, max_bytes: int | None = None) -> Iterator[bytes]:
-    """Yield what compressed bytes hold.
+    """Yield the content of compressed bytes.
 
     Args:
         pieces: the compressed bytes, cut anywhere.
         coding: `"gzip"`, `"deflate"` or `"zstd"`.
-        max_bytes: how much they may hold; by default 64 MiB, or 200 times their size.
+        max_bytes: the largest output; by default 64 MiB, or 200 times their size.
 
     Raises:
-        ValueError: they are damaged or cut, or hold more than they may; the message says which.
+        ValueError: they are damaged or cut, or hold more than the limit; the message says which.
         ImportError: for Zstandard, where neither Python (before 3.14) nor the extra `cli` brings it.
     """
     decoder = decoder_for(coding, window=LARGEST_WINDOW)
@@ -66,12 +66,12 @@ def _too_large(coding: str, most: int, *, is_usual: bool) -> str:
 
 
 def coding_of(head: bytes, named: str | None = None) -> str | None:
-    """Return how bytes that begin so are compressed, None if they are not.
+    """Return the compression of bytes from their beginning, None if they are not compressed.
 
     Args:
         head: four bytes at least, if there are so many.
-        named: the response's content encoding. A name alone is not believed: tools keep the header of bytes
-            that they have decompressed. `"deflate"` has no marker of its own and counts only if named.
+        named: the response's content encoding. A name alone is not believed: tools keep the header of bytes that they
+            have decompressed. `"deflate"` has no marker and counts only if named.
     """
     if head.startswith(_GZIP):
         return "gzip"

@@ -1,6 +1,6 @@
 """One interaction of a cassette: a request and its response, as VCR tools and llm-mock store them.
 
-Theory of operation. An interaction is read by its shape, whatever file it came from:
+Theory of operation. An interaction is read by its shape, independent of its file:
 
 - vcrpy: `response.body.string` (text or bytes), `response.status.code`, `response.headers` with lists. Its
   cassettes can be YAML or JSON. Older ones for httpx: `response.content`, `response.status_code`.
@@ -25,14 +25,14 @@ _JSON, _EVENTS = "application/json", "text/event-stream"
 def interaction_of(
     name: str, form: str, value: Any, provider: str | None = None, *, max_bytes: int | None = None
 ) -> Recording | str:
-    """Return the recording of an interaction, or the reason why it is none.
+    """Return the recording of an interaction, or the reason to skip it.
 
     Args:
-        name: of the recording.
-        form: of the file.
+        name: the name of the recording.
+        form: the form of the file.
         value: the interaction: dicts, lists, and leaves that are text, bytes, numbers, booleans or None.
-        provider: who answered, if the file says so.
-        max_bytes: how much its body may hold if it is compressed.
+        provider: the provider that answered, if the file states it.
+        max_bytes: the largest content of its body if that is compressed.
     """
     if not isinstance(value, dict):
         return broken(name, "it is not an interaction, an object was expected", form=form)
@@ -50,7 +50,7 @@ def interaction_of(
 
 
 def _streamed(value: dict[str, Any]) -> Response | None:
-    """Return what llm-mock kept of a stream: an event each chunk."""
+    """Return the stream events that llm-mock stored: an event for each chunk."""
     events = value.get("stream_events")
     if not isinstance(events, list) or not events:
         return None
@@ -82,7 +82,7 @@ def _stored(value: dict[str, Any]) -> Response:
 
 
 def _fill(found: Response, response: dict[str, Any]) -> None:
-    """Find the body among the places where it may be."""
+    """Find the body among its possible places."""
     body = response.get("body", response.get("content"))
     if isinstance(body, dict):
         base64 = body.get("base64_string")

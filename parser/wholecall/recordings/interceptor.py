@@ -1,11 +1,11 @@
 """Logs of llm-interceptor: JSON lines of requests, the events of their responses, and how they ended.
 
-Theory of operation. Lines of one response share the id of its request; the lines of several may be mixed. A response
-is yielded when its last line has come, so only open responses are held. The log holds decoded events, not bytes: they are
-written again as server-sent events, one chunk each. It notes an event's name at the event before; because
-every API that names its events also states their type inside, the names are left out.
+Theory of operation. Lines of one response share the id of its request; the lines of several may be mixed. A response is
+yielded when its last line has come, so only open responses are held. The log holds decoded events, not bytes: they are
+written again as server-sent events, one chunk each. It notes an event's name at the previous event; because every API
+that names its events also states their type inside, the names are left out.
 
-Format: llm-interceptor 2.x, `response_chunk` with `content`; `[DONE]` is `{"done": true}`, what was not JSON is
+Format: llm-interceptor 2.x, `response_chunk` with `content`; `[DONE]` is `{"done": true}`, data that was not JSON is
 `{"raw": text}`.
 """
 
@@ -54,7 +54,7 @@ def read_interceptor(source: Source, skipped: Counter[str]) -> Iterator[Recordin
 
 
 def _records(source: Source) -> Iterator[dict[str, Any] | None]:
-    """Yield each record, None for one that is damaged; records may be written over many lines."""
+    """Yield each record, None for a damaged record; records may be written over many lines."""
     limits = msgspec.structs.replace(DEFAULT_LIMITS.none(), max_event_bytes=_MAX_RECORD)
     framing = JSONLinesFraming(limits)
     for piece in source.pieces():
@@ -73,7 +73,7 @@ def _decoded(text: str) -> dict[str, Any] | None:
 
 
 class _Log:
-    """What is open while a log is read."""
+    """The open responses while a log is read."""
 
     def __init__(self, path: str, skipped: Counter[str]) -> None:
         self._path = path
@@ -96,7 +96,7 @@ class _Log:
             yield from self._ended(response, record)
 
     def close(self) -> Iterator[Recording]:
-        """Yield what was still open when the log ended."""
+        """Yield the responses that were still open when the log ended."""
         for response in self._open.values():
             yield from self._ended(response, {})
         self._open.clear()
@@ -136,7 +136,7 @@ class _Log:
 
 
 def _event(content: Any) -> bytes:
-    """Return an event as it was on the wire, its name aside."""
+    """Return an event as it was on the wire, without its name."""
     if isinstance(content, str):
         return text_to_bytes(content)
     if isinstance(content, dict):

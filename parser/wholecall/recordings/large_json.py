@@ -1,14 +1,14 @@
 """The items of a list inside a JSON file that may be far larger than memory, one at a time.
 
-Theory of operation. ijson emits events; only those inside the list are built into values, and only one item is
-held at a time. What it needs to be safe here:
+Theory of operation. ijson emits events; only those inside the list are built into values, and only one item is held at
+a time. It needs the following to be safe here:
 
 - pieces that grow while no event comes, because its C backend reads a long string again with each piece;
 - a bound on nesting;
-- no half surrogate pairs: the C backend turns them into question marks, which is another text. They are
-  replaced before it sees them, and `torn` is set where replacement characters may stand for bytes that were not text;
-- names for what it raises, `SystemError` and `UnicodeDecodeError` among them. Its messages quote the text, so
-  ours say only where it went wrong.
+- no half surrogate pairs: the C backend turns them into question marks, which changes the text. They are replaced
+  before it sees them, and `torn` is set where replacement characters may stand for bytes that were not text;
+- translation of its exceptions, `SystemError` and `UnicodeDecodeError` among them. Its messages quote the text, so ours
+  say only where it went wrong.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ _CLOSING = frozenset({"end_map", "end_array"})
 _HALF = re.compile(
     rb"(?<!\\)((?:\\\\)*)\\u[dD](?:[89aAbB][0-9a-fA-F]{2}(\\u[dD][c-fC-F][0-9a-fA-F]{2})?|[c-fC-F][0-9a-fA-F]{2})"
 )
-# What the end of a piece may have cut: an escape, or half a pair with or without the beginning of another escape.
+# The part that the end of a piece may have cut: an escape, or half a pair with or without the beginning of another
+# escape.
 _CUT = re.compile(rb"\\(?:u[0-9a-fA-F]{0,3}|u[dD][89aAbB][0-9a-fA-F]{2}(?:\\(?:u[0-9a-fA-F]{0,3})?)?)?\Z")
 _LONGEST_CUT = 11
 _MAX_HELD = 64 * 1024
@@ -50,11 +51,11 @@ class LargeJSON:
     Args:
         source: its bytes.
         path: the members' names on the way to the list.
-        wanted: members beside the way that `found` keeps, if they are scalars and come before the list.
+        wanted: members outside the path that `found` keeps, if they are scalars and come before the list.
 
     Attributes:
         found: the values of wanted members.
-        torn: whether half surrogate pairs were replaced in what was read so far.
+        torn: whether half surrogate pairs were replaced so far.
     """
 
     def __init__(self, source: Source, path: Sequence[str], wanted: Sequence[str] = ()) -> None:
@@ -72,7 +73,7 @@ class LargeJSON:
         """Yield the items of the list.
 
         Raises:
-            BadRecording: the file is not JSON from the place on that the message names, or holds no such list.
+            BadRecording: the file is not JSON from the place that the message names, or holds no such list.
         """
         events = sendable_list()
         parser = ijson.basic_parse_coro(events, use_float=False)
@@ -93,7 +94,7 @@ class LargeJSON:
             raise BadRecording(f"{self._source.path}: it holds no list {'.'.join(self._path)}")
 
     def _parsed(self, parser: Any, piece: bytes, *, at_end: bool) -> str:
-        """Let the parser read; return what went wrong, if anything."""
+        """Run the parser; return its error, if any."""
         try:
             if piece:
                 parser.send(piece)
@@ -169,5 +170,5 @@ def _open_escape(data: bytes) -> int:
 
 
 def _plain(value: Any) -> Any:
-    """Return a number as Python's own."""
+    """Return a number as a Python number."""
     return float(value) if isinstance(value, Decimal) else value

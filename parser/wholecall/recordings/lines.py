@@ -1,8 +1,8 @@
 """JSON lines with a whole response each: bare bodies, or the results of a batch, which wrap them.
 
-Theory of operation. The first line shows what the file is: it is the result of a batch, or a body that is complete and
-not the only line. Then every line is a recording. A body keeps the bytes that it has in the file, also inside of what
-wraps it. What no dialect knows is skipped, as in other files of many responses.
+Theory of operation. The first line decides the kind of the file: it is the result of a batch, or a body that is
+complete and not the only line. Then every line is a recording. A body keeps its bytes in the file, also inside a
+wrapper. A response that no dialect knows is skipped, as in other files of many responses.
 
 Formats: outputs of OpenAI's batches (and of Mistral, Groq, Azure and others that follow it), of Anthropic's Message
 Batches, of Gemini's (Developer API and Vertex AI) and of Amazon Bedrock's.
@@ -25,9 +25,9 @@ from wholecall.recordings.source import Source
 __all__ = ["first_line", "holds_bodies", "read_bodies"]
 
 _FORM = "bodies"
-_MAX_FIRST = 4 * 1024 * 1024  # bytes of a first line that is looked at
+_MAX_FIRST = 4 * 1024 * 1024  # bytes of a first line that are examined
 _JSON = "application/json"
-_IDS = ("custom_id", "key", "recordId", "id")  # of a request, where it has one; else of the response
+_IDS = ("custom_id", "key", "recordId", "id")  # of a request, if it has one; else of the response
 _NULL = b"null"
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 
@@ -60,7 +60,7 @@ def _decoded(line: bytes) -> Members | None:
 
 
 def _response(line: bytes, members: Members) -> Response | None:
-    """Return the response in a line, None if it holds none."""
+    """Return the response in a line, None if there is none."""
     wrapper = next((one for one in _WRAPPERS if one.keys <= members.keys()), None)
     response = Response(body=line) if wrapper is None else wrapper.unwrap(members)
     if response is None:
@@ -71,15 +71,15 @@ def _response(line: bytes, members: Members) -> Response | None:
     return response
 
 
-# --- what wraps a response -----------------------------------------------------------------------------
+# --- wrappers of a response ----------------------------------------------------------------------------
 
 
 class Wrapper(msgspec.Struct, frozen=True):
-    """How the results of a batch hold their responses.
+    """The form in which results of a batch hold their responses.
 
     Attributes:
-        keys: the members that only such a line has.
-        unwrap: returns the response, None where the request has none.
+        keys: the members that identify such a line.
+        unwrap: returns the response, None if the request has none.
     """
 
     keys: frozenset[str]
@@ -110,7 +110,7 @@ def _bedrock(members: Members) -> Response | None:
 
 
 def _error(members: Members) -> Response | None:
-    """Return an error that stands where a response would be, as servers send it."""
+    """Return an error in the place of a response, in the form that servers send."""
     error = _given(members.get("error"))
     return None if error is None else Response(body=b'{"error":' + error + b"}", is_answer=True)
 
@@ -131,7 +131,7 @@ _WRAPPERS = (
 
 
 def _given(value: msgspec.Raw | None) -> bytes | None:
-    """Return the bytes of a value, None for null and for none."""
+    """Return the bytes of a value, None for null and for a missing value."""
     data = b"" if value is None else bytes(value).strip()
     return None if data in {b"", _NULL} else data
 
@@ -145,17 +145,17 @@ def _value(value: msgspec.Raw | None) -> Any:
 
 
 def _loaded(data: bytes) -> Any:
-    """Return a value, None where it is none after all: what is skipped over is not held against every rule."""
+    """Return a value, None if it is invalid: skipped values are not checked against every rule."""
     with suppress(ValueError, RecursionError):
         return json.loads(data)
     return None
 
 
-# --- what a file is ------------------------------------------------------------------------------------
+# --- kinds of files ------------------------------------------------------------------------------------
 
 
 def first_line(source: Source) -> tuple[bytes, bytes]:
-    """Return the first line of a file, which is read for that but not taken, and what was read after it."""
+    """Return the first line of a file without taking it, and the bytes read after it."""
     while True:
         line, end, rest = source.head.lstrip(_BLANK).partition(b"\n")
         if end or len(line) >= _MAX_FIRST or not source.fill():
@@ -163,7 +163,7 @@ def first_line(source: Source) -> tuple[bytes, bytes]:
 
 
 def holds_bodies(source: Source) -> bool:
-    """Whether a file is one of whole responses; its first line is read for that, at most the next one's beginning."""
+    """Return whether a file holds whole responses; reads the first line, at most the next one's beginning."""
     line, rest = first_line(source)
     members = _decoded(line)
     if members is None:
@@ -179,7 +179,7 @@ def holds_bodies(source: Source) -> bool:
 
 
 def _is_body(value: dict[str, Any]) -> bool:
-    """Whether a response is complete, so that what follows is another one; pieces of streams are not."""
+    """Return whether a response is complete, so that another one follows; pieces of streams are not."""
     choice, candidate = _first(value.get("choices")), _first(value.get("candidates"))
     if choice:
         return isinstance(choice.get("message"), dict) and "delta" not in choice
@@ -189,7 +189,7 @@ def _is_body(value: dict[str, Any]) -> bool:
         return isinstance(value.get("output"), list)
     if value.get("type") == "message":
         return value.get("role") == "assistant" and isinstance(value.get("content"), list)
-    is_loaded = value.get("done_reason") == "load"  # Ollama's first line may say that, before a stream
+    is_loaded = value.get("done_reason") == "load"  # Ollama's first line may have that before a stream
     return value.get("done") is True and isinstance(value.get("message"), dict) and not is_loaded
 
 

@@ -1,8 +1,8 @@
 """The data model of recordings: one recorded response, its bytes in chunks, and its metadata.
 
-Theory of operation. While recordings are enumerated, nothing raises because a file is damaged: the recording keeps
-the error, and raises it when its chunks are taken. So one damaged recording does not stop the others. Chunks are
-read when they are taken, and can be taken once.
+Theory of operation. While recordings are enumerated, a damaged file never raises: the recording keeps the error, and
+raises it when its chunks are taken. Therefore one damaged recording does not stop the others. Chunks are read when they
+are taken, and can be taken once.
 """
 
 from __future__ import annotations
@@ -17,9 +17,7 @@ from wholecall.errors import BadRecording
 
 __all__ = ["Chunk", "Recording", "Request", "broken", "provider_of", "without_keys"]
 
-Chunk = tuple[
-    Optional[float], bytes
-]  # seconds since the response began, None where that is unknown; the bytes
+Chunk = tuple[Optional[float], bytes]  # seconds since the response began, None if unknown; the bytes
 
 # Hosts that identify the provider; a suffix of the host's name is enough.
 _PROVIDERS = {
@@ -39,11 +37,11 @@ _PROVIDERS = {
 
 
 class Request(msgspec.Struct, frozen=True):
-    """What was asked.
+    """The request of a response.
 
     Attributes:
         method: the HTTP method, in capitals.
-        url: where to; it may hold a key, so it is in no message and no repr.
+        url: the target; it may hold a key, so it is in no message and no repr.
     """
 
     method: str | None = None
@@ -57,18 +55,19 @@ class Recording(msgspec.Struct, kw_only=True, eq=False):
     """One recorded response.
 
     Attributes:
-        name: the file's path as it was found (`"-"` for standard input), with `#n` after it where a file holds
-            several: the n-th response in it, those counted that were skipped.
-        chunks: the bytes as they came, each with its time in seconds since the response began, or None where
-            the file does not state it. To be taken once; what was begun, before the next recording is asked for,
-            and of standard input in any case. Taking them raises `BadRecording` where the file is damaged.
-        form: the format it was read from, a key of `wholecall.recordings.reading.READERS`.
-        dialect: the name of the wire format, if whoever recorded it said so; None leaves it to the bytes.
-        provider: who answered, if the file or the URL shows it.
-        request: what was asked, if the file contains it.
+        name: the file's path as it was found (`"-"` for standard input), with `#n` after it where a file holds several:
+            the n-th response in it, including skipped responses.
+        chunks: the received bytes, each with its time in seconds since the response began, or None where the file does
+            not state it. They can be taken once; started chunks have to be taken before the next recording is
+            requested, and chunks of standard input in any case. Taking them raises `BadRecording` where the file is
+            damaged.
+        form: the format of the file, a key of `wholecall.recordings.reading.READERS`.
+        dialect: the name of the wire format, if the recorder stated it; None detects it from the bytes.
+        provider: the provider that answered, if the file or the URL shows it.
+        request: the request, if the file contains it.
         status: the response's HTTP status, if the file contains it.
         content_type: the response's content type, if the file contains it.
-        meta: what else the file says about the recording, JSON values.
+        meta: other data of the file about the recording, JSON values.
         trouble: why it cannot be read at all; None where taking the chunks is worth a try.
     """
 
@@ -103,7 +102,7 @@ def _refuse(message: str) -> Iterator[Chunk]:
 
 
 def provider_of(url: str | None) -> str | None:
-    """Return who answers at a URL, None if its host is none of the known ones."""
+    """Return the provider of a URL, None if its host is unknown."""
     try:
         host = urlsplit(url or "").hostname or ""
     except ValueError:

@@ -1,7 +1,7 @@
 """Files that people take for recordings: transcripts of conversations, and mitmproxy's flows.
 
-Theory of operation. They are recognised by their beginning, so that they are named with what to do, instead of being
-read as a stream that no dialect knows. What a dialect knows is none of them.
+Theory of operation. They are recognised by their beginning. Therefore they are named with advice, instead of being read
+as a stream that no dialect knows. A file that a dialect knows is not one of them.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ __all__ = ["OTHERS", "is_transcript", "read_flows", "read_transcript"]
 
 OTHERS = ("transcript", "flows")  # the forms of files without responses
 _LISTS = ("messages", "input", "contents")  # where requests keep their messages
-_ASKING = ("user", "system", "developer", "tool", "toolResult")  # roles of those who are not the model
-_SEEN = 5  # lines of a session that are looked at: the first ones may be about the session
+_ASKING = ("user", "system", "developer", "tool", "toolResult")  # roles other than the model
+_SEEN = 5  # examined lines of a session: the first lines may be about the session
 _DECODER = json.JSONDecoder()
 _TRAJECTORY = re.compile(rb'\s*\{[^{}\[\]]*"schema_version"\s*:\s*"ATIF-')
 _REQUEST = re.compile(rb'\s*\{[^{}\[\]]*"(?:messages|input|contents)"\s*:\s*\[')
 
 
 def read_transcript(source: Source, skipped: Counter[str]) -> Iterator[Recording]:
-    """Yield a recording that says what the file is, if it was asked for by name."""
+    """Yield a recording that names the kind of the file, if the caller named the file."""
     said = "it is a transcript (for transcripts there is `wholecall history check`)"
     return _named(source, skipped, "transcript", said)
 
 
 def read_flows(source: Source, skipped: Counter[str]) -> Iterator[Recording]:
-    """Yield a recording that says what the file is, if it was asked for by name."""
+    """Yield a recording that names the kind of the file, if the caller named the file."""
     said = "it holds mitmproxy's flows, which have to be written as an HTTP archive: "
     said += f"`mitmdump -n -r {source.path} --set hardump={source.path}.har`"
     return _named(source, skipped, "flows", said)
@@ -51,7 +51,7 @@ def _named(source: Source, skipped: Counter[str], what: str, said: str) -> Itera
 
 
 def is_transcript(head: bytes) -> bool:
-    """Whether a file that begins so is a transcript: a list of messages, a request that holds one, or a session.
+    """Return whether a file's head is of a transcript: a list of messages, a request with one, or a session.
 
     Args:
         head: its beginning, with its whole first line if that has at most some MiB.
@@ -66,12 +66,12 @@ def is_transcript(head: bytes) -> bool:
 
 
 def _values(text: bytes) -> Iterator[dict[str, Any]]:
-    """Yield the objects that are whole in the beginning of JSON lines, or of an array."""
+    """Yield the complete objects in the beginning of JSON lines, or of an array."""
     left = text.removeprefix(b"[").decode("utf-8", "replace")
     while left := left.lstrip(" \t\r\n,"):
         try:
             value, end = _DECODER.raw_decode(left)
-        except (ValueError, RecursionError):  # cut, or no JSON
+        except (ValueError, RecursionError):  # cut, or not JSON
             return
         if isinstance(value, dict):
             yield value
@@ -79,7 +79,7 @@ def _values(text: bytes) -> Iterator[dict[str, Any]]:
 
 
 def _is_message(value: dict[str, Any]) -> bool:
-    """Whether an object is a message, an entry of a session, or a request."""
+    """Return whether an object is a message, an entry of a session, or a request."""
     if (
         isinstance(value.get("role"), str)
         or steps_of(value) is not None

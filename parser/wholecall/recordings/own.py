@@ -1,7 +1,7 @@
 """Our own format: JSON lines that keep the chunks of the transport and their times (docs/recordings.md).
 
-Theory of operation. A line that begins with `{"wholecall":` is a header and begins a recording; each line
-after it is one chunk. So files can be joined, and damage ends at the next header.
+Theory of operation. A line that begins with `{"wholecall":` is a header and begins a recording; each line after it is
+one chunk. Therefore files can be joined, and damage ends at the next header.
 """
 
 from __future__ import annotations
@@ -60,19 +60,19 @@ _UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 def is_header(line: bytes) -> bool:
-    """Whether a line begins a recording; writers put the format's name first, without a space."""
+    """Return whether a line begins a recording; writers put the format's name first, without a space."""
     return line.startswith(_BEGINNING)
 
 
 class _Lines:
-    """The numbered lines of a file, one of which can be put back."""
+    """The numbered lines of a file, with a method to put one back."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self._lines = source.lines()
         self._back: list[bytes] = []
         self.number = 0
-        self.recording = 0  # whose chunks come
+        self.recording = 0  # the recording of the current chunks
 
     def __iter__(self) -> Iterator[bytes]:
         while True:
@@ -91,7 +91,7 @@ def read_own(source: Source, _skipped: object) -> Iterator[Recording]:
     """Yield the recordings of a file in our own format; the second and later are called `path#n`."""
     lines = _Lines(source)
     for line in lines:
-        if is_header(line):  # anything else is what was not taken of the recording before
+        if is_header(line):  # anything else is an untaken rest of the previous recording
             lines.recording += 1
             name = source.path if lines.recording == 1 else f"{source.path}#{lines.recording}"
             yield _begun(name, line, lines)
@@ -148,7 +148,7 @@ def _chunk(name: str, line: bytes, number: int) -> Chunk:
     chunk: ChunkLine | None = None
     with suppress(*_UNDECODABLE):
         chunk = _CHUNKS.decode(line)
-    if chunk is None:  # not inside of a handler: the decoder's error may hold the line
+    if chunk is None:  # outside the handler: the decoder's error may hold the line
         raise BadRecording(f"{name}: line {number} is not a chunk of a recording")
     if (chunk.data is None) == (chunk.b64 is None):
         raise BadRecording(f"{name}: line {number} has neither or both of data and b64")

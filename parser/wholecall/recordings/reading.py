@@ -46,7 +46,7 @@ READERS: dict[str, Reader] = {
 
 
 class Recordings(Iterator[Recording]):
-    """The recordings of some files, read as they are asked for.
+    """The recordings of some files, read on request.
 
     Attributes:
         skipped: how many responses so far were not recordings, by reason: `no_response`, `no_body`,
@@ -59,13 +59,13 @@ class Recordings(Iterator[Recording]):
         bounded = (msgspec.structs.replace(place, max_bytes=max_bytes) for place in places)
         self._found = _read(
             bounded, self.skipped
-        )  # it does not hold us, so a file is closed when we are forgotten
+        )  # no reference to self, so that a file is closed when self is collected
 
     def __next__(self) -> Recording:
         return next(self._found)
 
     def close(self) -> None:
-        """Close the file that is open, if any; nothing comes after."""
+        """Close the open file, if any; no recordings follow."""
         self._found.close()
 
 
@@ -100,7 +100,7 @@ def _form(source: Source) -> str:
 
 
 def _form_of_raw(source: Source) -> str:
-    """Return what a file is of which the first bytes could be those of a stream."""
+    """Return the form of a file whose first bytes could be those of a stream."""
     framing = framing_of(source.head)
     if framing == "jsonl" and holds_bodies(source):
         return "bodies"
@@ -128,11 +128,11 @@ def read(*sources: StrPath, max_bytes: int | None = None) -> Recordings:
 
     Args:
         sources: paths.
-        max_bytes: how much a compressed file may hold, and a compressed body in a file; by default 64 MiB, or 200
-            times its size if that is more. What holds more is a recording with `trouble`, or raises there.
+        max_bytes: the largest content of a compressed file, and of a compressed body in a file; by default 64 MiB, or
+            200 times its size if that is more. A larger file or body is a recording with `trouble`, or raises there.
 
     Returns:
-        An iterator that never raises: what cannot be read is a recording with `trouble`, or one whose chunks
-        raise `BadRecording` where the damage begins.
+        An iterator that never raises: an unreadable file is a recording with `trouble`, or one whose chunks raise
+        `BadRecording` where the damage begins.
     """
     return Recordings(find(sources), max_bytes)

@@ -1,8 +1,8 @@
 """Write recordings in our own format, a line for each chunk as it comes.
 
-Theory of operation. Each chunk is one line, written and flushed before the next comes, so that what a stream
-sent is on the disk when the program dies. Text stays text; a chunk that is not UTF-8 by itself (a character
-may be cut in two) is base64.
+Theory of operation. Each chunk is one line, written and flushed before the next comes, so that all received chunks are
+on the disk when the program dies. Text stays text; a chunk that is not UTF-8 by itself (a character may be cut in two)
+is base64.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Recorder", "write"]
 
 _ENCODER = msgspec.json.Encoder()
-_MICROSECONDS = 6  # digits of a time
+_MICROSECONDS = 6  # decimal digits of a time
 
 
 class Recorder:
@@ -41,14 +41,14 @@ class Recorder:
 
     Args:
         target: a path (compressed if it ends in `.gz`), or a binary file, which stays open.
-        append: whether a file that exists keeps what it holds.
+        append: whether an existing file keeps its content.
         dialect: the name of the wire format, to spare readers the search.
-        provider: who answers.
+        provider: the provider that answers.
         method: the HTTP method of the request.
-        url: where it went; what is secret in it is for you to take out.
+        url: the target of the request; remove secrets from it first.
         status: the response's HTTP status.
         content_type: the response's content type.
-        meta: JSON values to keep beside it.
+        meta: JSON values to keep in the header.
         clock: returns seconds; the first reading is the response's beginning.
 
     Raises:
@@ -99,7 +99,7 @@ class Recorder:
 
         Args:
             chunk: its bytes.
-            at: seconds since the response began; None takes the clock.
+            at: seconds since the response began; None reads the clock.
         """
         self._chunk(bytes(chunk), self._clock() - self._began if at is None else at)
 
@@ -129,7 +129,7 @@ class Recorder:
         """Write the chunks of a recording with their times, unknown ones too.
 
         Raises:
-            BadRecording: the recording is damaged; what came before is written.
+            BadRecording: the recording is damaged; the chunks before the damage are written.
         """
         for at, chunk in recording.chunks:
             self._chunk(chunk, at)
@@ -144,15 +144,15 @@ def _file(target: Any, append: bool) -> IO[bytes]:
 
 
 def write(target: StrPath | IO[bytes], recording: Recording, *, append: bool = False) -> None:
-    """Write a recording in our own format, with all that is known about it.
+    """Write a recording in our own format, with all its metadata.
 
     Args:
         target: as for `Recorder`.
-        recording: whose chunks are taken.
+        recording: the recording whose chunks are taken.
         append: as for `Recorder`.
 
     Raises:
-        BadRecording: the recording is damaged; what came before is written.
+        BadRecording: the recording is damaged; the chunks before the damage are written.
         OSError: the target cannot be opened or written.
     """
     request = recording.request or Request()

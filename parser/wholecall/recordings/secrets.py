@@ -1,9 +1,9 @@
-"""Keys and passwords in what is kept of a request and a response: they are left out of what is written for others.
+"""Remove keys and passwords from the kept data of a request and a response before it is written for others.
 
-Theory of operation. Of a URL the user goes, the fragment, and each member of the query whose name says that it is a key,
-or whose value looks like one: a long run of letters and digits that is no word and no number. Of a content type only the
-charset stays. Of a path each segment goes that looks like a key, and what follows a segment that says so (`/key/…`): one
-`-` stands for it. Hosts stay as they are.
+Theory of operation. From a URL the user, the fragment, and secret members of the query are removed. A member is secret
+if its name says that it is a key, or if its value looks like a key: a long run of letters and digits that is not a word
+and not a number. Of a content type only the charset stays. In a path, `-` replaces each segment that looks like a key,
+and the segment after one that announces a key (`/key/…`). Hosts stay as they are.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ _MARKS: Final = re.compile(
 )
 _RUN: Final = re.compile(r"[A-Za-z0-9+/=]{16,}")
 
-# Segments that say that the next one is a key, and what is one by its form: `bot12345:AbC…`, `Bearer …`.
+# Segments that announce a key, and keys recognised by their form: `bot12345:AbC…`, `Bearer …`.
 _ANNOUNCED: Final = re.compile(r"(?i)(?:api[-_]?)?key|(?:access[-_]?)?token|secret|password|auth|bearer")
 _TOKEN: Final = re.compile(r"(?i)\bbot\d+:|\A(?:bearer|basic|token)[ :]")
 
 
 def looks_like_a_key(text: str) -> bool:
-    """Whether a text holds what looks like a key: a known beginning, or a long run in which letters and digits mix."""
+    """Return whether a text holds a likely key: a known beginning, or a long run of mixed letters and digits."""
     runs = (run for run in _RUN.findall(text) if not run.isdigit())
     return _MARKS.search(text) is not None or any(any(map(str.isdigit, run)) for run in runs)
 
 
 def without_secrets(recording: Recording) -> Recording:
-    """Return a recording that says nothing secret beside its chunks, which are passed on as they are."""
+    """Return a recording without secrets except in its chunks, which are passed on unchanged."""
     asked = recording.request
     url = None if asked is None or asked.url is None else _plain_url(asked.url)
     return msgspec.structs.replace(
@@ -49,7 +49,7 @@ def without_secrets(recording: Recording) -> Recording:
 
 
 def plain_type(content_type: str | None) -> str | None:
-    """Return a content type without its parameters, the charset aside."""
+    """Return a content type without its parameters, except the charset."""
     if content_type is None or ";" not in content_type:
         return content_type
     kind, *parameters = content_type.split(";")
@@ -60,7 +60,7 @@ def plain_type(content_type: str | None) -> str | None:
 
 
 def keyless_path(path: str) -> str:
-    """Return a path in which `-` stands for each segment that looks like a key, or that one before it announces."""
+    """Return a path in which `-` replaces each segment that looks like a key, or that the previous one announces."""
     kept: list[str] = []
     announced = False
     for segment in path.split("/"):
@@ -77,7 +77,7 @@ def _is_secret_segment(word: str) -> bool:
 
 
 def _plain_url(url: str) -> str | None:
-    """Return a URL without its secrets; None where nobody knows where they would be."""
+    """Return a URL without its secrets; None where their place is unknown."""
     try:
         parts = urlsplit(url)
     except ValueError:

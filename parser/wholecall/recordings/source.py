@@ -1,8 +1,7 @@
-"""A file's bytes, decompressed, which can be looked at before they are taken.
+"""A file's bytes, decompressed, with a buffer for looking ahead.
 
-Theory of operation. A source is an iterator of pieces with a buffer in front of it. Every error of the disk
-or of a compressed file becomes a `BadRecording` that names the file and the byte. What a pipe has sent is
-passed on at once.
+Theory of operation. A source is an iterator of pieces with a buffer in front of it. Every error of the disk or of a
+compressed file becomes a `BadRecording` that names the file and the byte. The bytes of a pipe are passed on at once.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from wholecall.recordings.inflate import DAMAGE, coding_of, inflated
 
 __all__ = ["PIECE", "Source", "opened"]
 
-PIECE = 64 * 1024  # bytes that are read at once
+PIECE = 64 * 1024  # bytes of one read
 _MAGIC_BYTES = 4
 _MAX_LINE = 256 * 1024 * 1024
 _BOM = b"\xef\xbb\xbf"
@@ -31,7 +30,7 @@ class Source:
 
     Args:
         place: where it is.
-        pieces: its bytes; what it raises is passed on.
+        pieces: its bytes; exceptions from it are passed on.
     """
 
     def __init__(self, place: Place, pieces: Iterable[bytes]) -> None:
@@ -44,7 +43,7 @@ class Source:
 
     @property
     def head(self) -> bytes:
-        """What is read already and was not taken yet."""
+        """The bytes that are read and not taken yet."""
         return self._held
 
     @property
@@ -53,14 +52,14 @@ class Source:
         return self.closed and self.position == 0 and self.path != STDIN
 
     def fill(self) -> bool:
-        """Read one more piece to the head; False if the file is over."""
+        """Read one more piece into the head; False at the end of the file."""
         for piece in self._pieces:
             self._held += piece
             return True
         return False
 
     def take(self) -> bytes:
-        """Return the next piece in the size that it comes, `b""` at the end.
+        """Return the next piece in its size, `b""` at the end.
 
         Raises:
             BadRecording: the file cannot be read any further.
@@ -75,7 +74,7 @@ class Source:
         return piece
 
     def put_back(self, piece: bytes, size: int) -> bytes:
-        """Return the first bytes of a piece that was taken, and have the others come next."""
+        """Return the first bytes of a taken piece, and put the others back."""
         self._held = piece[size:] + self._held
         self.position -= len(piece) - size
         return piece[:size]
@@ -127,10 +126,10 @@ def opened(place: Place) -> Generator[Source]:
     """Open a file and close it at the end; standard input stays open.
 
     Raises:
-        BadRecording: it cannot be opened, also later when it cannot be read.
+        BadRecording: it cannot be opened, or later it cannot be read.
     """
     raw = _pieces(place)
-    # Standard input is not ours to close, and can be taken by whoever holds its recording.
+    # We do not close standard input; the holder of its recording can take it later.
     with nullcontext() if place.path == STDIN else closing(raw):
         head = _beginning(raw)
         pieces: Iterator[bytes] = chain([head], raw)
@@ -184,7 +183,7 @@ def _file(place: Place) -> BinaryIO:
 
 
 def _read(file: BinaryIO, path: str) -> Iterator[bytes]:
-    read = getattr(file, "read1", file.read)  # what a live stream has sent is passed on at once
+    read = getattr(file, "read1", file.read)  # bytes of a live stream are passed on at once
     position = 0
     while True:
         try:

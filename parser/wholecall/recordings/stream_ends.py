@@ -1,10 +1,10 @@
 """Find the boundaries between the streams of a raw file.
 
-Theory of operation. A stream is over where it says so (`[DONE]`, `message_stop`, `response.completed`, Ollama's
-`"done": true`), and the next one begins with what begins such a stream; Gemini's have no end, but an id in each chunk.
-An event is looked at closely only if it holds a word that matters, or if a stream has ended: nearly all of a file is
-passed over at the speed of a search. Which words matter the first event of a stream says, by what no other kind of
-stream begins with; where it does not, all do.
+Theory of operation. A stream ends at an explicit end (`[DONE]`, `message_stop`, `response.completed`, Ollama's `"done":
+true`), and the next one begins with an opening event of its kind; Gemini's streams have no end, but an id in each
+chunk. An event is examined closely only if it holds a relevant word, or if a stream has ended: nearly all of a file is
+passed over at the speed of a search. The first event of a stream selects the relevant words, if it begins as no other
+kind of stream does; otherwise all words are relevant.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ _LINES = msgspec.json.Decoder(_Line)
 
 
 class Judge:
-    """Says of each event or line whether another stream begins with it.
+    """Decides for each event or line whether another stream begins with it.
 
     Args:
-        framing: of the file, one of `FRAMINGS`.
+        framing: the framing of the file, one of `FRAMINGS`.
 
     Attributes:
-        words: without any of these an event of the stream matters for nothing, unless one has ended.
+        words: an event without any of these is irrelevant, unless a stream has ended.
     """
 
     def __init__(self, framing: str) -> None:
@@ -68,14 +68,14 @@ class Judge:
 
     @property
     def is_passing(self) -> bool:
-        """Whether events without any of the words matter for nothing: a stream has begun, and has not ended."""
+        """Whether events without any of the words are irrelevant: a stream has begun, and has not ended."""
         return bool(self.words) and not self._ended
 
     def _passes(self, unit: bytes) -> bool:
         return self.is_passing and not any(word in unit for word in self.words)
 
     def begins(self, unit: bytes) -> bool:
-        """Take the beginning of an event or line; return whether it is that of another stream."""
+        """Take the beginning of an event or line; return whether it begins another stream."""
         if self._passes(unit):
             return False
         id = _id_of(unit)
@@ -95,19 +95,19 @@ class Judge:
 
 
 def _words_after(unit: bytes) -> tuple[bytes, ...]:
-    """Return the words that matter in a stream that begins with an event."""
+    """Return the relevant words of a stream that begins with an event."""
     signs = [sign for sign in _WORDS_BY_SIGN if sign in unit]
     return (_ANY_STREAM, *(word for sign in signs for word in _WORDS_BY_SIGN[sign])) if signs else _ALL_WORDS
 
 
 def _id_of(unit: bytes) -> bytes | None:
-    """Return the id of Gemini's response that an event is a piece of."""
+    """Return the id of Gemini's response to which an event belongs."""
     found = _CANDIDATES.search(unit)
     return found[1] if found else None
 
 
 def _ends(unit: bytes) -> bool:
-    """Whether a stream ends with an event or line."""
+    """Return whether a stream ends with an event or line."""
     if _DONE.search(unit) or _END.search(unit):
         return True
     if not any(word in unit for word in _LINE_WORDS):
@@ -119,7 +119,7 @@ def _ends(unit: bytes) -> bool:
 
 
 class Marks:
-    """Finds the words that matter in some bytes, one after the other; each byte is looked at once for each word.
+    """Finds the relevant words in some bytes, one after the other; each byte is searched once for each word.
 
     Args:
         words: the words.
@@ -132,7 +132,7 @@ class Marks:
         self._next = {word: at for word in words if (at := data.find(word, start)) >= 0}
 
     def first(self, start: int) -> int:
-        """Return where the first word from a place on is, the end of the bytes if there is none; places rise."""
+        """Return the place of the first word from a place on, the end of the bytes without one; places rise."""
         for word, at in list(self._next.items()):
             if at < start:
                 self._next[word] = self._data.find(word, start)
@@ -154,7 +154,7 @@ class Units:
         self._any_end = None if framing == "jsonl" else re.compile(rb"\r?\n\r?\n|\r\r")
 
     def last(self, data: bytes, start: int, stop: int) -> int:
-        """Return where the last unit begins that begins between two places, or the first place, if none is seen at once."""
+        """Return the start of the last unit between two places, or the first place, if none is seen at once."""
         for end in self._usual_ends:
             at = data.rfind(end, start, stop)
             if at >= 0:
@@ -162,7 +162,7 @@ class Units:
         return start
 
     def end(self, data: bytes, start: int) -> int | None:
-        """Return where the unit ends that begins at a place, None if that is not among these bytes."""
+        """Return the end of the unit that begins at a place, None if it is not among these bytes."""
         at = data.find(self._end, start)
         if self._any_end is None or data.find(b"\r", start, None if at < 0 else at) < 0:
             return None if at < 0 else at + len(self._end)

@@ -1,8 +1,9 @@
 """A raw file: one stream, or several that were written one after the other (`cat a.sse b.sse`).
 
-Theory of operation. Where another stream begins is found event by event, or line by line, as they come (`stream_ends`);
-what is passed on waits only for the end of its event. Whatever is not plainly the beginning of another stream belongs to the one before: a
-session of several turns stays one recording, and so does a stream that begins again before its end.
+Theory of operation. The beginning of another stream is found event by event, or line by line, as they come
+(`stream_ends`); bytes wait only for the end of their event. Anything that is not plainly the beginning of another
+stream belongs to the previous stream: a session of several turns stays one recording, and so does a stream that begins
+again before its end.
 """
 
 from __future__ import annotations
@@ -19,24 +20,24 @@ from wholecall.recordings.stream_ends import FRAMINGS, Judge, Marks, Units
 
 __all__ = ["read_streams"]
 
-_SHOWN = 256 * 1024  # bytes of an event that are waited for
+_SHOWN = 256 * 1024  # bytes of an event to wait for
 _LONGEST_END = 3  # bytes of the end of an event that a piece may have cut off
 
 
 class _Cutter:
-    """Gives pieces of a file the number of the stream that they belong to."""
+    """Numbers the pieces of a file by the stream that they belong to."""
 
     def __init__(self, framing: str) -> None:
         self._judge = Judge(framing)
         self._units = Units(framing)
         self._number = 1
         self._held = b""  # of the event that is open
-        self._is_known = False  # whether it is known what that event begins
+        self._is_known = False  # whether the start of that event is classified
 
     def feed(self, piece: bytes) -> Iterator[tuple[int, bytes]]:
-        """Take a piece and yield what can be passed on, without empty pieces."""
+        """Take a piece and yield the bytes that can be passed on, without empty pieces."""
         data = self._held + piece
-        sent = start = 0  # what was passed on; where an event begins
+        sent = start = 0  # the end of passed-on bytes; the start of an event
         words, marks = self._judge.words, Marks(self._judge.words, data, start)
         end: int | None = 0
         while end is not None:
@@ -54,7 +55,7 @@ class _Cutter:
         self._held = data[keep:]
 
     def _skipped(self, data: bytes, start: int, marks: Marks) -> int:
-        """Return where the next event begins that can matter."""
+        """Return the start of the next event that may be relevant."""
         if not self._judge.is_passing:
             return start
         there = self._units.last(data, start, marks.first(start))
@@ -62,12 +63,12 @@ class _Cutter:
         return there
 
     def close(self) -> Iterator[tuple[int, bytes]]:
-        """Yield what is left."""
+        """Yield the remaining bytes."""
         self._number += not self._is_known and self._judge.begins(self._held[:_SHOWN])
         yield from self._some(self._held)
 
     def _begins(self, data: bytes, start: int, end: int | None) -> bool:
-        """Return whether another stream begins with an event, as soon as enough of it is there."""
+        """Return whether another stream begins with an event, as soon as enough of it has come."""
         if self._is_known or (end is None and len(data) - start < _SHOWN):
             return False
         self._is_known = True
@@ -84,20 +85,20 @@ def _numbered(pieces: Iterable[bytes], framing: str) -> Iterator[tuple[int, byte
     try:
         for piece in pieces:
             yield from cutter.feed(piece)
-    except BadRecording:  # what can be read comes first
+    except BadRecording:  # available bytes come first
         yield from cutter.close()
         raise
     yield from cutter.close()
 
 
 class _Streams:
-    """The pieces of a file, of which the first of the next stream is put back."""
+    """The pieces of a file; the first piece of the next stream is put back."""
 
     def __init__(self, source: Source, framing: str) -> None:
         self.source = source
         self._pieces = _numbered(source.pieces(), framing)
         self._next: tuple[int, bytes] | None = None
-        self.number = 1  # of the stream whose pieces come
+        self.number = 1  # the stream of the current pieces
 
     def take(self) -> bytes:
         """Return the next piece of the stream, `b""` at its end."""
@@ -109,13 +110,13 @@ class _Streams:
         return piece
 
     def go_on(self) -> bool:
-        """Leave what is left of the stream; return whether there is another one.
+        """Skip the rest of the stream; return whether there is another one.
 
-        Standard input that nobody has begun to take is left to whoever takes it later.
+        Untaken standard input is left to a later reader.
         """
         if self.source.path == STDIN and self.source.position == 0:
             return False
-        with suppress(BadRecording):  # whoever takes the recording meets it
+        with suppress(BadRecording):  # the taker of the recording meets it
             while self.take():
                 pass
         self.number += 1

@@ -1,9 +1,9 @@
 """Transcripts in files: a JSON list of messages, a request body that holds one, or a session file line by line.
 
-Theory of operation. A session file may be larger than memory: only the places of its lines are kept, and a line is
-read when its message is asked for. One JSON value is read whole. A compressed file is unpacked into a temporary one, and
-so is what is on no disk. What was not changed is written as it was read: a whole file, or the lines of a session file
-whose messages are as they were. Only changed messages are encoded again.
+Theory of operation. A session file may be larger than memory: only the places of its lines are kept, and a line is read
+when its message is requested. One JSON value is read whole. A compressed file is unpacked into a temporary file, and so
+is a file that is not on a disk. Unchanged content is written as it was read: a whole file, or the lines of a session
+file whose messages are unchanged. Only changed messages are encoded again.
 """
 
 from __future__ import annotations
@@ -30,20 +30,18 @@ _LISTS = ("messages", "input", "contents", "items")  # where request bodies keep
 _NO_LIST = "it holds no list of messages, each an object"
 _MAGIC_BYTES = 4
 
-Page = Union[
-    int, dict[str, Any]
-]  # a message of the output: the number of one that is as it was, or another one
+Page = Union[int, dict[str, Any]]  # a message of the output: the number of an unchanged message, or a new one
 
 
 class NoTranscript(BadRecording):
-    """A file is JSON, and holds no messages."""
+    """A file is JSON, but holds no messages."""
 
 
 class _Lines(Sequence[Any]):
-    """The messages of a session file, each decoded when it is asked for.
+    """The messages of a session file, each decoded on request.
 
     Raises:
-        BadRecording: for a message: its line is no JSON object.
+        BadRecording: for a message: its line is not a JSON object.
     """
 
     def __init__(self, path: str, file: IO[bytes]) -> None:
@@ -73,7 +71,7 @@ class _Lines(Sequence[Any]):
         return self._last[1]
 
     def line(self, index: int) -> bytes:
-        """Return a line as it is, with its end."""
+        """Return a line unchanged, with its end."""
         self._file.seek(self._starts[index])
         return self._file.readline()
 
@@ -83,7 +81,7 @@ class _Lines(Sequence[Any]):
             message = _decode(self.line(index))
             if not isinstance(message, dict):
                 raise NoTranscript(f"{self._path}: {_NO_LIST}")
-        if message is None:  # not inside of a handler: the decoder's error holds the line
+        if message is None:  # outside the handler: the decoder's error holds the line
             raise BadRecording(_no_json(self._path, index + 1))
         return message
 
@@ -93,13 +91,13 @@ class Transcript:
 
     Attributes:
         messages: the messages, items or session entries, decoded.
-        body: what is round them, None if there is only the list.
+        body: the object around them, None if there is only the list.
 
     Args:
-        file: what was read.
-        messages: what is in it.
-        body: what is round the messages, a request or a trajectory, None if there is only the list.
-        key: where in the body the messages stand.
+        file: the opened file.
+        messages: its messages.
+        body: the object around the messages, a request or a trajectory, None if there is only the list.
+        key: the member of the body that holds the messages.
     """
 
     def __init__(
@@ -111,7 +109,7 @@ class Transcript:
         self._key = key
 
     def same(self) -> Iterator[bytes]:
-        """Yield the file as it is."""
+        """Yield the file unchanged."""
         self._file.seek(0)
         yield from self._file
 
@@ -128,7 +126,7 @@ class Transcript:
 
 
 def _joined(lines: _Lines, pages: Iterable[Page]) -> Iterator[bytes]:
-    """Yield lines, each with an end, but for a last one that had none."""
+    """Yield lines, each with an end, except a last one that had none."""
     end = b""
     for page in pages:
         line = lines.line(page) if isinstance(page, int) else _encoded(page) + b"\n"
@@ -139,11 +137,11 @@ def _joined(lines: _Lines, pages: Iterable[Page]) -> Iterator[bytes]:
 def _encoded(value: Any, indent: int | None = None) -> bytes:
     separators = (",", ":") if indent is None else (",", ": ")
     text = json.dumps(value, ensure_ascii=False, separators=separators, indent=indent, allow_nan=False)
-    return text.encode("utf-8", "backslashreplace")  # half a surrogate pair as its escape
+    return text.encode("utf-8", "backslashreplace")  # half a surrogate pair as an escape
 
 
 def _refuse(name: str) -> Any:
-    raise ValueError(name)  # NaN and Infinity, which no provider takes
+    raise ValueError(name)  # NaN and Infinity, which no provider accepts
 
 
 def _decode(text: bytes) -> Any:
@@ -155,7 +153,7 @@ def _no_json(path: str, line: int) -> str:
 
 
 def messages_in(value: Any) -> list[dict[str, Any]] | None:
-    """Return the messages that a JSON value holds: a list of them, a request, a trajectory; None if it holds none."""
+    """Return the messages in a JSON value: a list of them, a request, a trajectory; None if there are none."""
     if isinstance(value, dict):
         steps = steps_of(value)
         lists = (value[key] for key in _LISTS if isinstance(value.get(key), list))
@@ -169,11 +167,11 @@ def opened_transcript(place: Place, *, records: bool = False) -> Generator[Trans
 
     Args:
         place: where it is.
-        records: whether a trajectory counts, which can only be read.
+        records: whether a trajectory counts, which is read-only.
 
     Raises:
-        BadRecording: it cannot be read, or holds no list of messages; of a session file also when its messages
-            are taken. The message says where it goes wrong.
+        BadRecording: it cannot be read, or holds no list of messages; for a session file also when its messages are
+            taken. The message says where the error is.
     """
     path = place.path
     if place.trouble is not None:
@@ -183,7 +181,7 @@ def opened_transcript(place: Place, *, records: bool = False) -> Generator[Trans
 
 
 def _file(place: Place) -> IO[bytes]:
-    """Open a file that can be read more than once: what is no plain file of a disk is copied into one."""
+    """Open a file that can be read more than once: anything but a plain file on a disk is copied into one."""
     path = place.path
     try:
         if path != STDIN and place.opens is None:
@@ -203,7 +201,7 @@ def _file(place: Place) -> IO[bytes]:
 
 
 def _has_lines(file: IO[bytes]) -> bool:
-    """Whether the first line is a value, and not the only one."""
+    """Return whether the first line is a value, and not the only one."""
     file.seek(0)
     lines = (line for line in file if line.strip())
     try:

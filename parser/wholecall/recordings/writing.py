@@ -1,8 +1,8 @@
 """Recordings written for others: the bare bytes, an HTTP archive, a VCR cassette, a session of messages.
 
-Theory of operation. Each writer yields the file in pieces and takes one recording at a time, so memory holds
-one. A session holds what came out of the streams, not the bytes: it follows the Session Trace Simple format of
-the Hugging Face Hub, a header line and then a line for each message.
+Theory of operation. Each writer yields the file in pieces and takes one recording at a time, so memory holds one. A
+session holds the assembled messages, not the bytes: it follows the Session Trace Simple format of the Hugging Face Hub,
+a header line and then a line for each message.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _entry(recording: Recording) -> dict[str, Any]:
     kind = recording.content_type or "text/plain"
     content: dict[str, Any] = {"size": len(body), "mimeType": kind}
     try:
-        # Without a charset readers guess one, and text that is not ASCII comes out as another.
+        # Without a charset readers guess one, and text that is not ASCII is garbled.
         content["text"] = body.decode("utf-8" if "charset" in kind else "ascii")
     except UnicodeDecodeError:
         content |= {"text": base64.b64encode(body).decode(), "encoding": "base64"}
@@ -90,7 +90,7 @@ _EMPTY: dict[str, Any] = {
 def to_cassette(recordings: Iterable[Recording]) -> Iterator[bytes]:
     """Yield a VCR cassette with an interaction for each recording; boundaries and times of chunks are lost.
 
-    It is YAML whose entries are JSON, a line each: any YAML reader takes it, and nothing is needed to write it.
+    It is YAML whose entries are JSON, a line each: any YAML reader accepts it, and writing it needs no library.
     """
     begun = False
     for recording in recordings:
@@ -122,13 +122,13 @@ def _interaction(recording: Recording) -> str:
 
 
 def _scalar(value: Any) -> str:
-    """Return JSON that is YAML too: what YAML refuses in a text, or takes for a line end, is escaped."""
+    """Return JSON that is YAML too: characters that YAML refuses, or takes for a line end, are escaped."""
     text = json.dumps(value, ensure_ascii=False)
     return _NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def to_session(recordings: Iterable[Recording]) -> Iterator[bytes]:
-    """Yield a session: a message of the assistant for each turn, with the calls that are whole."""
+    """Yield a session: a message of the assistant for each turn, with its whole calls."""
     begun = False
     for recording in recordings:
         if not begun:
@@ -153,7 +153,7 @@ def _message(turn: Turn) -> dict[str, Any]:
 
 
 def _arguments(call: ToolCall) -> str:
-    """Return arguments as JSON: the text as it came if it is, else what it was read as."""
+    """Return arguments as JSON: the original text if it is JSON, else the parsed value."""
     return call.raw_arguments if call.status == "exact" else value_to_bytes(call.arguments).decode()
 
 

@@ -1,4 +1,4 @@
-"""Redaction: replaces the letters of secrets in recordings, and leaves everything else as it was."""
+"""Redaction: replace the letters of secrets in recordings, and leave everything else as it was."""
 
 from wholecall.redacting.redact import Redaction, redact
 

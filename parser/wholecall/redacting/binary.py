@@ -1,8 +1,8 @@
-"""Finds the strings of a binary event stream, and corrects its checksums.
+"""Find the strings of a binary event stream, and correct its checksums.
 
-Theory of operation. Messages are found by their lengths; a payload is a region, and so is the message of an
-error in the headers. After the payloads were changed, the checksum of each message is computed again, but only where
-it was right before. After a wrong length nothing can be found any more: the rest must not be published.
+Theory of operation. Messages are found by their lengths; a payload is a region, and so is the message of an error in
+the headers. After the payloads were changed, the checksum of each message is recomputed, but only where it was right
+before. After a wrong length no message can be found: the rest must not be published.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from wholecall.redacting.leaves import Frame, Leaf, Region, scan_value
 __all__ = ["Messages"]
 
 _EVENT, _MESSAGE = b":event-type", b":error-message"
-_STRING = 7  # the type of header values that are text
+_STRING = 7  # the type of text values in headers
 
 
 class Messages:
@@ -26,7 +26,7 @@ class Messages:
         data: the stream; changed in place by `close`.
 
     Raises:
-        ValueError: after some place no messages can be found.
+        ValueError: no messages can be found after some position.
     """
 
     def __init__(self, data: bytearray) -> None:
@@ -72,7 +72,7 @@ class Messages:
         yield from scan_value(self._region(body, end), frame)
 
     def _headers(self, at: int, end: int) -> Iterator[tuple[bytes, int, int]]:
-        """Yield the names of headers and where their values stand, while those are text."""
+        """Yield the names of headers and the positions of their values, as long as those are text."""
         data = self._data
         while at < end:
             name = bytes(data[at + 1 : at + 1 + data[at]])
@@ -89,7 +89,7 @@ class Messages:
         return region
 
     def close(self) -> None:
-        """Write the regions back, and the checksums that were right."""
+        """Write the regions back, and new checksums where the old ones were right."""
         for start, end, region in self._regions:
             self._data[start : max(end, start)] = region.data
         for start, end in self._sound:

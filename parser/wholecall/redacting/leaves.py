@@ -1,12 +1,12 @@
-"""Finds the strings of a recorded stream: the place of each in the bytes, and its key.
+"""Find the strings of a recorded stream: the place of each in the bytes, and its key.
 
 Theory of operation
 -------------------
-Nothing is decoded as a whole: a tolerant scan cuts the bytes into JSON tokens, so strings are found even where
-the JSON is damaged or cut, and replacing a string leaves every other byte where it was. In lines
-of server-sent events the field before the value is skipped. The scan starts again at a new event, and at a line that
-begins an object or array, so damage ends there. A message of a binary event stream is a region of its own; base64
-that holds JSON is a region inside another one.
+Nothing is decoded as a whole: a tolerant scan cuts the bytes into JSON tokens. Strings are found even where the JSON is
+damaged or cut, and replacing a string leaves every other byte in its place. In lines of server-sent events the field
+before the value is skipped. The scan restarts at a new event, and at a line that begins an object or array; damage ends
+there. A message of a binary event stream is a separate region; base64 that holds JSON is a region inside another
+region.
 
 A value is `deep` inside an object that holds arguments, because the keys there are the model's own.
 """
@@ -29,18 +29,18 @@ _LINE = re.compile(rb"([^\r\n]*)(\r\n|\r|\n|\Z)")
 _FIELD = re.compile(rb"(?:\xef\xbb\xbf)?(data|event|id|retry|)(: ?)")
 _CODE = re.compile(rb"[0-9a-k]:(?=[\[{\"0-9tfn])")
 _DELAY = re.compile(r"\s*[0-9]{1,9}\s*")
-_LISTED = "parameters"  # an object of arguments, or a list that tells each by its name
+_LISTED = "parameters"  # an object of arguments, or a list that gives each by its name
 _OPENERS = (bytearray(b"{"), bytearray(b"["))
 _BARE = re.compile(rb"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?|true|false|null|None|NaN|-?Infinity|DONE|undefined")
 
 
 @dataclass(eq=False)
 class Region:
-    """Bytes that strings stand in.
+    """Bytes that contain strings.
 
     Attributes:
         data: the bytes; changed in place, never in size.
-        offset: where it begins in the stream; of what base64 holds, where that begins.
+        offset: where the region begins in the stream; for the content of base64, where the base64 begins.
         around: the region whose base64 holds these bytes, and where in it, or None.
     """
 
@@ -49,7 +49,7 @@ class Region:
     around: tuple[Region, int, int] | None = None
 
     def close(self) -> None:
-        """Write what base64 holds back into it."""
+        """Write the content of base64 back into it."""
         if self.around is not None:
             region, start, end = self.around
             region.data[start:end] = base64.b64encode(self.data)
@@ -57,7 +57,7 @@ class Region:
 
 @dataclass(eq=False)
 class Frame:
-    """What the strings of one frame share: its event's name, the one on the wire or its `type`."""
+    """The shared data of one frame's strings: the name of its event, from the wire or its `type`."""
 
     event: str = ""
 
@@ -74,8 +74,8 @@ class Leaf:
         is_key: whether it is the name of a member.
         deep: whether it is part of an argument object.
         counts: whether it is part of an object with usage counts.
-        around: the name of the member whose value the object around it is.
-        bare: whether it has no quotes; `key` is then the field of a line, if it is one.
+        around: the name of the member whose value is the object around the string.
+        bare: whether it has no quotes; `key` is then the field of a line, if it is in one.
     """
 
     region: Region
@@ -100,7 +100,7 @@ class Leaf:
 
     @property
     def place(self) -> int:
-        """Its place in the stream."""
+        """The string's position in the stream."""
         return self.region.offset + (0 if self.region.around else self.start)
 
 
@@ -123,14 +123,14 @@ class Scan:
         self._key = ""
 
     def feed(self, start: int, end: int) -> Iterator[Leaf]:
-        """Yield the strings between two places."""
+        """Yield the strings between two positions."""
         for match in _TOKEN.finditer(self.region.data, start, end):
             char = match.group()[:1]
             if char == b'"':
                 yield from self._string(match)
             elif char in b"{[":
                 if char == b"[" and self._key == _LISTED:
-                    self._key = ""  # its elements are of the protocol: a name, a type, a value
+                    self._key = ""  # its elements belong to the protocol: a name, a type, a value
                 deep = self._deep or self._key in ARGUMENTS
                 counts = self._counts or is_count(self._key)
                 self._stack.append(_Open(self._key, deep, counts and not deep))
@@ -142,7 +142,7 @@ class Scan:
                 self._key = self._stack[-1].key
 
     def _is_said(self, word: bytes) -> bool:
-        """Whether bare words, or a number, are more than JSON's own."""
+        """Return whether a bare word is more than a JSON literal or count."""
         is_plain = _BARE.fullmatch(word) is not None
         return not is_plain or (not self._counts and is_long_number(word.decode("ascii")))
 
@@ -174,7 +174,7 @@ class Scan:
 
 
 def _held(leaf: Leaf) -> Region | None:
-    """Return what base64 holds if that is text, JSON or not, and would be written so."""
+    """Return the content of base64 if it is text, JSON or not, and encodes back to the same base64."""
     coded = bytes(leaf.region.data[leaf.start : leaf.end])
     try:
         data = base64.b64decode(coded, validate=True)
@@ -187,7 +187,7 @@ def _held(leaf: Leaf) -> Region | None:
 
 
 def scan_value(region: Region, frame: Frame) -> Iterator[Leaf]:
-    """Yield the strings of JSON that fills a region."""
+    """Yield the strings of a region that is one JSON text."""
     yield from Scan(region, frame).feed(0, len(region.data))
 
 
@@ -217,5 +217,5 @@ def _field(scan: Scan, named: re.Match[bytes], end: int) -> Iterator[Leaf]:
     leaf = Leaf(scan.region, named.end(), end, name, scan.frame, bare=True)
     if name == "event":
         scan.frame.event = leaf.text
-    if name != "retry" or not _DELAY.fullmatch(leaf.text):  # a number is a delay, all else may be a key
+    if name != "retry" or not _DELAY.fullmatch(leaf.text):  # a number is a delay, anything else may be a key
         yield leaf

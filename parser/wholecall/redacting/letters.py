@@ -1,21 +1,21 @@
-"""The substitution: each letter and digit becomes another one, which one depends on the key and on all that stands before.
+"""The substitution: each letter and digit becomes another one, which depends on the key and on all text before it.
 
 Theory of operation
 -------------------
-How far a letter moves within its alphabet is a keyed hash of the text before it. So equal texts become equal ones,
-different ones different, and a prefix stays a prefix, which is all that a parser compares: ids, repeated texts, snapshots
-that grow. But one letter says nothing of the same letter elsewhere: behind the first place at which two texts differ,
-their substitutes have nothing to do with one another, and no counting of letters finds anything.
+The distance that a letter moves within its alphabet is a keyed hash of the text before it. Equal texts therefore stay
+equal, different texts stay different, and a prefix stays a prefix. A parser compares nothing else: ids, repeated texts,
+snapshots that grow. But one letter reveals nothing about the same letter elsewhere: after the first place at which two
+texts differ, their substitutes are unrelated, and counting letters reveals nothing.
 
 Letters stay letters, digits digits, and every character keeps its size in UTF-8 and in UTF-16: letters that are not
-ASCII move within the letters of their size, the others keep their high half. What is neither letter nor digit stays.
+ASCII move within the letters of their size, the others keep their high half. All other characters stay.
 
-Each kind of field has a key of its own (`Alphabets`), so that what is known of a text, an id for instance, says nothing
-of arguments.
+Each kind of field has its own key (`Alphabets`), so that knowledge of one text, such as an id, reveals nothing about
+arguments.
 
 Argument text is JSON, or is meant to be: numbers, literals and special tokens outside its strings stay, and so do
-escapes inside them. Each string in it is a text of its own, for a parser compares members and values. So the text of a
-call has to come whole, and so has what a model says in pieces.
+escapes inside them. Each string in it is a separate text, because a parser compares members and values. Therefore the
+text of a call has to be passed as a whole, and so has a model's text that came in pieces.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from wholecall.redacting.spelling import respelled, units
 
 __all__ = ["Alphabets", "Field", "Letters"]
 
-# What kind of field a text stands in: equal letters of two kinds say nothing of one another.
+# The kind of a text's field: equal letters of two kinds reveal nothing about each other.
 Field = Literal["argument", "id", "name", "text", "comment", "meta"]
 
 _LITERALS = ("true", "false", "null", "True", "False", "None", "NaN", "Infinity", "undefined")
-# Names of ids mean something to readers, and some to us.
+# Prefixes of ids mean something to readers, and some to this package.
 _PREFIX = re.compile(
     r"(?:call|toolu|fc|ctc|srvtoolu|server_tool|mcptoolu|chatcmpl|cmpl|gen|resp|msg|message|rs|item|ws|ci|mcp"
     r"|mcpr|mcpl|event|run|lc_run|step|thread|asst|tooluse|chatcmpl-tool|functions)(?:--|[-_.])(?=[\w:.|-]+$)"
 )
-_ABSENT = frozenset({"null", "None"})  # what replaces an id that is absent
+_ABSENT = frozenset({"null", "None"})  # placeholders for an absent id
 
 _PART = re.compile(
     rf"""
@@ -55,7 +55,7 @@ _PART = re.compile(
     """,
     re.VERBOSE,
 )
-# A string in parts: escapes that JSON has not, and the rest.
+# A string in parts: escapes that JSON does not have, and the rest.
 _ESCAPE = re.compile(
     r"(?P<hex>\\(?:x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}))|(?:(?!\\[xU])\\[\s\S]|\\(?![xU])|[^\\])+|\\"
 )
@@ -69,18 +69,18 @@ class Letters:
     """One substitution.
 
     Args:
-        seed: equal seeds give equal substitutions; who does not know it finds nothing.
+        seed: equal seeds give equal substitutions; without it the text cannot be decoded.
     """
 
     def __init__(self, seed: str) -> None:
         self._key = _hash(b"", seed.encode("utf-8", "surrogatepass"))
 
     def other(self, text: str) -> str:
-        """Return the substitute of a text, character by character; that of a beginning is the beginning of it."""
+        """Return the substitute of a text, character by character; the substitute of a prefix is its prefix."""
         state, out = self._key, []
         for code in map(ord, text):
             high, low = divmod(code - _ASTRAL, _HALF + 1)
-            if high >= 0:  # the same as its two halves, which may come in two fragments
+            if high >= 0:  # handled as its two halves, which may come in two fragments
                 state = _hash(state, _unit(_HIGH + high))
                 other = _ASTRAL + (high << 10 | _moved(_LOW + low, state) & _HALF)
                 state = _hash(state, _unit(_LOW + low))
@@ -91,7 +91,7 @@ class Letters:
         return "".join(out)
 
     def plain(self, text: str) -> str:
-        """Return the substitute of a text that is not JSON; ids keep the prefix that shows what they are."""
+        """Return the substitute of a text that is not JSON; ids keep the prefix that shows their kind."""
         if text in _ABSENT:
             return text
         prefix = _PREFIX.match(text)
@@ -99,7 +99,7 @@ class Letters:
         return text[:kept] + self.other(text[kept:])
 
     def number(self, text: str) -> str:
-        """Return a number with other digits, as many; the sign stays, and the first digit is no zero."""
+        """Return a number with as many other digits; the sign stays, and the first digit is not zero."""
         sign = "-" if text.startswith("-") else ""
         first, rest = text[len(sign)], text[len(sign) + 1 :]
         moved = 1 + (int(first) - 1 + _steps(self._key, 9)) % 9
@@ -127,7 +127,7 @@ class Letters:
         return self.other(text)
 
     def _string(self, text: str) -> str:
-        """Return the substitute of a string with its quotes, of which the last may be missing; escapes stay what they are."""
+        """Return the substitute of a string with its quotes (the last may be missing); escapes stay unchanged."""
         end = len(text) - 1 if len(text) > 1 and text.endswith(text[0]) else len(text)
         spelled: list[tuple[str, str]] = []
         for match in _ESCAPE.finditer(text, 1, end):
@@ -171,7 +171,7 @@ def _unit(code: int) -> bytes:
 
 
 def _moved(code: int, state: bytes) -> int:
-    """Return the substitute of half a surrogate pair, or of any other character of the BMP; no letter stays itself."""
+    """Return the substitute of half a surrogate pair or another character of the BMP; no letter stays the same."""
     if _LOW <= code <= _LOW + _HALF:
         return code & ~_HALF | (code + _steps(state, _HALF + 1)) & _HALF
     char = chr(code)
@@ -189,7 +189,7 @@ def _moved(code: int, state: bytes) -> int:
 
 
 def _steps(state: bytes, n: int) -> int:
-    """Return how far a character moves among `n`: by one at least, and never once around."""
+    """Return the distance that a character moves among `n`: at least one, and never a full round."""
     return 1 + int.from_bytes(state[:8], "big") % (n - 1)
 
 
@@ -199,7 +199,7 @@ def _class(code: int) -> tuple[bool, bool]:
 
 @cache
 def _classes() -> dict[tuple[bool, bool], list[int]]:
-    """Return the letters and digits of each class in order, those of ASCII and of surrogate pairs aside."""
+    """Return the letters and digits of each class in order, except those of ASCII and of surrogate pairs."""
     classes: dict[tuple[bool, bool], list[int]] = {}
     for code in range(0x80, 0xFFFF):
         if chr(code).isalnum():

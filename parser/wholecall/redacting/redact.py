@@ -2,10 +2,10 @@
 
 Theory of operation
 -------------------
-The strings of the stream are found in its bytes (`leaves`, `binary`), and each is kept, or replaced by its
-substitute (`rules`, `letters`) of the same size; the text of a call is replaced as one text (`texts`). Then the result
-is parsed as the original was: the events must be the same except for the letters, or the recording is refused. So no
-published recording behaves differently, and what this module does not understand does no harm.
+The strings of the stream are found in its bytes (`leaves`, `binary`), and each is kept, or replaced by its substitute
+(`rules`, `letters`) of the same size; the text of a call is replaced as one text (`texts`). Then the result is parsed
+as the original was: the events must be the same except for the letters, or the recording is refused. Therefore no
+published recording behaves differently, and content that this module does not understand does no harm.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ __all__ = ["Redaction", "redact"]
 _HEAD = 4096
 _TIME = re.compile(r"[\d\-+:.TZ ]+")
 _NAME = re.compile(r"[A-Za-z_$][\w.$-]{0,40}")
-_MOST_MEMBERS = 64  # that are tried, to name the one that a refusal is about
+_MOST_MEMBERS = 64  # members that are tried, to name the one that a refusal is about
 _DIGITS_OF_PATH = re.compile(r"(\[\d+\])")
 
 
 class Redaction(msgspec.Struct, frozen=True):
-    """What is replaced, and by what.
+    """The choice of replaced strings, and the key of their substitutes.
 
     Attributes:
-        seed: the key of the substitution; equal ones give equal letters, and whoever knows it can read the result.
+        seed: the key of the substitution; equal seeds give equal letters, and anyone who knows it can read the result.
         names: whether names of tools are replaced, too.
-        keep_text: whether what the model says and thinks is kept.
+        keep_text: whether the model's text and reasoning are kept.
     """
 
     seed: str
@@ -71,11 +71,11 @@ def redact(recording: Recording, redaction: Redaction) -> Recording:
     """Return a recording with other letters, in the same chunks at the same times.
 
     Args:
-        recording: whose chunks are taken.
-        redaction: what is replaced.
+        recording: the original; its chunks are taken.
+        redaction: the choice of replaced strings.
 
     Raises:
-        BadRecording: it is damaged, or would not be the same stream any more; the message names it.
+        BadRecording: the recording is damaged, or would no longer be the same stream; the message names it.
     """
     chunks = list(recording.chunks)
     data = b"".join(chunk for _, chunk in chunks)
@@ -101,7 +101,7 @@ def _other(data: bytes, dialect: str, alphabets: Alphabets, redaction: Redaction
     """Return other bytes that behave the same.
 
     Raises:
-        ValueError: they would not; the message names the member of the wire that makes the difference, if it is one.
+        ValueError: they would not; the message names the wire's member that makes the difference, if one member does.
     """
     before = list(timeline([(None, data)], dialect))
     shapes = _shapes(before)
@@ -171,17 +171,17 @@ class _Stream:
         self._alphabets = alphabets
         self._redaction = redaction
         self._spared = spared
-        self._members: dict[str, None] = {}  # the names of those whose strings were replaced
+        self._members: dict[str, None] = {}  # the names of members whose strings were replaced
 
     def members(self) -> list[str]:
-        """Return the names of the wire's members that were replaced, or whose values were; none of arguments."""
+        """Return the wire's members whose names or values were replaced, except those of arguments."""
         return [name for name in self._members if _NAME.fullmatch(name)][:_MOST_MEMBERS]
 
     def substituted(self) -> bytes:
         """Return the bytes with other letters.
 
         Raises:
-            ValueError: its strings cannot be found.
+            ValueError: the strings cannot be found.
         """
         framing = sniff(bytes(self._data[:_HEAD])) or "sse"
         messages = Messages(self._data) if framing == "eventstream" else None
@@ -243,12 +243,12 @@ class _Stream:
 
 
 def _member(leaf: Leaf) -> str:
-    """Return the name of the member that a string is the name or the value of."""
+    """Return the name of the member whose name or value a string is."""
     return leaf.text if leaf.is_key else leaf.key
 
 
 def _field(leaf: Leaf) -> Field:
-    """Return what kind of field a string stands in; a member's name that is no word is an id, or one of arguments."""
+    """Return the kind of a string's field; a member's name counts as an id, or as an argument inside arguments."""
     if leaf.deep or leaf.key == "jsonPath" or leaf.around in CODE or _is_arguments(leaf):
         return "argument"
     if leaf.is_key or is_id(leaf.key):
@@ -265,6 +265,6 @@ def _is_arguments(leaf: Leaf) -> bool:
 
 
 def _put(leaf: Leaf, other: str) -> None:
-    """Write a substitute in the place of a string."""
+    """Replace a string by its substitute."""
     raw = other if leaf.spelled is None else respelled(leaf.spelled, other)
     leaf.region.data[leaf.start : leaf.end] = raw.encode("utf-8", "surrogateescape")

@@ -1,9 +1,9 @@
-"""Decides which strings are kept, by their keys.
+"""Decide which strings are kept, by their keys.
 
-Theory of operation. Dialects match on words: types, roles, reasons, states. These have keys of their own, look like
-words, and are kept, unless they look like a secret: servers and gateways write keys into names of events and types of
-errors, too. A string under any other key is replaced, whether the key is known or not, so nothing that a provider adds
-later is published.
+Theory of operation. Dialects match on words: types, roles, reasons, states. These have their own keys, look like words,
+and are kept, unless they look like a secret: servers and gateways write keys into names of events and types of errors,
+too. A string under any other key, known or unknown, is replaced; therefore nothing that a provider adds later is
+published.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ ARGUMENTS = frozenset(
         "argument_delta",
     ]
 )
-CODE = frozenset({"code_interpreter"})  # what is under these is code, which the dialect puts into JSON
+CODE = frozenset({"code_interpreter"})  # values under these keys are code, which the dialect puts into JSON
 BASE64 = frozenset({"bytes"})
-# An integer that may be a key, an account or a card, not a count; not so long that its size in bits decides what it is.
+# An integer that may be a key, an account or a card, not a count; short enough that its size in bits does not matter.
 LONG_NUMBER = r"-?[1-9][0-9]{11,17}"
 _LONG_NUMBER = re.compile(LONG_NUMBER)
 _NAMES = frozenset(
@@ -101,7 +101,7 @@ _WORDS = frozenset(
     ]
 )
 _IDS = frozenset({"id", "ids"})  # the last part of a key
-_FIRST = frozenset({"model"})  # the first part of one
+_FIRST = frozenset({"model"})  # the first part of a key
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _COUNTS = re.compile(r"(?i).*(?:usage|metrics|billed_units|tokens?_?details).*")
 _TEXTS = frozenset(
@@ -127,7 +127,7 @@ _TEXTS = frozenset(
     ]
 )
 _CALLS = re.compile(r"(?i)arg(?:s|ument)|input|tool")
-# What LangChain's serialised objects are called, in a list under `id`.
+# Names of LangChain's serialised objects, in a list under `id`.
 _CLASSES = frozenset(
     [
         *("langchain", "langchain_core", "schema", "messages", "ai", "AIMessage", "AIMessageChunk"),
@@ -136,9 +136,9 @@ _CLASSES = frozenset(
 )
 _MODES = frozenset(
     {"messages", "updates", "values", "custom", "debug"}
-)  # of LangGraph, before their contents
+)  # LangGraph's modes, before their contents
 _NAMED_TYPE = "tool-"  # followed by the name of a tool, in whole messages of the Vercel AI SDK
-# Types, models and the like have numbers; a code, a state or a reason with some may be a secret.
+# Types, models and the like contain numbers; a code, a state or a reason with numbers may be a secret.
 _NUMBERED = frozenset(
     {"type", "types", "object", "event", "model", "index", "jsonrpc", "method", "version", "modality"}
 )
@@ -150,12 +150,12 @@ _KEY = re.compile(r"(?!(?:call|toolu|tooluse|fc|msg|run)[_-]\w*\d)[$@\w.:/-]{1,4
 
 
 def is_long_number(text: str) -> bool:
-    """Whether a number is one that is replaced."""
+    """Return whether a number is so long that it is replaced."""
     return _LONG_NUMBER.fullmatch(text) is not None
 
 
 def is_word(key: str, text: str) -> bool:
-    """Whether a value is a word of the protocol."""
+    """Return whether a value is a word of the protocol."""
     if key == "id":
         return text in _CLASSES
     if not key:  # an element of an array that is not a member
@@ -170,7 +170,7 @@ def is_word(key: str, text: str) -> bool:
 
 @cache
 def _pattern(key: str) -> re.Pattern[str] | None:
-    """Return what words under a key look like, None where texts are not words."""
+    """Return the pattern of words under a key, None where texts are not words."""
     parts = _parts_of(key)
     if _is_of_model(key) or parts[-1] in _NUMBERED:
         return _NUMBERED_WORD
@@ -183,54 +183,54 @@ def _parts_of(key: str) -> list[str]:
 
 @cache
 def _is_of_model(key: str) -> bool:
-    """Whether a key is about the model, whose name may be any."""
+    """Return whether a key is about the model, which may have any name."""
     parts = _parts_of(key)
     return parts[0] in _FIRST or parts[-1] in _FIRST
 
 
 @cache
 def is_count(key: str) -> bool:
-    """Whether an object under a key counts what was used; words in it are of the protocol."""
+    """Return whether an object under a key holds usage counts; words in it are of the protocol."""
     return _COUNTS.fullmatch(key) is not None
 
 
 def is_counted(text: str) -> bool:
-    """Whether a text in such an object is a word or a number."""
+    """Return whether a text in such an object is a word or a number."""
     return bool(_WORD.fullmatch(text) or _NUMBER.fullmatch(text))
 
 
 @cache
 def is_id(key: str) -> bool:
-    """Whether values under a key are ids."""
+    """Return whether values under a key are ids."""
     return _parts_of(key)[-1] in _IDS
 
 
 def is_named(key: str) -> bool:
-    """Whether values under a key are names."""
+    """Return whether values under a key are names."""
     return key in _NAMES
 
 
 def is_name(key: str, text: str) -> bool:
-    """Whether a value is the name of a tool, or of what else a provider names."""
+    """Return whether a value is the name of a tool, or of anything else that a provider names."""
     return is_named(key) and _NAME.fullmatch(text) is not None
 
 
 def named_type(key: str, around: str, text: str) -> int:
-    """Return how many characters of a type come before the name of a tool, 0 where none is in it."""
+    """Return the number of characters of a type before the name of a tool, 0 where it has none."""
     is_named = key == "type" and around == "parts" and text.startswith(_NAMED_TYPE)
     return len(_NAMED_TYPE) if is_named else 0
 
 
 def is_of_call(event: str) -> bool:
-    """Whether what an event of this name adds is text of a call."""
+    """Return whether an event of this name adds text to a call."""
     return _CALLS.search(event) is not None
 
 
 def is_text(key: str) -> bool:
-    """Whether values under a key are what a model says or thinks."""
+    """Return whether values under a key are a model's text or reasoning."""
     return key in _TEXTS
 
 
 def is_key_word(text: str) -> bool:
-    """Whether a key looks like one of a protocol, not like an id or a text."""
+    """Return whether a key looks like a key of a protocol, not like an id or a text."""
     return _KEY.fullmatch(text) is not None and not looks_like_a_key(text)

@@ -1,7 +1,7 @@
 """The part of events that does not depend on letters: everything except texts, and the sizes of texts.
 
-Theory of operation. Words of our own and of the protocol are compared as they are, ids and names by which of
-them are equal, all other text by its number of characters; what is not text is compared as it is.
+Theory of operation. Words of this package and of the protocol are compared as they are, ids and names by which of them
+are equal, all other text by its number of characters; values other than text are compared as they are.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _sizes(value: Any) -> Any:
 
 
 def _counted(value: Any) -> Any:
-    """Return what was used with the sizes of its long numbers."""
+    """Return usage counts with the sizes of their long numbers."""
     if isinstance(value, dict):
         return {key: _counted(one) for key, one in value.items()}
     if isinstance(value, list):

@@ -1,8 +1,8 @@
-"""The spelling of characters in a JSON string, and other characters spelled the same way.
+"""The spelling of characters in a JSON string, and substitutes in the same spelling.
 
-Theory of operation. The text between the quotes is cut into units, each a character and its spelling: the
-character itself, or an escape. A substitute of equal class is written in the spelling of the original, so
-the string keeps its size. Bytes that are not UTF-8 are surrogates without an escape, and stay.
+Theory of operation. The text between the quotes is cut into units, each a character and its spelling: the character
+itself, or an escape. A substitute of equal class is written in the spelling of the original, so that the string keeps
+its size. Bytes that are not UTF-8 are surrogates without an escape, and stay.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ASTRAL = 0x10000
 
 
 def units(raw: str) -> Units:
-    """Return the text between the quotes as units; an escape that JSON does not know is one backslash."""
+    """Return the text between the quotes as units; an escape that JSON does not have counts as one backslash."""
     found: Units = []
     for match in _UNIT.finditer(raw):
         high, low, code, short, char = match.groups()
@@ -36,7 +36,7 @@ def units(raw: str) -> Units:
 
 
 def respelled(spelled: Units, text: str) -> str:
-    """Return other characters, as many, in the spelling of these."""
+    """Return as many other characters in the spelling of these."""
     return "".join(
         spelling if char == other else _like(spelling, other)
         for (char, spelling), other in zip(spelled, text, strict=True)

@@ -1,13 +1,13 @@
-"""The strings of a stream that are one text: the argument text of a call, or what a model says in pieces.
+"""The strings of a stream that form one text: the argument text of a call, or a model's text in pieces.
 
 Theory of operation
 -------------------
-Whether the letters `true` are a literal depends on the text before them, perhaps in other frames. The timeline
-shows what text each step added to which call; the strings of that step are looked through from the last to the
-first for the ones that add up to it, and where a call is shown for the first time, those of the steps before it, too.
-The text of a call is then substituted as one text, and each string gets its part. A string that added nothing is a text
-by itself: a whole text, a repetition, a restatement. What the model says and thinks is found the same way, by the events
-of each step; code that a server runs is what stands under its name.
+Whether the letters `true` are a literal depends on the text before them, perhaps in other frames. The timeline shows
+the text that each step added to each call; the strings of that step are searched from the last to the first for those
+that add up to it, and where a call is shown for the first time, those of earlier steps, too. The text of a call is then
+substituted as one text, and each string gets its part. A string that added nothing is a separate text: a whole text, a
+repetition, a restatement. The model's text and reasoning are found the same way, by the events of each step; code that
+a server runs is found by the name of its member.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _FREE = frozenset({"custom", "builtin", None})  # kinds of calls whose input nee
 
 @dataclass(eq=False)
 class Text:
-    """Text in force of one call, from where it last was replaced.
+    """The text in force of one call, since it was last replaced.
 
     Attributes:
         pieces: the texts that were added.
         size: their characters.
-        kind: what kind of call it is; None for what the model says.
-        parts: the strings of the stream that it came from, and where they begin in it.
+        kind: the kind of the call; None for the model's text.
+        parts: the strings of the stream that form it, and their positions in it.
         is_code: whether it is code as the wire has it, without the JSON that the dialect puts around it.
     """
 
@@ -51,12 +51,12 @@ class Text:
 
     @property
     def free(self) -> bool:
-        """Whether it need not be JSON: the input of a custom tool, code that a server runs."""
+        """Whether the text need not be JSON: the input of a custom tool, code that a server runs."""
         is_code = self.kind == "server" and "".join(self.pieces[:2]).lstrip()[:1] not in _JSON
         return self.kind in _FREE or is_code or self.is_code
 
     def take(self, text: str, leaves: Iterable[Leaf]) -> None:
-        """Take more text, and the strings that add up to it, if they are known."""
+        """Add text, and the strings that form it, if they are known."""
         at = self.size
         for leaf in leaves:
             self.parts.append((leaf, at))
@@ -65,7 +65,7 @@ class Text:
         self.size += len(text)
 
     def add(self, text: str, *places: list[Leaf]) -> None:
-        """Take more text, and the strings that it came from out of the first place that has them all."""
+        """Add text, and the strings that form it, from the first place that has all of them."""
         for strings in places:
             found = self._found(text, strings)
             self.parts += found
@@ -77,7 +77,7 @@ class Text:
         self.size += len(text)
 
     def _found(self, text: str, strings: list[Leaf]) -> list[tuple[Leaf, int]]:
-        """Return the strings that add up to a text, and where they begin; none if they do not."""
+        """Return the strings that add up to a text, with their positions; none if they do not."""
         found: list[tuple[Leaf, int]] = []
         end = len(text)
         for leaf in reversed(strings):
@@ -103,20 +103,20 @@ class Text:
         ]
 
     def _begins_anew(self, leaf: Leaf, at: int) -> bool:
-        """Whether a piece repeats the beginning: a snapshot, or an object that begins like the one around it."""
+        """Return whether a piece repeats the beginning: a snapshot, or an object that begins like the one around it."""
         first = next((piece for piece in self.pieces if piece.strip()), "")
         return at > 0 and not self.free and len(first) > 1 and leaf.text.startswith(first)
 
 
 def texts_of(steps: Iterable[Step], leaves: list[Leaf]) -> list[Text]:
-    """Return the texts of all calls of a stream, and what the model says.
+    """Return the texts of all calls of a stream, and the model's texts.
 
     Args:
         steps: the stream's timeline.
         leaves: the strings that may be part of such a text, in order.
     """
     texts = _Texts()
-    early: list[Leaf] = []  # the last that added nothing: a call may be shown later, with all of its text
+    early: list[Leaf] = []  # the last unused strings: a call may be shown later, with all of its text
     taken = 0
     for step in steps:
         end = step.offset + step.size
@@ -140,7 +140,7 @@ class _Texts:
         self._current: dict[tuple[object, ...], Text] = {}
 
     def change(self, change: CallChange, strings: list[Leaf], early: list[Leaf]) -> None:
-        """Take what became of a call with a step, whose strings these are, and those before it."""
+        """Apply a step's change of a call, with the strings of the step and those before it."""
         key = change.turn, change.choice, change.index
         if key not in self._current or change.replaced:
             self._begin(key, Text(change.kind))
@@ -154,7 +154,7 @@ class _Texts:
             text.add(change.added, strings, *([early] if change.before is None else []))
 
     def say(self, step: Step, strings: list[Leaf]) -> set[Leaf]:
-        """Take what the model said with a step, whose strings these are; return those that it came from."""
+        """Add the model's text of a step, with the strings of the step; return those that form it."""
         leaves = [leaf for leaf in strings if is_text(leaf.key)]
         said: set[Leaf] = set()
         end = 0
@@ -175,7 +175,7 @@ class _Texts:
 
 
 def _row(text: str, leaves: list[Leaf], start: int) -> tuple[int, int]:
-    """Return where strings in a row begin and end that add up to a text, not far behind a place; twice that if none do."""
+    """Return start and end of consecutive strings that form a text, not far after `start`; `start` twice if none do."""
     for first in range(start, min(start + _MOST_EARLY, len(leaves))):
         at, end = 0, first
         while at < len(text) and end < len(leaves) and text.startswith(leaves[end].text, at):
@@ -187,7 +187,7 @@ def _row(text: str, leaves: list[Leaf], start: int) -> tuple[int, int]:
 
 
 def _code(change: CallChange, strings: list[Leaf]) -> Leaf | None:
-    """Return the code that a step added to what a server runs, which the dialect puts into JSON; None if there is none."""
+    """Return the code that a step added to a server's call, which the dialect puts into JSON; None if there is none."""
     if change.kind != "server":
         return None
     codes = (leaf for leaf in strings if leaf.around in CODE)

@@ -1,10 +1,10 @@
 """Select the answers that are searched for tool calls, and adjust their status and headers.
 
-Theory of operation. All answers to a POST to an endpoint for tool calls are concerned whose status says success: what
-was asked says more than a label, and servers send event streams as `application/x-ndjson`, as 201, or under no type.
-What is labelled as an event stream, also twice, is one. Anything else may be a stream or JSON, and its first byte
-decides; what turns out to be neither passes as it came, and is called unread. All functions are pure, and take what HTTP
-libraries and servers have alike.
+Theory of operation. All answers to a POST to an endpoint for tool calls are examined if their status says success: the
+request says more than a label, and servers send event streams as `application/x-ndjson`, as 201, or without a type. An
+answer labelled as an event stream, even twice, is one. Anything else may be a stream or JSON, and its first byte
+decides; an answer that is neither passes unchanged, and is called unread. All functions are pure, and take only values
+that HTTP libraries and servers have in common.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ _DIALECTS: Final = {
 }
 ENDPOINTS: Final = tuple(_DIALECTS)
 EVENT_STREAM: Final = "text/event-stream"
-ID: Final = "x-wholecall-id"  # the header by which an answer that was read is known
-UNREAD: Final = "x-wholecall-unread"  # why an answer passes unread, where that is known before it goes out
+ID: Final = "x-wholecall-id"  # the header that marks an answer that was read
+UNREAD: Final = "x-wholecall-unread"  # why an answer passes unread, where that is known before it is sent
 OUTDATED: Final = (
     "content-encoding",
     "content-length",
     "transfer-encoding",
-)  # headers that another body outdates
-# What a whole body becomes that is an error: a bad gateway, for which SDKs raise, and which they do not ask again.
+)  # headers that do not fit another body
+# For whole bodies that become an error: a bad gateway, for which SDKs raise, and which they do not retry.
 ERROR_STATUS: Final = 502
 ERROR_HEADERS: Final = (("x-should-retry", "false"), ("content-type", "application/json"))
 
@@ -57,18 +57,18 @@ _BLANK: Final = b"\xef\xbb\xbf \t\r\n"  # a byte order mark, too
 
 
 def asks_for_calls(method: str, path: str, endpoints: Sequence[str] = ENDPOINTS) -> bool:
-    """Whether the answer to a request may hold tool calls.
+    """Return whether the answer to a request may hold tool calls.
 
     Args:
         method: the HTTP method, in capitals.
         path: without the query.
-        endpoints: how such paths end; a slash at the end of the path is ignored.
+        endpoints: the ends of such paths; a slash at the end of the path is ignored.
     """
     return method == "POST" and _end_of(path, endpoints) is not None
 
 
 def dialect_of(path: str) -> str | None:
-    """Return the dialect that is asked for at an endpoint, None where its path does not say.
+    """Return the dialect of an endpoint, None where its path does not show it.
 
     Args:
         path: without the query.
@@ -82,9 +82,9 @@ def _end_of(path: str, endpoints: Sequence[str]) -> str | None:
 
 
 def _folded(path: str) -> str:
-    """Return what of a path tells endpoints apart: without escapes, parameters of segments, doubled slashes, and capitals.
+    """Return a path for comparing endpoints: without escapes, parameters of segments, doubled slashes, and capitals.
 
-    Servers differ in what of these they take for the same; whoever decides by a path must not tell more apart than they do.
+    Servers differ in which of these they ignore; code that decides by a path must not distinguish more than they do.
     """
     return re.sub("//+", "/", re.sub(";[^/]*", "", unquote(path))).lower()
 
@@ -103,7 +103,7 @@ def kind_of(status: int, content_type: str) -> str | None:
 
 
 def is_encoded(coding: str) -> bool:
-    """Whether a body is compressed; other words than the known codings (`utf-8`, `aws-chunked`) say nothing of its bytes.
+    """Return whether a body is compressed; unknown codings (`utf-8`, `aws-chunked`) do not count.
 
     Args:
         coding: the value of `content-encoding`, empty where there is none.
@@ -112,6 +112,6 @@ def is_encoded(coding: str) -> bool:
 
 
 def is_json(head: bytes) -> bool | None:
-    """Whether a body that begins with these bytes is JSON rather than a stream; None while they are blank."""
+    """Return whether a body that begins with these bytes is JSON rather than a stream; None while they are blank."""
     first = head.lstrip(_BLANK)[:1]
     return first in (b"{", b"[") if first else None

@@ -1,14 +1,14 @@
-"""Anthropic Messages: which frames concern calls, what a naive reader gets, and the numbers of blocks.
+"""Anthropic Messages: the frames of calls, a naive reader's view of them, and the numbers of blocks.
 
 Theory of operation. A block of type `tool_use` is a call that the client executes; blocks of server tools pass.
-`message_delta` waits until the calls before it have been written, because it decides about the last of them; its
-reason is corrected if necessary.
+`message_delta` waits until the calls before it have been written, because it decides about the last of them; its reason
+is corrected if necessary.
 
-Clients keep the blocks of a message in a list: each start appends to it, and numbers are places in it. So every
-block, call or not, gets as its number the count of starts before it. A repeated start is withheld, and so is what
-belongs to no block; text without a start gets one. Where a message begins before the one before it has ended, clients
-take both for one message: so its start is withheld, and its numbers continue. A stream that begins in the middle gets
-a start. Clients only read events whose name is their type, so every frame gets that name.
+Clients keep the blocks of a message in a list: each start appends to it, and numbers are places in it. Therefore every
+block, call or not, gets as its number the count of starts before it. A repeated start is withheld, and so is any frame
+that belongs to no block; text without a start gets one. If a message begins before the previous one has ended, clients
+take both for one message: therefore its start is withheld, and its numbers continue. A stream that begins in the middle
+gets a start. Clients only read events whose name is their type, so every frame gets that name.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ENDS: Final = {"message_start": Role.BEGINS, "message_stop": Role.ENDS}
 _CALL: Final = "tool_use"
 _SPOKEN: Final = frozenset({"text", "thinking", "redacted_thinking"})
 _PLACEHOLDERS: Final[tuple[Any, ...]] = ({}, None)
-# The start that was missing, for deltas without one.
+# The missing start, for deltas without one.
 _STARTS: Final[dict[Any, dict[str, Any]]] = {
     "text_delta": {"type": "text", "text": ""},
     "thinking_delta": {"type": "thinking", "thinking": "", "signature": ""},
@@ -43,14 +43,14 @@ _INSIDE: Final = frozenset(
 
 
 class AnthropicMender(ItemMender[AnthropicEncoder]):
-    """Mends one Messages stream."""
+    """The mender of one Messages stream."""
 
     goes_on_after_cuts = True
 
     def __init__(self, limits: Limits, *, live: bool, withheld: Withheld = "auto") -> None:
         super().__init__(AnthropicEncoder(), limits, live=live, withheld=withheld)
         self._blocks: dict[Any, str] = {}  # by the wire's number: the type of the block that has it
-        self._starts: dict[Any, Any] = {}  # what began it
+        self._starts: dict[Any, Any] = {}  # the blocks of their starts
         self._numbers: dict[Any, int] = {}  # and ours, while it is open
         self._has_begun = False  # a message
         self._is_over = False
@@ -58,11 +58,11 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         self._begin_tracks()
 
     def is_sound(self, payload: dict[str, Any]) -> bool:
-        """Whether a frame is as the published schema asks, and of a block that is open under its own number."""
+        """Return whether a frame follows the published schema, and belongs to a block open under its own number."""
         return super().is_sound(payload) and payload.get("index") in self._numbers
 
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
-        """Take frames; the first of a message that never began has a start before it."""
+        """Take frames; the first frame of a message that never began has a start before it."""
         pieces = list(map(self._typed, pieces))
         start = b""
         if not self._has_begun and any(piece.kind in _INSIDE for piece in pieces):
@@ -112,7 +112,7 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         is_block = kind in {"content_block_delta", "content_block_stop"}
         return Role.BELONGS if is_block and self._blocks.get(index) == _CALL else Role.PASSES
 
-    # What a naive reader gets.
+    # A naive reader's view.
 
     def _begin_tracks(self) -> None:
         self._tracks: dict[Any, Track] = {}
@@ -129,7 +129,7 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
             if index in self._tracks or index != expected or block.get("input") not in _PLACEHOLDERS:
                 return False
             if self._stopped != self._tracks.keys():
-                return False  # the one before goes on: some clients read one block at a time
+                return False  # the previous one is still open: some clients read one block at a time
             track = self._tracks[index] = Track(_CALL, "text")
             return track.begin(block.get("id") or "", {"name": block.get("name"), "text": ""})
         if index not in self._tracks:
@@ -153,7 +153,7 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         # Without any text the placeholder at the start counts: that is how the API itself sends no arguments.
         return [(track.id, track.name, track.text or "{}") for track in self._tracks.values()]
 
-    # What goes out.
+    # The output.
 
     def _passing(self, piece: Piece) -> bytes:
         payload = piece.payload or {}
@@ -165,7 +165,7 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         return piece.raw if edit is None else edit(self, piece)
 
     def _message_started(self, piece: Piece) -> bytes:
-        """Begin a message, or go on with it; whole calls in it are written as blocks instead."""
+        """Begin or continue a message; whole calls in it are written as blocks instead."""
         payload = piece.payload or {}
         message = payload.get("message")
         content = message.get("content") if isinstance(message, dict) else None
@@ -233,7 +233,7 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         return piece.with_payload({**payload, "index": number})
 
     def _with_reason(self, piece: Piece) -> bytes:
-        """Return the reason, right about whether calls come out; a cut stays one (so does any other reason)."""
+        """Return the reason, corrected for the emitted calls; a cut and any other reason stay."""
         payload = piece.payload or {}
         delta = payload.get("delta")
         if not isinstance(delta, dict) or delta.get("stop_reason") is None:
@@ -258,7 +258,7 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
             return self._fail_empty_handed()
         return (self._encoder.finish("tool_use") if self._executed else b"") + piece.raw
 
-    # What is done with the frames of each event: functions, because bound methods would hold us in a cycle.
+    # Handlers of each event: functions, because bound methods would hold us in a cycle.
     _edits: ClassVar[dict[Any, Callable[[Any, Piece], bytes]]] = {
         "message_start": _message_started,
         "content_block_start": _block_started,

@@ -1,7 +1,7 @@
-"""The form in which a request wants its calls.
+"""The form of calls that a request asks for.
 
-Chat Completions has an older form: a request lists `functions`, and the answer has one `function_call`. Servers answer in
-one form what was asked in the other, and clients read only the one that they asked for. Source: OpenAI API reference,
+Chat Completions has an older form: a request lists `functions`, and the answer has one `function_call`. Servers answer
+requests in one form with the other, and clients read only the form that they asked for. Source: OpenAI API reference,
 "Create chat completion", deprecated members.
 """
 
@@ -25,10 +25,10 @@ _DECODER: Final = msgspec.json.Decoder(_Asked)
 
 
 def asks_for_functions(body: bytes) -> bool | None:
-    """Return whether a request lists functions, in the older form, or tools: False; None where it has neither.
+    """Return whether a request lists functions, in the older form, or tools: False; None if it has neither.
 
     Args:
-        body: of the request; what cannot be read says nothing.
+        body: of the request; an unreadable body gives None.
     """
     try:
         asked = _DECODER.decode(body)
@@ -38,7 +38,7 @@ def asks_for_functions(body: bytes) -> bool | None:
 
 
 def form_of(tools: bytes, functions: bytes) -> bool | None:
-    """Return the same by the JSON of both members, `null` where one is missing."""
+    """Return the same from the JSON of both members, `null` for a missing one."""
     if tools != b"null":
         return False
     return True if functions != b"null" else None

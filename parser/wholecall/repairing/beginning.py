@@ -1,8 +1,8 @@
-"""The beginning of a stream to be repaired: what it is, and what repairs it.
+"""The beginning of a stream to be repaired: its framing, its dialect and its mender.
 
-Theory of operation. Until the first bytes identify the framing, and the first frames the dialect, what comes waits. A
-stream of a dialect without a mender, or one that is not an event stream, passes as it is from then on. No parser counts
-its bytes, so they are counted here: beyond `max_stream_bytes` nothing goes out any more, and as there is no form for an
+Theory of operation. The input waits until the first bytes identify the framing, and the first frames the dialect. A
+stream of a dialect without a mender, or a stream that is not an event stream, passes unchanged from then on. No parser
+counts its bytes, so they are counted here: nothing is sent beyond `max_stream_bytes`, and as there is no form for an
 error, the report says so.
 """
 
@@ -30,7 +30,7 @@ _TOO_LARGE: Final = "stream_too_large"
 
 
 class Beginning:
-    """What is known of a stream before anything of it is repaired."""
+    """The state of a stream before it is repaired."""
 
     def __init__(
         self,
@@ -47,23 +47,23 @@ class Beginning:
         self._live = live
         self._withheld: Withheld = withheld
         self._legacy = legacy
-        self._only_data = only_data  # no comment may go out
+        self._only_data = only_data  # comments must not be sent
         self._mender: Mender[Any] | None = None
         self._waiting: list[bytes] = []  # blocks before the dialect is known
-        self._n_waiting = 0  # what they take
+        self._n_waiting = 0  # their size
         self._passes = False  # nothing is mended any more
-        self._opens = False  # frames leave the envelopes in which they come
+        self._opens = False  # frames are taken out of their envelopes
         self._head = b""  # the first bytes, while they do not identify the framing
         self._begun = False
-        self._room = limits.max_stream_bytes  # what may still come; below 0 the stream is too large
+        self._room = limits.max_stream_bytes  # bytes that may still come; below 0 the stream is too large
         self._refused: str | None = None  # the code of the error that ended a stream without a mender
 
     @abstractmethod
     def _mend(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
-        """Return what becomes of a block."""
+        """Return the output for a block."""
 
     def _begin(self, data: bytes) -> bytes:
-        """Return the first bytes once they identify the framing; everything but events passes."""
+        """Return the first bytes once they identify the framing; everything except events passes."""
         self._head += data
         framing = framing_of(self._head[: self._limits.max_stream_bytes])
         if framing is None:
@@ -74,7 +74,7 @@ class Beginning:
         return data
 
     def _find_mender(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
-        """Hold a block until the dialect is known; then let all that waits pass, or repair it."""
+        """Hold a block until the dialect is known; then pass or repair all waiting blocks."""
         self._waiting.append(block)
         self._n_waiting = (self._n_waiting if len(self._waiting) > 1 else 0) + len(block) + OWN_SIZE
         dialect = self._parser.dialect
@@ -95,7 +95,7 @@ class Beginning:
         return b""
 
     def _new_mender(self) -> Mender[Any] | None:
-        """Return what repairs the stream; frames in envelopes pass, but where the client asked for what is in them."""
+        """Return the mender of the stream; frames in envelopes pass, unless the client asked for their content."""
         make = MENDERS.get(self._parser.dialect or "")
         if make is None or (self._parser.is_enveloped and not self._opens):
             return None
@@ -109,13 +109,13 @@ class Beginning:
         return self._room is not None and self._room < 0
 
     def _passed(self, data: bytes) -> bytes:
-        """Return bytes of a stream that passes, the last ones within its limit."""
+        """Return bytes of a passing stream, the last of them within its limit."""
         if self._room_is_up:
             self._refused = _TOO_LARGE
         return data
 
     def _refuse(self) -> bytes:
-        """End a stream that is too large; without a mender nothing of what waits goes out."""
+        """End a stream that is too large; without a mender no waiting bytes are sent."""
         if self._mender is not None:
             return self._mender.fail(_TOO_LARGE, "the stream is larger than max_stream_bytes")
         self._refused = _TOO_LARGE
@@ -124,7 +124,7 @@ class Beginning:
         return b""
 
     def _give_up(self) -> bytes:
-        """Mend no more: what goes on passes as it is, unless calls may be waiting in it."""
+        """Stop mending: the rest passes unchanged, unless calls may be waiting in it."""
         if self._mender is not None:
             return self._mender.fail("event_too_large", "an event is larger than max_event_bytes")
         self._passes = True

@@ -1,9 +1,9 @@
-r"""Cuts the bytes of an event stream into blocks: one event each, with the blank line that ends it.
+r"""Cut the bytes of an event stream into blocks: one event each, with the blank line that ends it.
 
-Line ends are LF, CRLF and CR, in any mixture (WHATWG HTML 9.2.5). A block whose last byte so far is a CR waits for
-the next one, which may be the LF that belongs to it, so that blocks do not depend on how the bytes were cut. Only
-blocks that say nothing are one where several of a kind follow each other: comments and blank lines, which servers send
-while they wait, and events without data. Nothing depends on how many of them there are.
+Line ends are LF, CRLF and CR, in any mixture (WHATWG HTML 9.2.5). A block whose last byte so far is a CR waits for the
+next byte, which may be its LF, so that blocks do not depend on how the bytes were cut. Only blocks without content are
+joined when several of a kind follow each other: comments and blank lines, which servers send while they wait, and
+events without data. Nothing depends on their number.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ from collections.abc import Iterator
 
 __all__ = ["Blocks", "ended", "has_id", "is_comment", "is_empty", "silent"]
 
-# A line end and another one; the CR of a CRLF is not an end of its own.
+# A line end and another one; the CR of a CRLF is not a separate end.
 _BLANK = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?=[^\n]))")
 _ENDED = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r)\Z")
 _LONGEST = 4  # bytes of the longest match
-# Whole blocks of comments and blank lines: whatever is made of one is made of several.
+# Whole blocks of comments and blank lines: any number of them matches.
 _SILENT = re.compile(
     rb"(?:(?:E|E?(?::[^\r\n]*E)+)(?:\r\n|\n|\r(?=[^\n])))+".replace(b"E", rb"(?:\r\n|\n|\r(?!\n))")
 )
-# Whole blocks without data, or with `data: {}` alone: nothing of them goes out.
+# Whole blocks without data, or with `data: {}` alone: they are left out.
 _EMPTY = re.compile(
     rb"(?:(?:(?!data)[^\r\n:{\[][^\r\n{\[]*E)+L|(?:data:? ?(?:\{\}|null)?E)L)+".replace(
         b"E", rb"(?:\r\n|\n|\r(?!\n))"
     ).replace(b"L", rb"(?:\r\n|\n|\r(?=[^\n]))")
 )
-_SHORT = 32  # bytes of a block that may be such a one; hardly one that says something is as short
-_MOST_SILENT = 4096  # bytes of them that are one block
+_SHORT = 32  # bytes of a block that may be an empty one; hardly any other block is as short
+_MOST_SILENT = 4096  # bytes of them that are joined
 _SILENT_BEGINS = (b":", b"\n", b"\r")
 _SAYS = re.compile(rb"(?:\A|[\r\n])[^:\r\n]")
 _ID = re.compile(rb"(?:\A|[\r\n])id:")
-_MARK = b"\xef\xbb\xbf"  # a byte order mark may stand at the beginning of a stream
+_MARK = b"\xef\xbb\xbf"  # a byte order mark may begin a stream
 
 
 class Blocks:
-    """Cuts a stream into blocks; what is fed comes out again, byte for byte."""
+    """A cutter of streams into blocks; the output is the input, byte for byte."""
 
     def __init__(self) -> None:
         self._open = bytearray()
@@ -44,23 +44,23 @@ class Blocks:
         self._has_cr = False
 
     def __len__(self) -> int:
-        """Return how many bytes wait for the end of their block."""
+        """Return the number of bytes that wait for the end of their block."""
         return len(self._open)
 
     @property
     def is_open(self) -> bool:
-        """Whether bytes wait for the end of their block."""
+        """Return whether bytes wait for the end of their block."""
         return bool(self._open)
 
     @property
     def waiting(self) -> bytearray:
-        """The bytes that wait; not to be changed."""
+        """The waiting bytes; not to be changed."""
         return self._open
 
     def feed(self, data: bytes) -> list[bytes]:
         """Take bytes and return the blocks that they complete."""
         if not self._open and data.find(b"\n\n") == len(data) - 2 >= 0 and b"\r" not in data:
-            return [data]  # one event a read, as streams come
+            return [data]  # one event per read, as in most streams
         self._has_cr = self._has_cr or b"\r" in data
         self._open += data
         blocks: list[bytes] = []
@@ -73,7 +73,7 @@ class Blocks:
         return blocks
 
     def _ends(self) -> Iterator[int]:
-        """Yield where blocks end; those in a row that hold nothing but comments and blank lines are one."""
+        """Yield the ends of blocks; consecutive blocks of comments and blank lines only are one."""
         at, begins = self._searched, not self._searched
         while end := (self._silent(at) if begins else 0) or self._end(at):
             if begins and end - at < _SHORT:
@@ -83,7 +83,7 @@ class Blocks:
             at, begins = end, True
 
     def _end(self, at: int) -> int:
-        """Return where the next block ends, 0 if it does not; most streams know no CR, and are searched faster."""
+        """Return the end of the next block, 0 if it is missing; most streams have no CR, and are searched faster."""
         if self._has_cr:
             blank = _BLANK.search(self._open, at)
             return blank.end() if blank else 0
@@ -91,43 +91,43 @@ class Blocks:
         return found + 2 if found >= 0 else 0
 
     def _silent(self, at: int) -> int:
-        """Return where blocks end that begin here and hold nothing but comments and blank lines, 0 if none does."""
+        """Return the end of the blocks that begin here and hold only comments and blank lines, 0 if there are none."""
         if not self._open.startswith(_SILENT_BEGINS, at):
             return 0
         silent = _SILENT.match(self._open, at, at + _MOST_SILENT)
         return silent.end() if silent else 0
 
     def close(self) -> bytes:
-        """Return what never got its blank line."""
+        """Return the bytes without a blank line after them."""
         rest, self._open, self._searched = bytes(self._open), bytearray(), 0
         return rest
 
 
 def ended(block: bytes) -> bytes:
-    """Return the block with the blank line at its end that it may lack."""
+    """Return the block with the blank line at its end, added if it is missing."""
     return block if _ENDED.search(block) else block.rstrip(b"\r\n") + b"\n\n"
 
 
 def has_id(block: bytes) -> bool:
-    """Whether a block sets the id of events."""
+    """Return whether a block sets the id of events."""
     return b"id:" in block and _ID.search(block) is not None
 
 
 def is_comment(block: bytes) -> bool:
-    """Whether a block holds comments and blank lines only."""
+    """Return whether a block holds comments and blank lines only."""
     return _SAYS.search(block.removeprefix(_MARK)) is None
 
 
 def is_empty(block: bytes) -> bool:
-    """Whether a block is made of events without data only."""
+    """Return whether a block is made of events without data only."""
     return _EMPTY.fullmatch(block) is not None
 
 
 def silent(block: bytes, *, has_ids: bool) -> bytes:
-    """Return what of a block without data may go out: comments.
+    """Return the comments of a block without data, which may be sent.
 
-    By WHATWG HTML 9.2.6 such a block is not an event. SDKs make one of it, and fail to read its data, if it has any
-    field, or if an event before had an id (`has_ids`).
+    By WHATWG HTML 9.2.6 such a block is not an event. SDKs make an event of it, and fail to read its data, if it has
+    any field, or if an earlier event had an id (`has_ids`).
     """
     if has_ids:
         return b""

@@ -1,9 +1,9 @@
-"""Whole bodies, the answers that are not streamed: judged by the same parser, and mended where that is needed.
+"""Whole bodies, the answers that are not streamed: judged by the same parser, and mended where needed.
 
 Theory of operation. The parser reads the body and gives its verdicts. If a client that reads the body's members finds
-exactly our calls in it, and a reason that fits, the body stays as it is, byte for byte. Else its calls are taken out,
-and those that come out are written where the first of them was. A body that claims success and of which no call
-comes out becomes an error in the form of its dialect: clients would take it for the end of the work.
+exactly our calls in it, and a reason that fits, the body stays unchanged, byte for byte. Else its calls are taken out,
+and the emitted calls are written where the first of them was. A body that claims success but emits no call becomes an
+error in the form of its dialect: clients would take it for the end of the work.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ Payload = dict[str, Any]
 
 
 class RepairedBody(msgspec.Struct, frozen=True):
-    """A body that was judged.
+    """A judged body.
 
     Attributes:
         data: the bytes for the client; an error in the dialect's form if `report.error` is not None.
-        report: what became of it.
+        report: the report of its repair.
     """
 
     data: bytes
@@ -84,19 +84,20 @@ def repair_body(
 ) -> RepairedBody:
     """Judge a whole JSON body, the answer to a request without `stream`, and return it with whole calls only.
 
-    It is for Chat Completions, Responses, Anthropic Messages and Gemini; anything else comes back as it came.
+    It is for Chat Completions, Responses, Anthropic Messages and Gemini; any other body is returned unchanged.
 
     Args:
         data: the body, decompressed.
         tools: the tools that the model was given, as for `ToolCallParser`.
-        withheld: how a body ends that claims success, and all of whose calls were withheld; as for `Repairer`.
-        on_dropped: called with each call that was withheld, and why.
+        withheld: how a body ends that claims success but whose calls were all withheld; as for `Repairer`.
+        on_dropped: called with each withheld call, which holds the reason.
         on_fault: called with each fault.
         text: calls that the model writes as text, as for `Repairer`.
-        expected: the dialect that was asked for, where the endpoint says it: a body of it leaves its envelope (quirk 120).
+        expected: the requested dialect, where the endpoint shows it: a body of it is taken out of its envelope (quirk
+            120).
         legacy: whether the request lists `functions`, as for `Repairer`.
         policy: how calls are judged.
-        limits: what a body may hold.
+        limits: bounds of a body.
 
     Raises:
         TypeError, ValueError, ImportError: as for `Repairer`.
@@ -123,7 +124,7 @@ def repair_body(
     payload = None if form is None or parser.is_enveloped else _payload(data, form.kind)
     error: str | None = None
     mended = data
-    if fault is not None:  # what is too large to be judged must not pass
+    if fault is not None:  # a body too large to be judged must not pass
         error, mended = fault.kind, json_bytes((form or _FORMS["responses"]).error(fault.detail, fault.kind))
     elif form is not None and not parser.is_enveloped:
         error, mended = _mended(form, data, payload, events, losses, parser.turn.response_id)
@@ -135,7 +136,7 @@ def repair_body(
 
 
 def _without_envelope(data: bytes, dialect: str) -> bytes:
-    """Return the body of a dialect that stands in an envelope; the bytes themselves, where none does."""
+    """Return the body of a dialect without its envelope; the bytes themselves, where there is none."""
     text = data.decode("utf-8-sig", "replace")
     inner = opened(Frame("", text)).data
     payload = plain(inner) if inner != text else None
@@ -151,7 +152,7 @@ def most_of_body(limits: Limits | None) -> int | None:
 
 
 def _unjudged(events: Sequence[Event[Any]]) -> StreamFault | None:
-    """Return the fault for which a body was not read to its end; one that is too large is skipped as an event is."""
+    """Return the fault that ended the reading of a body early; a body that is too large is skipped as an event is."""
     skipped = (event for event in events if type(event) is StreamFault and event.kind == "event_too_large")
     return own_fault(events) or next(skipped, None)
 
@@ -177,7 +178,7 @@ def _report(
 
 
 def _payload(data: bytes, kind: Any) -> Any:
-    """Return the value that a body is; None where it is of another type than that, such as several objects."""
+    """Return the value of a body; None if it is of another type, such as several objects."""
     payload = plain(data.decode("utf-8-sig", "replace"))
     return payload if isinstance(payload, kind) else None
 
@@ -190,7 +191,7 @@ def _mended(
     losses: Losses,
     response_id: str | None,
 ) -> tuple[str | None, bytes]:
-    """Return the code of the error that a body becomes, if it does, and the bytes for the client."""
+    """Return the code of the error that a body becomes, or None, and the bytes for the client."""
     if payload is None and any(isinstance(event, ToolCallDropped) for event in events):
         return CALLS_WITHHELD, json_bytes(form.error(losses.sentence, CALLS_WITHHELD))  # frames, a line each
     if payload is None or any(isinstance(event, StreamFault) and event.fatal for event in events):
@@ -206,7 +207,7 @@ def _mended(
 
 
 def _strict(data: bytes) -> bytes:
-    """Return a body that all readers take for the same value, whatever dialect it is: as it came, or written anew."""
+    """Return a body of any dialect that all readers take for the same value: unchanged, or rewritten."""
     try:
         value, is_odd = once(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
@@ -284,11 +285,11 @@ def _with_id(item: Any, response_id: object, place: int) -> Any:
     return {**item, "id": minted_id(item, response_id, place)}
 
 
-# What both have: a list in which calls stand among other things.
+# Common to both: a list with calls and other things.
 
 
 def _placed(things: list[Any], is_call: Callable[[Any], bool], calls: list[Payload]) -> list[Any]:
-    """Return the list with other calls, where the first of its own was."""
+    """Return the list with other calls, at the place of its first call."""
     place = next((at for at, thing in enumerate(things) if is_call(thing)), len(things))
     rest = [thing for thing in things if not is_call(thing)]
     return [*rest[:place], *calls, *rest[place:]]
@@ -299,7 +300,7 @@ def _error(message: str, code: str) -> Payload:
 
 
 class _Form(NamedTuple):
-    """What is known of the bodies of a dialect: why they ended, how they are written, errors, their type, their schema."""
+    """The rules for a dialect's bodies: their reasons, calls, errors, type and schema."""
 
     claims: Callable[[Any], list[TurnReason]]
     rewrite: Callable[[Any, Sequence[Executable], Losses], Any]

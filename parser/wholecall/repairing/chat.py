@@ -1,12 +1,12 @@
 """Chat completions: calls wait for the end of their turn, and text overtakes them.
 
-Theory of operation. A call has no end of its own here, and late calls may follow a finish reason (a whole
-`message.tool_calls` after it). So what holds calls waits in a queue, together with the frames that finish choices
-and all that shows nothing, until the parser ends the turn. Text passes at once, whatever came before it: some servers
-say `"finish_reason": "stop"` in every chunk. One that shows text and holds calls, or finishes a choice, is split; and
-of the reasons of a choice one is left, behind all of its text. At the end of the turn the queue is replayed as it is,
-if every naive reader gets our calls from it. Else it is *loosened*: the calls are cut out of its frames and encoded
-again, where the first of them was or before the first reason. Reasons are corrected in either case.
+Theory of operation. A call has no end mark here, and late calls may follow a finish reason (a whole
+`message.tool_calls` after it). Therefore frames with calls wait in a queue, together with the frames that finish
+choices and all that show nothing, until the parser ends the turn. Text passes at once, whatever precedes it: some
+servers say `"finish_reason": "stop"` in every chunk. A frame that shows text and holds calls, or finishes a choice, is
+split; and one reason of each choice is kept, after all of its text. At the end of the turn the queue is replayed
+unchanged if every naive reader gets our calls from it. Else it is *loosened*: the calls are cut out of its frames and
+encoded again, where the first of them was or before the first reason. Reasons are corrected in either case.
 """
 
 from __future__ import annotations
@@ -74,36 +74,36 @@ _HEAD: Final = frozenset({"id", "model", "created"})  # frames of other shapes h
 
 
 class ChatMender(Mender[ChatEncoder]):
-    """Mends one chat stream."""
+    """The mender of one chat stream."""
 
     doubts = _NOTABLE
     asked = CHUNK
 
     def __init__(self, limits: Limits, *, live: bool, withheld: Withheld = "auto") -> None:
         super().__init__(ChatEncoder(), limits, live=live, withheld=withheld)
-        self._is_shown = False  # something of the turn went out
+        self._is_shown = False  # something of the turn was sent
         self._headed: dict[int, tuple[Any, Any]] = {}  # id and model of the chunks of each choice
-        self._members: dict[str, Any] = dict(_MEMBERS)  # that each chunk must have
-        self._is_odd = False  # frames lack what clients take for granted
-        self._begun = False  # something was said that a `[DONE]` can end
+        self._members: dict[str, Any] = dict(_MEMBERS)  # required in each chunk
+        self._is_odd = False  # frames lack members that clients expect
+        self._begun = False  # something was sent that a `[DONE]` can end
         self._early: Piece | None = None  # a `[DONE]` before that
         self._queue: list[Piece] = []
         self._restart()
 
     def _restart(self) -> None:
         self._queue.clear()
-        self._place: int | None = None  # where in the queue calls are to be written
+        self._place: int | None = None  # the place in the queue for calls
         self._tracks = ChatTracks()
         self._is_loose = self._live is not None
         self._calls.clear()
         self._forget_turn()
         self._finished: set[int] = set()  # choices that the wire ended
-        self._words: dict[int, tuple[str, TurnReason]] = {}  # for which it did, theirs and ours
+        self._words: dict[int, tuple[str, TurnReason]] = {}  # their reasons, in the wire's word and in ours
         self._n_waiting = 0  # bytes
         self._is_shown = False
 
     def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
-        """Whether a block needs no look: it shows text and does nothing else."""
+        """Return whether a block needs no examination: it shows text and does nothing else."""
         return (
             self._begun
             and not self._is_odd
@@ -114,16 +114,16 @@ class ChatMender(Mender[ChatEncoder]):
         )
 
     def is_readable(self, piece: Piece) -> bool:
-        """Whether clients can read a frame: it is the `[DONE]`, or holds an object."""
+        """Return whether clients can read a frame: it is the `[DONE]`, or holds an object."""
         return piece.is_done or super().is_readable(piece)
 
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
-        """Take frames; calls and what ends the turn are held, everything else passes."""
+        """Take frames; calls and ends of the turn are held, everything else passes."""
         kinds = set(map(type, events))
         self._note_roles(pieces)
         out = [self._take_events(events)]
         if ToolCallDropped in kinds:
-            self._loosen()  # the turn's own calls will not be those that come out: its frames can be dropped
+            self._loosen()  # the turn's own calls will not be emitted: its frames can be dropped
         has_done = any(piece.is_done for piece in pieces)
         self.is_done = self.is_done or has_done
         ends = has_done or ends_turn((), events)
@@ -155,13 +155,13 @@ class ChatMender(Mender[ChatEncoder]):
         return Mould(piece.raw, text, is_call=True)
 
     def ping(self) -> bytes:
-        """Return a chunk that says nothing, once the turn has begun for the client and until it ends."""
+        """Return a chunk without content, once the turn has begun for the client and until it ends."""
         return self._encoder.ping() if self._headed and self._is_shown else b""
 
     def _in_time(self, pieces: Iterable[Piece], events: Sequence[Event[Any]]) -> Iterator[Piece]:
-        """Yield the frames, but a `[DONE]` that comes before anything was said only when all is said.
+        """Yield the frames; a `[DONE]` before any content is yielded only after all content.
 
-        The parser reads on after it, clients do not.
+        The parser continues to read after it, clients do not.
         """
         kinds = set(map(type, events))
         self._begun = self._begun or not kinds <= _OPENINGS
@@ -176,8 +176,8 @@ class ChatMender(Mender[ChatEncoder]):
             self._early = None
 
     def _readable(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> Sequence[Piece]:
-        """Return the frames as clients can read them; the provider's errors stay as they are."""
-        said = said_in(events) if len(pieces) == 1 else {}  # of several it is unknown which one said it
+        """Return the frames in a form that clients can read; the provider's errors stay unchanged."""
+        said = said_in(events) if len(pieces) == 1 else {}  # of several, the one with the text is unknown
         kept = []
         for piece in pieces:
             whole = shaped(piece, said, self._encoder.has_role)
@@ -192,7 +192,7 @@ class ChatMender(Mender[ChatEncoder]):
         return kept
 
     def _with_head(self, piece: Piece) -> Piece:
-        """Return a chunk with the members beside its choices that it must have: as they were told before, or empty."""
+        """Return a chunk with the required members next to its choices: as they were sent before, or empty."""
         payload = piece.payload
         if payload is None or not isinstance(payload.get("choices"), list) or payload.get("error"):
             return piece
@@ -205,28 +205,28 @@ class ChatMender(Mender[ChatEncoder]):
                 self._members[name] = given
         if not missing:
             return piece
-        for choice in choices_of(payload)[:1]:  # choices may have ids of their own
+        for choice in choices_of(payload)[:1]:  # choices may have separate ids
             head = self._encoder.head_of(number_of(choice))
             missing = {name: head.get(name) or value for name, value in missing.items()}
         whole = {**missing, **payload, **missing}
         return piece._replace(payload=whole, raw=piece.with_payload(whole))
 
     def _note_roles(self, pieces: Sequence[Piece]) -> None:
-        """Take note of the choices whose role the wire tells."""
+        """Note the choices whose role the wire sends."""
         for piece in pieces:
             for choice in choices_of(piece.payload or {}):
                 if tells_role(choice):
                     self._encoder.tell_role(number_of(choice))
 
     def shaped(self, piece: Piece) -> Piece | None:
-        """Return a frame as the published schema asks; one of another shape gets its choices first."""
+        """Return a frame in the published schema; a frame of another shape gets its choices first."""
         choices = (piece.payload or {}).get("choices")
         return super().shaped(piece) if isinstance(choices, (list, dict)) and choices != {} else piece
 
     # One frame.
 
     def _sort(self, piece: Piece) -> bytes:
-        """Put a frame into the queue, or return what of it goes out now."""
+        """Put a frame into the queue, or return its output if it may be sent now."""
         payload = piece.payload
         if payload is None or not ("choices" in payload or has_calls(payload)):
             return piece.raw
@@ -242,7 +242,7 @@ class ChatMender(Mender[ChatEncoder]):
         return piece.with_payload(shown_of(payload)) + self._wait(parted, calls=calls, ended=ended)
 
     def _take_head(self, payload: dict[str, Any]) -> None:
-        """Take note of what stands beside the choices: what is written goes on as the frames before it."""
+        """Note the members next to the choices: written frames have those of the previous frames."""
         labels = payload.get("id"), payload.get("model")
         numbers = [
             number for number in map(number_of, choices_of(payload)) if self._headed.get(number) != labels
@@ -257,7 +257,7 @@ class ChatMender(Mender[ChatEncoder]):
         self._headed.update(dict.fromkeys(numbers, labels))
 
     def _wait(self, piece: Piece, *, calls: bool, ended: Iterable[int]) -> bytes:
-        """Queue a frame that shows nothing; it may pass where nothing waits before it and it does nothing."""
+        """Queue a frame that shows nothing; it passes if nothing waits before it and it does nothing."""
         if ended:
             piece = self._supersede(piece, ended)
             self._finished.update(ended)
@@ -283,9 +283,9 @@ class ChatMender(Mender[ChatEncoder]):
         return self.fail("event_too_large", "too much waits for the end of the turn")
 
     def _supersede(self, piece: Piece, ended: Iterable[int]) -> Piece:
-        """Take the reasons of choices out of the frame that waits with them, for another one has come; its counts go there.
+        """Take superseded reasons of choices out of the waiting frame; its counts move to the new frame.
 
-        A choice has one such frame at most, mostly the last that waits.
+        A choice has one such frame at most, mostly the last waiting one.
         """
         again = self._finished.intersection(ended)
         for at in reversed(range(len(self._queue) if again else 0)):
@@ -311,7 +311,7 @@ class ChatMender(Mender[ChatEncoder]):
         return piece
 
     def _loosen(self) -> None:
-        """Cut the calls out of the frames that wait, and forget the frames that hold nothing else."""
+        """Cut the calls out of the waiting frames, and forget frames that hold nothing else."""
         self._gather(self._queue)
         place, queue = self._place, self._queue[:]
         self._is_loose = True
@@ -331,7 +331,7 @@ class ChatMender(Mender[ChatEncoder]):
     # The end of the turn.
 
     def _settle(self, *, is_done: bool) -> bytes:
-        """Return all that waited, with the calls of the turn; or end the stream if all of these were withheld."""
+        """Return all waiting frames, with the calls of the turn; or end the stream if all of these were withheld."""
         if self._is_error():
             return self._fail_empty_handed()
         if is_done and not (self._finished or self._executed) and self._losses.is_cut():
@@ -350,21 +350,21 @@ class ChatMender(Mender[ChatEncoder]):
         return b"".join(out)
 
     def _is_error(self) -> bool:
-        """Whether the reasons that came promise what does not come out."""
+        """Return whether the reasons promise calls that are not emitted."""
         executed = bool(self._executed)
         return bool(self._words) and all(
             self._losses.is_error(claimed, executed=executed) for _, claimed in self._words.values()
         )
 
     def leave(self) -> bytes:
-        """Let go of what waits; return what of it is neither of a call nor ends the turn."""
+        """Release the waiting frames; return those that neither belong to a call nor end the turn."""
         self._loosen()
         kept = [_without_reasons(piece) for piece in self._queue]
         self._restart()
         return b"".join(piece.raw for piece in kept if piece is not None)
 
     def _is_read_by_all(self) -> bool:
-        """Whether what waits contains exactly the calls that come out."""
+        """Return whether the waiting frames contain exactly the emitted calls."""
         ours: dict[int, list[tuple[str, str, str]]] = {}
         for call in self._calls:
             if not isinstance(call, BuiltinToolCall):
@@ -378,7 +378,7 @@ class ChatMender(Mender[ChatEncoder]):
         return self._encoder.call(call)
 
     def _with_reasons(self, piece: Piece) -> bytes:
-        """Return a frame with the reasons that its choices ended for, and no message that would replace calls."""
+        """Return a frame with the final reasons of its choices, and without messages that would replace calls."""
         payload = without_messages(piece.payload or {}, self._executed)
         choices = [{**choice, **self._reason(choice)} for choice in choices_of(payload)]
         if not choices or choices == (piece.payload or {})["choices"]:
@@ -402,7 +402,7 @@ class ChatMender(Mender[ChatEncoder]):
 
     @property
     def _is_legacy(self) -> bool:
-        """Whether calls go out as `function_call`, of which a choice has one: as they came, or as they were asked for."""
+        """Return whether calls are sent as `function_call`, one per choice: as on the wire, or as requested."""
         if self.legacy is None:
             return self._tracks.legacy
         each = Counter(call.choice for call in self._calls)

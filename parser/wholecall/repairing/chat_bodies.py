@@ -21,7 +21,7 @@ _LEGACY: Final = "function_call"
 def chat_body(
     payload: dict[str, Any], calls: Sequence[Executable], losses: Losses, *, legacy: bool | None = None
 ) -> dict[str, Any]:
-    """Return the body with these calls in its choices; the same value where they are in it already, in the form asked for."""
+    """Return the body with these calls in its choices; the same value if it has them already, in the requested form."""
     choices = payload.get("choices")
     if not isinstance(choices, list):
         return payload
@@ -73,7 +73,7 @@ def _label(call: Executable, *, is_legacy: bool) -> tuple[object, ...]:
 
 
 def _told(message: dict[str, Any]) -> list[tuple[object, ...]]:
-    """Return what a client reads of the calls in a message."""
+    """Return the labels that a client reads of the calls in a message."""
     given = message.get("tool_calls")
     listed = [given] if given and isinstance(given, dict) else given
     found: list[tuple[object, ...]] = []
@@ -92,7 +92,7 @@ def _legacy_told(message: dict[str, Any]) -> list[tuple[object, ...]]:
 
 
 def _written(calls: Sequence[Executable], *, is_legacy: bool) -> dict[str, Any]:
-    """Return the members of a message that hold calls, none for no call."""
+    """Return the members of a message that hold calls; none without calls."""
     bodies = []
     for call in calls:
         kind = "custom" if isinstance(call, CustomToolCall) else "function"

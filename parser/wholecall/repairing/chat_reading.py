@@ -1,4 +1,4 @@
-"""Read a chunk of chat completions besides its text: calls in any place, reasons of its choices.
+"""Read a chunk of chat completions except its text: calls in any place, reasons of its choices.
 
 The keys that hold calls are those that the dialect's views read (quirks 39, 40, 83).
 """
@@ -38,7 +38,7 @@ Payload = Mapping[str, Any]
 
 CALL_FIELDS: Final = ("tool_calls", "toolCalls", "function_call")
 _CALL_FIELDS: Final = frozenset(CALL_FIELDS)
-# What may wait with the calls: `reasoning_details` alone holds signatures and encrypted blocks, not text.
+# Members that may wait with the calls: `reasoning_details` alone holds signatures and encrypted blocks, not text.
 _QUIET: Final = frozenset({*CALL_FIELDS, "role", "reasoning_details"})
 # Frames of the Responses dialect that are about calls.
 _GUESTS: Final = ("response.function_call_arguments.", "response.custom_tool_call_input.")
@@ -62,7 +62,7 @@ def number_of(choice: Payload) -> int:
 
 
 def has_calls(payload: Payload) -> bool:
-    """Return whether a chunk holds anything of calls that a client would execute."""
+    """Return whether a chunk holds any part of a call that a client would execute."""
     if choices := choices_of(payload):
         return any(_holds_calls(view) for choice in choices for view in _views(choice))
     if _is_guest(payload):
@@ -98,7 +98,7 @@ def endings_of(payload: Payload) -> list[tuple[int, str, TurnReason]]:
 
 
 def shows_content(payload: Payload) -> bool:
-    """Return whether a chunk shows something: text, reasoning, anything in a delta that is not a call."""
+    """Return whether a chunk shows text, reasoning or anything else in a delta that is not a call."""
     deltas = (choice.get("delta") for choice in choices_of(payload))
     return any(
         value and field not in _QUIET
@@ -109,7 +109,7 @@ def shows_content(payload: Payload) -> bool:
 
 
 def has_content(payload: Payload) -> bool:
-    """Return whether a chunk holds anything besides calls: what it shows, a role, a reason, token counts."""
+    """Return whether a chunk holds anything except calls: shown content, a role, a reason, token counts."""
     if _is_guest(payload):
         return not _is_guest_call(payload)
     if payload.get("usage") or finishes(payload):
@@ -118,7 +118,7 @@ def has_content(payload: Payload) -> bool:
 
 
 def piece_in(payload: Payload) -> tuple[int, int, object] | None:
-    """Return choice, index and text of the piece of a call that a chunk holds; None if it holds more, or begins one."""
+    """Return choice, index and text of a chunk's piece of a call; None if it holds more, or begins a call."""
     choices = choices_of(payload)
     if len(choices) != 1 or len(payload["choices"]) != 1 or "message" in choices[0]:
         return None
@@ -154,7 +154,7 @@ def rest_of(payload: Payload) -> dict[str, Any]:
 
 
 def unfinished(payload: Payload, choices: Collection[int] | None = None) -> dict[str, Any]:
-    """Return the chunk as one that ends none of some choices, or no choice at all."""
+    """Return the chunk without ends of these choices, or of all."""
     kept = [
         {**choice, "finish_reason": None} if choices is None or number_of(choice) in choices else choice
         for choice in choices_of(payload)
@@ -163,7 +163,7 @@ def unfinished(payload: Payload, choices: Collection[int] | None = None) -> dict
 
 
 def shown_of(payload: Payload) -> dict[str, Any]:
-    """Return what of a chunk is shown at once: no calls, no reasons, and no counts that come with a reason."""
+    """Return the part of a chunk that is shown at once: no calls, no reasons, and no counts that come with a reason."""
     shown = rest_of(payload) if has_calls(payload) else dict(payload)
     if not finishes(payload):
         return shown
@@ -171,7 +171,7 @@ def shown_of(payload: Payload) -> dict[str, Any]:
 
 
 def tells_role(choice: Payload) -> bool:
-    """Whether a choice says whose words they are."""
+    """Return whether a choice has a role."""
     delta = choice.get("delta")
     return type(delta) is dict and bool(delta.get("role"))
 
@@ -179,7 +179,7 @@ def tells_role(choice: Payload) -> bool:
 def without_messages(payload: Payload, choices: Collection[int]) -> dict[str, Any]:
     """Return the chunk without the messages of the choices.
 
-    Clients that keep a snapshot of a choice put such a message into the place of all that came in deltas.
+    Clients that keep a snapshot of a choice replace the content of its deltas with such a message.
     """
     kept = [
         {field: value for field, value in choice.items() if field != "message"}
@@ -191,7 +191,7 @@ def without_messages(payload: Payload, choices: Collection[int]) -> dict[str, An
 
 
 def only(payload: Payload, *fields: str) -> dict[str, Any]:
-    """Return the chunk with nothing but the given fields in its deltas and messages, and no message without any."""
+    """Return the chunk with only the given fields in its deltas and messages, and no empty message."""
     choices = []
     for choice in choices_of(payload):
         kept = dict(choice)
@@ -205,7 +205,7 @@ def only(payload: Payload, *fields: str) -> dict[str, Any]:
 
 
 def _rest_of_choice(choice: Payload) -> dict[str, Any]:
-    """Return a choice without its calls; of a message that held them nothing stays but its role, in the delta."""
+    """Return a choice without its calls; of a message with calls only the role stays, in the delta."""
     rest = {field: _without_calls(value) for field, value in choice.items()}
     message = choice.get("message")
     if not isinstance(message, dict) or not _holds_calls(message):
@@ -217,7 +217,7 @@ def _rest_of_choice(choice: Payload) -> dict[str, Any]:
 
 
 def _is_guest(payload: Payload) -> bool:
-    """Whether a frame in a chat stream is one of the Responses dialect (quirk 89)."""
+    """Return whether a frame in a chat stream is of the Responses dialect (quirk 89)."""
     return not choices_of(payload) and str(payload.get("type")).startswith("response.")
 
 
@@ -231,7 +231,7 @@ def _is_call_item(item: object) -> bool:
 
 
 def _guest_output(payload: Payload, *, every: bool = False) -> list[Any]:
-    """Return the items of a finished response, calls only if asked for."""
+    """Return the items of a finished response, with calls only on request."""
     response = payload.get("response")
     output = response.get("output") if isinstance(response, dict) else None
     items = output if isinstance(output, list) else []
@@ -253,7 +253,7 @@ def _without_calls(value: Any) -> Any:
 
 
 class ChatTracks:
-    """What a naive reader makes of the fragments of a turn, as long as no two of them could differ.
+    """A naive reader's view of the fragments of a turn, as long as all readers agree.
 
     Attributes:
         strict: whether every accumulator that goes by index reads the same calls so far.
@@ -261,7 +261,7 @@ class ChatTracks:
 
     def __init__(self) -> None:
         self.strict = True
-        self._fields: set[str] = set()  # under which calls came
+        self._fields: set[str] = set()  # fields that held calls
         self._calls: dict[int, list[Track]] = {}  # by choice
         self._ended: set[int] = set()
 
@@ -278,12 +278,12 @@ class ChatTracks:
         )
 
     def end(self, choices: Iterable[int]) -> None:
-        """Take note that choices ended: a call after that comes too late for many loops."""
+        """Note that choices ended: a later call comes too late for many loops."""
         self._ended.update(choices)
 
     @property
     def legacy(self) -> bool:
-        """Whether the calls came as `function_call`, and in no other form."""
+        """Return whether the calls came as `function_call`, and in no other form."""
         return self._fields == {"function_call"}
 
     def read(self) -> dict[int, list[tuple[str, str, str]]]:
@@ -323,7 +323,7 @@ class ChatTracks:
 
 
 def _fragment(tracks: list[Track], call: Any) -> bool:
-    """Take a fragment; False if readers could differ about it."""
+    """Take a fragment; return False if readers could differ about it."""
     index = call.get("index") if isinstance(call, dict) else None
     if type(index) is not int or not 0 <= index <= len(tracks):
         return False

@@ -1,10 +1,10 @@
 """Complete a chunk with the members that clients expect: choices, in each a delta, its number and text.
 
-Client code iterates over `choices` and reads `delta` without a check; accumulators join `content`, and skip what does
-not call itself a chunk. A frame without these makes them raise, or lose its content. So it gets an empty list, an
-empty delta, and as text what the parser has read elsewhere in the frame: in a whole `message` (quirks 40, 90), in a
-list of parts, with its thoughts (quirk 95), in a frame of another shape (quirk 89). A frame without any content is
-left out. Source: OpenAI API reference, "Chat streaming".
+Client code iterates over `choices` and reads `delta` without a check; accumulators join `content`, and skip objects
+that are not labelled as chunks. A frame without these makes them raise, or lose its content. Therefore it gets an empty
+list, an empty delta, and as text the text that the parser read elsewhere in the frame: in a whole `message` (quirks 40,
+90), in a list of parts, with its thoughts (quirk 95), in a frame of another shape (quirk 89). A frame without any
+content is left out. Source: OpenAI API reference, "Chat streaming".
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from wholecall.repairing.wires import ROLES
 
 __all__ = ["said_in", "shaped"]
 
-Words = Mapping[str, str]  # what a delta is to say, by its member
+Words = Mapping[str, str]  # the texts of a delta, by its members
 
 _MEMBERS: Final = {TextDelta: "content", ReasoningDelta: "reasoning_content"}
 _SPEAKERS: Final = (*ROLES, None)
-_SPOKEN: Final = frozenset({"text", "thinking"})  # parts of content that have a place of their own
+_SPOKEN: Final = frozenset({"text", "thinking"})  # parts of content that have their own place
 _EMPTY: Final = frozenset({"choices", "type"})  # members that mean nothing where there are no choices
 
 
 def said_in(events: Iterable[Event[Any]]) -> dict[int, dict[str, str]]:
-    """Return what the parser has read of text, by choice."""
+    """Return the text that the parser has read, by choice."""
     said: dict[int, dict[str, str]] = {}
     for event in events:
         if isinstance(event, (TextDelta, ReasoningDelta)) and event.text:
@@ -39,19 +39,19 @@ def said_in(events: Iterable[Event[Any]]) -> dict[int, dict[str, str]]:
 
 
 def shaped(piece: Piece, said: Mapping[int, Words], has_role: Callable[[int], bool]) -> Piece | None:
-    """Return a frame as clients can read it: itself, if they can; None if it has no content.
+    """Return a frame that clients can read: itself, if they can; None if it has no content.
 
     Args:
         piece: the frame.
-        said: what the parser has read in it, by choice.
-        has_role: whether the role of a choice was told before.
+        said: the text that the parser has read in it, by choice.
+        has_role: whether the role of a choice was sent before.
     """
     payload = piece.payload
     if payload is None:
         return None if piece.event == "ping" else piece
     if piece.is_error:
-        return piece  # clients should not read on as if nothing had happened
-    if "error" in payload:  # a null one: some clients ask for the member alone
+        return piece  # clients should not continue as if nothing had happened
+    if "error" in payload:  # a null one: some clients only check that the member exists
         piece = _replaced(piece, {name: value for name, value in payload.items() if name != "error"})
         payload = piece.payload or {}
     if not isinstance(payload.get("choices"), list):
@@ -64,7 +64,7 @@ def shaped(piece: Piece, said: Mapping[int, Words], has_role: Callable[[int], bo
 
 
 def _with_choices(piece: Piece, payload: Mapping[str, Any], said: Mapping[int, Words]) -> Piece | None:
-    """Return a frame without a list of choices with one, made of its content."""
+    """Return a frame with a list of choices, made of its content."""
     if not any(value for member, value in payload.items() if member not in _EMPTY):
         return None
     choices = [{"index": choice, "delta": words, "finish_reason": None} for choice, words in said.items()]
@@ -72,10 +72,10 @@ def _with_choices(piece: Piece, payload: Mapping[str, Any], said: Mapping[int, W
 
 
 def _choice(choice: dict[str, Any], words: Words, has_role: Callable[[int], bool]) -> dict[str, Any]:
-    """Return a choice with its number, and a delta of what the parser read; the choice itself, if it has both."""
+    """Return a choice with its number, and a delta of the parser's text; the choice itself, if it has both."""
     delta, message = choice.get("delta"), choice.get("message")
     if choice.get("index") != number_of(choice):
-        choice = {**choice, "index": number_of(choice)}  # calls that are written anew have it, too
+        choice = {**choice, "index": number_of(choice)}  # rewritten calls have it, too
     reason = choice.get("finish_reason")
     if reason is not None and turn_reason(reason) is None:
         choice = {**choice, "finish_reason": None}  # such as `""`
@@ -94,7 +94,7 @@ def _choice(choice: dict[str, Any], words: Words, has_role: Callable[[int], bool
 
 
 def _is_speech(content: object) -> bool:
-    """Whether content is a list of parts that are text and thoughts; what else parts may be has no other place."""
+    """Return whether content is a list of text and thought parts only; other parts have no other place."""
     return isinstance(content, list) and all(
         isinstance(part, dict) and str(part.get("type")) in _SPOKEN for part in content
     )

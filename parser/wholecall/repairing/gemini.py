@@ -1,15 +1,15 @@
 """Gemini: whole calls pass with their verdict, and the ends of candidates wait for the end of the stream.
 
-Theory of operation. Every frame is a response, a call one of its parts, and clients read no call in pieces. A frame with
-calls waits until the parser has judged all of them, mostly at once; what it shows besides does not. It passes as it
-came if a client reads exactly our calls from what waits. Else the turn is *loose*: calls are cut out of its frames,
-and each is written when it was judged. So values at paths (`partialArgs`), calls in snake_case and calls without
-`args` become parts that clients read.
+Theory of operation. Every frame is a response, a call is one of its parts, and clients read no call in pieces. A frame
+with calls waits until the parser has judged all of them, mostly at once; its other content does not wait. It passes
+unchanged if a client reads exactly our calls from the waiting frames. Else the turn is *loose*: calls are cut out of
+its frames, and each is written when it is judged. Therefore values at paths (`partialArgs`), calls in snake_case and
+calls without `args` become parts that clients read.
 
-Clients look at lines of data alone, and some fail for any other: comments, names and ids of events do not go out.
+Clients read data lines only, and some fail for any other: comments, names and ids of events are left out.
 
-The stream has no end mark: the last frame has a reason for each candidate, and perhaps text. So a frame with a reason
-waits until the stream ends, text and all; where more comes for its candidate, it goes on without the reason.
+The stream has no end mark: the last frame has a reason for each candidate, and perhaps text. Therefore a frame with a
+reason waits until the stream ends, text included; if more follows for its candidate, it is sent without the reason.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ __all__ = ["GeminiMender"]
 _NOTABLE: Final = re.compile(
     rb'"(?:functionCall"|finish_?Reason"|error"|candidates"\s*:\s*\{|parts"\s*:\s*\{|[a-z]+(?:_[a-z]+)+"\s*:)'
 )
-_BARE: Final = re.compile(rb"data:[^\r\n]*(?:\r\n|\r|\n){2}")  # an event that is a line of data, and no more
+_BARE: Final = re.compile(rb"data:[^\r\n]*(?:\r\n|\r|\n){2}")  # an event that is one data line only
 _SPEECH: Final = frozenset({TextDelta, ReasoningDelta})
-_MOST_TOLD: Final = 64  # calls that are compared with ours at each frame; with more, calls are written anew
+_MOST_TOLD: Final = 64  # calls that are compared with ours at each frame; with more, calls are rewritten
 
 
 class GeminiMender(Mender[GeminiEncoder]):
-    """Mends one stream of responses."""
+    """The mender of one stream of responses."""
 
     doubts = _NOTABLE
     only_data = True
@@ -57,42 +57,42 @@ class GeminiMender(Mender[GeminiEncoder]):
         del live  # no client reads a call before it is whole
         super().__init__(GeminiEncoder(with_minted=False), limits, live=False, withheld=withheld)
         self._queue: list[Piece] = []  # frames with calls that are not judged yet
-        self._told: list[reading.Label] = []  # what clients read of these
-        self._is_loose = False  # calls are written, not left where they came
+        self._told: list[reading.Label] = []  # the labels that clients read in these
+        self._is_loose = False  # calls are written, not left in place
         self._begin_ends()
 
     def _begin_ends(self) -> None:
-        # Frames that end candidates, and what came after them and shows nothing; by the order in which they came.
+        # Frames that end candidates, and later frames without content; in order of arrival.
         self._ends: dict[int, Piece] = {}
         self._ended: dict[int, int] = {}  # candidates that these end, each with the key of its frame
         self._n_ends = 0
         self._why = reading.Ends(self._losses, self._executed)
 
     def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
-        """Whether a block needs no look: it shows text, and nothing waits."""
+        """Return whether a block needs no examination: it shows text, and nothing waits."""
         return (
             not (self._queue or self._ends)
             and bool(events)
             and _SPEECH.issuperset(map(type, events))
-            and len({event.choice for event in events}) == 1  # of several, clients take the first one
+            and len({event.choice for event in events}) == 1  # of several, clients take the first
             and _NOTABLE.search(block) is None
             and _BARE.fullmatch(block) is not None
         )
 
     def is_sound(self, payload: dict[str, Any]) -> bool:
-        """Whether a frame is as the published schema asks."""
+        """Return whether a frame is as the published schema asks."""
         response = reading.response_of(payload)
         return response is not None and conformed(response, GEMINI) is response
 
     def shaped(self, piece: Piece) -> Piece | None:
-        """Return the frame as a line of data; what is in it is shaped once it is spelt as clients read it."""
+        """Return the frame as a data line; its content is shaped after its spelling is corrected."""
         if piece.payload is None or _BARE.fullmatch(piece.raw) is not None:
             return piece
         bare = piece._replace(event=None, plain=False)
         return bare._replace(raw=bare.with_payload(piece.payload))
 
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
-        """Take frames; calls wait for their verdict, and what ends a candidate for the end of the turn."""
+        """Take frames; calls wait for their verdict, and ends of candidates for the end of the turn."""
         at = _next_turn(events)
         out = [self._end_of_turn(events[:at])] if at else []
         self._note(events[at:])
@@ -108,18 +108,18 @@ class GeminiMender(Mender[GeminiEncoder]):
             self._is_loose = True
 
     def _end_of_turn(self, events: Sequence[Event[Any]]) -> bytes:
-        """End a turn that another one follows on the stream."""
+        """End a turn that is followed by another one."""
         self._note(events)
         return self._release() + self._settle()
 
     def ping(self) -> bytes:
-        """Return nothing: no response says nothing."""
+        """Return nothing: no response is without content."""
         return b""
 
     # One frame.
 
     def _sort(self, piece: Piece) -> bytes:
-        """Let a frame wait, or return what of it goes out now."""
+        """Let a frame wait, or return its output if it may be sent now."""
         response = None if piece.payload is None else reading.response_of(piece.payload)
         if response is None:
             return self._other(piece)
@@ -143,7 +143,7 @@ class GeminiMender(Mender[GeminiEncoder]):
         return out + piece.raw
 
     def _other(self, piece: Piece) -> bytes:
-        """Take a frame that is no response: an error goes out behind what waits, anything else in its place."""
+        """Take a frame that is not a response: an error is sent after the waiting content, others in their place."""
         if piece.payload is not None:
             return self.leave() + piece.raw
         return self._wait_for_end(piece) if self._ends else piece.raw
@@ -153,14 +153,14 @@ class GeminiMender(Mender[GeminiEncoder]):
             self._encoder.set_head(head)
 
     def _kept(self, piece: Piece) -> bytes:
-        """Count what waits; it may be too much."""
+        """Count a waiting frame; fail if too much waits."""
         self._n_waiting += len(piece.raw)
         if self._n_waiting <= self._most:
             return b""
         return self.fail("event_too_large", "too much waits for the end of the turn")
 
     def _wait_for_end(self, piece: Piece) -> bytes:
-        """Let a frame wait for the end; of those that show nothing the last one is enough."""
+        """Let a frame wait for the end; of those without content only the last is kept."""
         self._n_ends += 1
         ended = self._why.note(_response(piece))
         self._ended.update(dict.fromkeys(ended, self._n_ends))
@@ -170,7 +170,7 @@ class GeminiMender(Mender[GeminiEncoder]):
         return self._kept(piece)
 
     def _unend(self, numbers: set[int]) -> bytes:
-        """Return the frames that ended candidates for which more comes, without any end: ends are written at the end."""
+        """Return the frames that ended candidates which continue, without ends: these are written last."""
         out = b""
         for at in {self._ended[number] for number in numbers & self._ended.keys()}:
             piece = self._ends.pop(at)
@@ -195,7 +195,7 @@ class GeminiMender(Mender[GeminiEncoder]):
     # Calls.
 
     def _release(self) -> bytes:
-        """Return the frames with calls that are judged: as they came, or their calls written anew; else what they show."""
+        """Return the frames with judged calls, unchanged or with their calls rewritten; else their other content."""
         if not (self._queue or self._calls):
             return b""
         self._calls.sort(key=lambda call: (call.choice, call.index))
@@ -209,7 +209,7 @@ class GeminiMender(Mender[GeminiEncoder]):
         return self._part()
 
     def _let_go(self, *, loose: bool = False) -> bytes:
-        """Return the frames that wait for verdicts; those that end something wait on."""
+        """Return the frames that wait for verdicts; those that end a candidate wait longer."""
         queue, self._queue = self._queue, []
         self._told.clear()
         if not loose:
@@ -224,12 +224,11 @@ class GeminiMender(Mender[GeminiEncoder]):
         return out
 
     def _write(self) -> bytes:
-        """Write the calls that are judged."""
         calls, self._calls = self._calls, []
         return b"".join(map(self._encoder.call, calls))
 
     def _part(self) -> bytes:
-        """Return what the last frame shows besides its calls, which wait alone; of one that ends something, nothing."""
+        """Return the other content of the last frame, whose calls wait alone; nothing if it ends a candidate."""
         piece = self._queue[-1]
         response = _response(piece)
         if reading.endings_of(response) or not reading.shows_content(response):
@@ -241,14 +240,14 @@ class GeminiMender(Mender[GeminiEncoder]):
     # The end of the turn.
 
     def _settle(self) -> bytes:
-        """Return all that waited; or end the stream if all calls of a turn that claims success were withheld."""
+        """Return all waiting frames; or end the stream if all calls of a turn that claims success were withheld."""
         if self._queue:
             self._is_loose = True
         out = self._release()
         if self._why.is_error():
             return out + self._fail_empty_handed()
         out += b"".join(map(self._with_reasons, self._ends.values()))
-        over = sorted(self._why.words.keys() - self._ended.keys())  # after whose reason more came
+        over = sorted(self._why.words.keys() - self._ended.keys())  # those that continued after their reason
         out += b"".join(self._encoder.finish(number, self._why.name(number)) for number in over)
         self._forget_turn()
         self._begin_ends()
@@ -256,7 +255,7 @@ class GeminiMender(Mender[GeminiEncoder]):
         return out
 
     def _with_reasons(self, piece: Piece) -> bytes:
-        """Return a frame with the reasons that its candidates ended for."""
+        """Return a frame with the reasons for which its candidates ended."""
         if piece.payload is None:
             return piece.raw
         response = _response(piece)
@@ -264,7 +263,7 @@ class GeminiMender(Mender[GeminiEncoder]):
         return piece.raw if known == response else _replaced(piece, known).raw
 
     def leave(self) -> bytes:
-        """Let go of what waits; return what of it is neither of a call nor ends the turn."""
+        """Release the waiting frames; return those that neither belong to a call nor end the turn."""
         self._is_loose = True
         waiting = [*self._queue, *self._ends.values()]
         self._queue, self._calls, self._n_waiting = [], [], 0
@@ -304,7 +303,7 @@ def _replaced(piece: Piece, response: dict[str, Any]) -> Piece:
 
 
 def _without_calls(piece: Piece) -> Piece | None:
-    """Return a frame without its calls, None where it neither shows nor ends anything else."""
+    """Return a frame without its calls, None if it then neither shows nor ends anything."""
     rest = reading.without(_response(piece), calls=True)
     if not (reading.shows_content(rest) or reading.endings_of(rest)):
         return None

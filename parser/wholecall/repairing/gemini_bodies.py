@@ -23,7 +23,7 @@ def gemini_claims(payload: Any) -> list[TurnReason]:
 
 
 def gemini_body(payload: Any, calls: Sequence[Executable], losses: Losses) -> Any:
-    """Return the answer with these calls in its candidates; the same value where clients read them in it already."""
+    """Return the answer with these calls in its candidates; the same value if clients read them in it already."""
     ours = sorted(
         (call for call in calls if isinstance(call, ToolCall)), key=lambda call: (call.choice, call.index)
     )
@@ -48,7 +48,7 @@ def _responses(payload: Any) -> list[dict[str, Any]]:
 
 
 def _with_responses(payload: Any, responses: list[dict[str, Any]]) -> Any:
-    """Return an answer with other responses in the places of its own."""
+    """Return an answer with its responses replaced."""
     left = iter(responses)
 
     def replaced(each: Any) -> Any:
@@ -59,7 +59,7 @@ def _with_responses(payload: Any, responses: list[dict[str, Any]]) -> Any:
 
 
 class _Written:
-    """Calls that are to be written into the candidates of an answer, each in its first one."""
+    """Calls that are to be written into an answer's candidates, each into the first with its number."""
 
     def __init__(self, calls: Sequence[ToolCall[Any]]) -> None:
         self._left: dict[int, list[ToolCall[Any]]] = {}
@@ -67,6 +67,6 @@ class _Written:
             self._left.setdefault(call.choice, []).append(call)
 
     def into(self, candidate: dict[str, Any]) -> dict[str, Any]:
-        """Return a candidate with the calls that are left for it, and none of its own."""
+        """Return a candidate with the remaining calls for it, instead of its own."""
         calls = self._left.pop(reading.number_of(candidate), [])
         return reading.with_calls(candidate, [call_part(call, with_minted=False) for call in calls])

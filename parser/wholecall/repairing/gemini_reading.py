@@ -49,8 +49,8 @@ ODD: Final[Label] = (-1, None, None, None)  # a call that no client reads
 _CALL: Final = "functionCall"
 _SILENT: Final = {
     "text": ""
-}  # shows nothing, as the API sends it: a list of no parts is invalid for some clients
-# Members that clients read, and those that hold such members; all others stay as they are spelt.
+}  # shows nothing, as the API sends it: an empty list of parts is invalid for some clients
+# Members that clients read, and those that hold such members; all others keep their spelling.
 _NAMES: Final = (
     *("usageMetadata", "modelVersion", "responseId", "promptFeedback", "blockReason", "finishReason"),
     *("finishMessage", "groundingMetadata", "citationMetadata", "safetyRatings", "functionCall"),
@@ -81,7 +81,7 @@ _LABELS: Final = frozenset({"name", "args", "id"})
 
 
 def response_of(payload: Mapping[str, Any]) -> Payload | None:
-    """Return the response in a frame; None where it is something else, such as an error."""
+    """Return the response in a frame; None for anything else, such as an error."""
     if "error" in payload:
         return None
     inner = payload.get("response")
@@ -99,11 +99,11 @@ def with_response(payload: Mapping[str, Any], response: Payload) -> Payload:
 
 
 def shaped(response: Payload) -> Payload:
-    """Return a response as clients read it: in camelCase, candidates in order, they and their parts in lists, no blank reason."""
+    """Return a response as clients read it: camelCase, lists of parts and candidates, in order, no blank reason."""
     spelt: Payload = _respelt(response)
     if spelt.get("candidates") is None:
         return spelt
-    listed = sorted(candidates_of(spelt), key=number_of)  # clients take the first one for the answer
+    listed = sorted(candidates_of(spelt), key=number_of)  # clients take the first for the answer
     return {**spelt, "candidates": [_shaped(candidate) for candidate in listed]}
 
 
@@ -121,7 +121,7 @@ def _shaped(candidate: Payload) -> Payload:
 
 
 def _respelt(value: Any) -> Any:
-    """Return a part of a response in camelCase; of two spellings of a member the first that holds something."""
+    """Return a part of a response in camelCase; of two spellings of a member the first with a value."""
     if isinstance(value, list):
         return [_respelt(each) for each in value]
     if not isinstance(value, dict):
@@ -147,12 +147,12 @@ def number_of(candidate: Mapping[str, Any]) -> int:
 
 
 def head_of(response: Mapping[str, Any]) -> Payload:
-    """Return what a response has beside its candidates, and each further one has, too."""
+    """Return the members of a response next to its candidates, which each further response has, too."""
     return {member: response[member] for member in _HEAD if response.get(member) is not None}
 
 
 def parts_of(candidate: Mapping[str, Any]) -> list[Any]:
-    """Return the parts of a candidate; one without its list is a list of one."""
+    """Return the parts of a candidate; a part without its list counts as a list."""
     content = candidate.get("content")
     parts = content.get("parts") if isinstance(content, dict) else None
     return parts if isinstance(parts, list) else [] if parts is None else [parts]
@@ -163,12 +163,12 @@ def _is_call(part: object) -> bool:
 
 
 def has_calls(response: Mapping[str, Any]) -> bool:
-    """Return whether a response holds anything of calls that a client would execute."""
+    """Return whether a response holds any part of a call that a client would execute."""
     return any(_is_call(part) for candidate in candidates_of(response) for part in parts_of(candidate))
 
 
 def shows_content(response: Mapping[str, Any]) -> bool:
-    """Return whether a response shows something: text, thoughts, media, results; anything that is not a call."""
+    """Return whether a response shows text, thoughts, media, results or anything else that is not a call."""
     return bool(numbers_with(response, _shows))
 
 
@@ -194,7 +194,7 @@ def endings_of(response: Mapping[str, Any]) -> list[tuple[int, str, TurnReason]]
 
 
 def told_in(response: Mapping[str, Any]) -> list[Label]:
-    """Return what a client reads of the calls in a response, in the order of candidates; `ODD` for what it cannot read."""
+    """Return the labels of the calls in a response, by candidate; `ODD` for calls that clients cannot read."""
     ordered = sorted(candidates_of(response), key=number_of)
     return [
         _told(number_of(candidate), part[_CALL])
@@ -211,7 +211,7 @@ def _told(number: int, call: object) -> Label:
 
 
 def label_of(call: ToolCall[Any]) -> Label:
-    """Return what a client is to read of a call."""
+    """Return the label that a client is to read of a call."""
     return _told(call.choice, call_part(call, with_minted=False)[_CALL])
 
 
@@ -225,7 +225,7 @@ def mapped(response: Payload, edit: Callable[[Payload], Payload]) -> Payload:
 def without(
     response: Payload, *, calls: bool = False, content: bool = False, ends: Iterable[int] = ()
 ) -> Payload:
-    """Return a response without its calls, without all else that it shows, or without the ends of candidates."""
+    """Return a response without its calls, without its other content, or without the ends of candidates."""
     over = set(ends)
 
     def edit(candidate: Payload) -> Payload:
@@ -242,7 +242,7 @@ def without(
 
 
 def with_calls(candidate: Payload, calls: list[Payload]) -> Payload:
-    """Return a candidate with other parts that hold calls, where the first of its own was."""
+    """Return a candidate with other call parts, at the place of its first call."""
     parts = parts_of(candidate)
     place = next((at for at, part in enumerate(parts) if _is_call(part)), len(parts))
     if place == len(parts) and not calls:
@@ -259,14 +259,14 @@ def with_parts(candidate: Payload, parts: list[Any]) -> Payload:
 
 
 class Ends:
-    """Why the candidates of a turn ended.
+    """The reasons for which the candidates of a turn ended.
 
     Args:
         losses: the calls that were withheld.
-        executed: the candidates of which calls come out.
+        executed: the candidates whose calls are emitted.
 
     Attributes:
-        words: the worst reason that came for each candidate, in the wire's word and in ours.
+        words: the worst reason of each candidate, in the wire's word and in ours.
     """
 
     def __init__(self, losses: Losses, executed: set[int]) -> None:
@@ -275,7 +275,7 @@ class Ends:
         self.words: dict[int, tuple[str, TurnReason]] = {}
 
     def note(self, response: Mapping[str, Any]) -> set[int]:
-        """Take note of the candidates that a response ends, and return them."""
+        """Note the candidates that a response ends, and return them."""
         ended = endings_of(response)
         for number, word, reason in ended:
             if number not in self.words or outranks(reason, self.words[number][1]):
@@ -283,21 +283,21 @@ class Ends:
         return {number for number, _, _ in ended}
 
     def is_error(self) -> bool:
-        """Whether the reasons that came promise what does not come out."""
+        """Return whether the reasons promise calls that are not emitted."""
         executed = bool(self._executed)
         return bool(self.words) and all(
             self._losses.is_error(claimed, executed=executed) for _, claimed in self.words.values()
         )
 
     def named(self, candidate: Payload) -> Payload:
-        """Return a candidate with the reason that goes with what comes out of it."""
+        """Return a candidate with the reason that fits its output."""
         number = number_of(candidate)
         if candidate.get("finishReason") is None or number not in self.words:
             return candidate
         return {**candidate, "finishReason": self.name(number)}
 
     def name(self, number: int) -> str:
-        """Return the wire's word for why a candidate ended."""
+        """Return the wire's word for the reason why a candidate ended."""
         word, claimed = self.words[number]
         reason = self._losses.reason(claimed, executed=number in self._executed, choice=number)
         is_same = reason == claimed or {reason, claimed} <= {"stop", "tool_calls"}

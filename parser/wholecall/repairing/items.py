@@ -1,14 +1,14 @@
-"""Streams of items, Anthropic's blocks and the items of Responses: what follows a call waits for its verdict.
+"""Streams of items, Anthropic's blocks and the items of Responses: frames after a call wait for its verdict.
 
-Theory of operation. Verdicts come early here: when the next block begins, when an item is done. From the first frame
-of a call on, everything waits in a queue, pings, comments and speech aside, until each call that the queue has seen
-begin has its verdict, or the turn is over. Speech that a server sends between the frames of a call overtakes it, and
-the call waits until nothing is being said: one item is over before the next begins. Then the queue is replayed, if
-every naive reader gets our calls from it, or else its calls are encoded again where the first of them was. Whatever
-still comes of a call that has its verdict already is withheld.
+Theory of operation. Verdicts come early here: when the next block begins, when an item is done. From the first frame of
+a call on, everything except pings, comments and speech waits in a queue, until each call that began in the queue has
+its verdict, or the turn is over. Speech that a server sends between the frames of a call overtakes it, and the call
+waits until all speech has ended: one item is over before the next begins. Then the queue is replayed if every naive
+reader gets our calls from it; else its calls are encoded again at the place of the first of them. Later frames of a
+call that already has its verdict are withheld.
 
-Items are numbered, and so are events in Responses. As long as everything went out as it came, the wire's numbers
-are kept. Once something was withheld or encoded again, what follows is numbered consecutively.
+Items are numbered, and so are events in Responses. While everything passes unchanged, the wire's numbers are kept.
+After something was withheld or encoded again, the following items are numbered consecutively.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _DELTA = re.compile(
 
 
 class Role(Enum):
-    """What a frame is to calls that the client executes."""
+    """The role of a frame for calls that the client executes."""
 
     PASSES = "none of their business"
     OPENS = "it begins a call"
@@ -65,7 +65,7 @@ class Role(Enum):
 
 
 def label_of(call: Executable) -> tuple[str, str, str]:
-    """Return what a reader must get of a call: id, name and text; of a provider-defined tool the id only."""
+    """Return the label that a reader must get of a call: id, name and text; of a provider-defined tool the id only."""
     if isinstance(call, BuiltinToolCall):
         return call.id, "", ""
     return call.id, call.name, argument_text(call)
@@ -75,35 +75,35 @@ _OF_CALLS = frozenset({Role.OPENS, Role.BELONGS, Role.WHOLE})
 
 
 class ItemMender(Mender[ItemEncoderT]):
-    """The queue of a stream of items; a subclass knows the frames of its dialect, and how they are numbered."""
+    """The queue of a stream of items; a subclass knows the frames and the numbering of its dialect."""
 
     asked = EVENTS
-    # Whether a result may follow a call in the stream: then somebody else executed it.
+    # Whether a result may follow a call in the stream: then the call was executed elsewhere.
     may_be_answered: ClassVar = False
 
     def __init__(
         self, encoder: ItemEncoderT, limits: Limits, *, live: bool, withheld: Withheld = "auto"
     ) -> None:
         super().__init__(encoder, limits, live=live, withheld=withheld)
-        self._is_shifted = False  # the wire's numbers are not ours any more
+        self._is_shifted = False  # the wire's numbers are no longer ours
         self._shown: list[bytes] = []  # of calls that are still arriving
         self._queue: list[Piece] | None = None
         self._is_loose = False  # the queue holds no calls: they are to be encoded again, before the rest
-        self._n_open = 0  # calls that the queue saw begin
-        self._n_judged = 0  # and those that have their verdict, or are shown
-        self._spoken: set[Any] = set()  # the wire's numbers of items of speech that are open
+        self._n_open = 0  # calls that began in the queue
+        self._n_judged = 0  # those of them that have their verdict, or are shown
+        self._spoken: set[Any] = set()  # the wire's numbers of open items of speech
         self._revocable: set[str] = set()  # ids of calls that wait, or that were shown while they arrived
         self._answered: set[str] = set()  # ids of calls that were withheld because their results came
 
-    # What a subclass defines.
+    # Defined by subclasses.
 
     @abstractmethod
     def _is_named(self, piece: Piece) -> bool:
-        """Whether the parser takes the name of a frame without a type for its type."""
+        """Return whether the parser takes the name of a frame without a type for its type."""
 
     @abstractmethod
     def _role(self, piece: Piece) -> Role:
-        """Return what a frame is to calls; asked once for each, in order."""
+        """Return the role of a frame for calls; called once for each frame, in order."""
 
     @abstractmethod
     def _begin_tracks(self) -> None:
@@ -111,62 +111,62 @@ class ItemMender(Mender[ItemEncoderT]):
 
     @abstractmethod
     def _track(self, piece: Piece) -> bool:
-        """Take a call's frame; False if readers could differ about it."""
+        """Take a call's frame; return False if readers could differ about it."""
 
     @abstractmethod
     def _heard(self, piece: Piece) -> tuple[object, Track | None] | None:
-        """Return the text of a frame that holds a piece of a call, and the call as a naive reader has it so far."""
+        """Return the text of a frame with a piece of a call, and the call as a naive reader has it so far."""
 
     @abstractmethod
     def _read(self) -> list[tuple[str, str, str]]:
-        """Return the label of each call that a naive reader got, in order; see `label_of`."""
+        """Return the label of each call that a naive reader gets, in order; see `label_of`."""
 
     @abstractmethod
     def _passing(self, piece: Piece) -> bytes:
-        """Return a frame as it goes out now, with its numbers and its reason put right."""
+        """Return a frame as it is sent now, with its numbers and its reason corrected."""
 
     @abstractmethod
     def _is_speech(self, piece: Piece) -> bool:
-        """Whether a frame is about text or reasoning; takes note of which items of these are open."""
+        """Return whether a frame is about text or reasoning; note which items of these are open."""
 
     def _is_result(self, piece: Piece) -> bool:  # noqa: ARG002
-        """Whether a frame holds the result of a call."""
+        """Return whether a frame holds the result of a call."""
         return False
 
     @abstractmethod
     def _is_end(self, piece: Piece) -> bool:
-        """Whether a frame says that the turn is over, or why."""
+        """Return whether a frame says that the turn is over, or why."""
 
     @property
     @abstractmethod
     def _has_ended(self) -> bool:
-        """Whether a message came to its end, and no other one began."""
+        """Return whether a message has ended, and no other began."""
 
     @property
     @abstractmethod
     def _is_running(self) -> bool:
-        """Whether a message began for the client, and did not end."""
+        """Return whether a message began for the client, and has not ended."""
 
     def _reach(self, piece: Piece) -> None:
-        """Take note of where in the wire's numbers the stream is."""
+        """Note the stream's position in the wire's numbers."""
 
     # Frames.
 
     def _typed(self, piece: Piece) -> Piece:
-        """Return a frame with its type added, if only its name shows the type: some clients read only the payload."""
+        """Return a frame with its type added if only its name shows the type: some clients read only the payload."""
         payload = piece.payload
         if payload is None or isinstance(payload.get("type"), str) or payload.get("error") is not None:
             return piece
         return piece.named() if self._is_named(piece) or _is_foreign(piece) else piece
 
     def shaped(self, piece: Piece) -> Piece | None:
-        """Return a frame as the published schema asks; the numbers of what follows one that is left out close its gap."""
+        """Return a frame in the published schema; if one is left out, the following numbers close the gap."""
         found = super().shaped(self._typed(piece))
         self._is_shifted = self._is_shifted or found is None
         return found
 
     def is_readable(self, piece: Piece) -> bool:
-        """Whether clients can read a frame: its object has a type, or a name for one; behind a `[DONE]` they read nothing."""
+        """Return whether clients can read a frame: its object has a type, or its name is one; they stop at `[DONE]`."""
         if piece.is_done:
             return self._has_ended
         payload = piece.payload
@@ -175,7 +175,7 @@ class ItemMender(Mender[ItemEncoderT]):
         return isinstance(payload.get("type"), str) or self._is_named(piece) or _is_foreign(piece)
 
     def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
-        """Whether a block needs no look: it shows text, and nothing waits or was renumbered."""
+        """Return whether a block needs no examination: it shows text, and nothing waits or was renumbered."""
         return (
             self._queue is None
             and not self._is_shifted
@@ -185,7 +185,7 @@ class ItemMender(Mender[ItemEncoderT]):
         )
 
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
-        """Take frames; calls, and what follows them, are held until their verdicts."""
+        """Take frames; calls, and the frames after them, are held until their verdicts."""
         out: list[bytes] = []
         ended = ends_turn(pieces, events)
         waits = self.may_be_answered and not ended and self._live is None
@@ -210,9 +210,9 @@ class ItemMender(Mender[ItemEncoderT]):
         return b"".join(out)
 
     def _is_of_group(self, piece: Piece, role: Role) -> bool:
-        """Whether results of the calls that wait may still come behind a frame: it is none of another matter.
+        """Return whether results of the waiting calls may still follow a frame: it belongs to calls or results.
 
-        A group of calls that fills half of what may wait is not waited for any longer.
+        A group of calls that fills half of the queue's limit is not waited for any longer.
         """
         if role is Role.OPENS:
             return self._n_waiting * 2 <= self._most
@@ -225,7 +225,7 @@ class ItemMender(Mender[ItemEncoderT]):
         return b"" if self._queue is not None else self._settle()
 
     def _mould_of(self, piece: Piece) -> Mould | None:
-        """Return the mould of a frame that belongs to a call, if more of the same may follow."""
+        """Return the mould of a frame that belongs to a call, if similar frames may follow."""
         heard = self._heard(piece) if piece.plain else None
         if heard is None or (self._queue is None and not self._is_shifted):
             return None
@@ -241,12 +241,12 @@ class ItemMender(Mender[ItemEncoderT]):
         return None
 
     def _sort(self, piece: Piece, role: Role) -> bytes:
-        """Put a frame into the queue, or return what of it goes out now."""
+        """Put a frame into the queue, or return its output if it may be sent now."""
         if role is Role.LIVES:
             return piece.raw
         is_speech = role is Role.PASSES and self._is_speech(piece)
         if self._queue is None:
-            if role is Role.BELONGS:  # to a call that has had its verdict
+            if role is Role.BELONGS:  # to a call that has its verdict
                 self._is_shifted = True
                 return b""
             if role not in {Role.OPENS, Role.WHOLE}:
@@ -259,7 +259,6 @@ class ItemMender(Mender[ItemEncoderT]):
         return self._wait(piece, role)
 
     def _note_spoken(self, number: int | str | None, *, begins: bool) -> None:
-        """Take note that an item of speech begins, or ends."""
         (self._spoken.add if begins else self._spoken.discard)(number)
 
     def _open_queue(self) -> None:
@@ -294,27 +293,27 @@ class ItemMender(Mender[ItemEncoderT]):
         self._n_waiting = sum(len(piece.raw) for piece in self._queue)
 
     def leave(self) -> bytes:
-        """Let go of what waits; return what of it is neither of a call nor ends the turn."""
+        """Release the waiting frames; return those that neither belong to a call nor end the turn."""
         self._loosen()
         queue, self._queue = self._queue or [], None
         self._calls.clear()
         return b"".join(self._passing(piece) for piece in queue if not self._is_end(piece))
 
     def ping(self) -> bytes:
-        """Return the frame that says nothing, while a message is running."""
+        """Return the frame without content, while a message is running."""
         return self._encoder.ping() if self._is_running and self.failed is None else b""
 
     @property
     def held(self) -> int:
-        """How many bytes wait for a verdict."""
+        """The number of bytes that wait for a verdict."""
         return self._n_waiting if self._queue is not None else 0
 
     # Verdicts.
 
     def _judge(self, events: Sequence[Event[Any]], *, force: bool, waits: bool = False) -> bytes:
-        """Take the parser's verdicts; return what waited for them, unless it waits for the next frame, too."""
+        """Take the parser's verdicts; return the frames they release, unless these also wait for the next frame."""
         if not events and self._queue is None and not (self._calls or self._shown):
-            return b""  # nothing waits, and nothing is said
+            return b""  # nothing waits, and no speech is open
         n_known = self._n_known
         if shown := self._take_events(events):
             self._shown.append(shown)
@@ -338,7 +337,7 @@ class ItemMender(Mender[ItemEncoderT]):
         self._revocable.add(call.id)
 
     def _take_back(self, id: str) -> None:
-        """Withhold a call that waits, and whose result came; one that was shown ends the stream."""
+        """Withhold a waiting call whose result came; a call that was shown ends the stream."""
         if id not in self._revocable or self.failed is not None:
             return
         if self._may_be_shown:
@@ -352,11 +351,11 @@ class ItemMender(Mender[ItemEncoderT]):
 
     @property
     def _n_known(self) -> int:
-        """How many calls wait whole, or were begun to be shown."""
+        """Return how many calls wait whole, or were begun to be shown."""
         return len(self._calls) + (self._live.n_begun if self._live is not None else 0)
 
     def _settle(self) -> bytes:
-        """Return what waited, with its calls."""
+        """Return the waiting frames, with their calls."""
         if self._queue is None and not (self._calls or self._shown):
             return b""
         self._forget_answered()
@@ -378,7 +377,7 @@ class ItemMender(Mender[ItemEncoderT]):
         return encoded + self._all_passing(queue or ())
 
     def _forget_answered(self) -> None:
-        """Leave only the calls that are to go out, in their order."""
+        """Keep only the calls that are to be emitted, in their order."""
         kept = (call for call in self._calls if call.id in self._revocable)
         self._calls = sorted(kept, key=lambda call: call.index)
         if not self._may_be_shown:
@@ -386,15 +385,15 @@ class ItemMender(Mender[ItemEncoderT]):
 
     @property
     def _may_be_shown(self) -> bool:
-        """Whether a call may have been shown whose result comes yet."""
+        """Return whether a call may have been shown whose result is still to come."""
         return self.may_be_answered and self._live is not None
 
     def _all_passing(self, queue: Sequence[Piece]) -> bytes:
-        """Return frames as they go out now, up to one that ends the stream by an error."""
+        """Return frames as they are sent now, up to a frame that ends the stream by an error."""
         return b"".join(self._with_more(piece) for piece in queue if self.failed is None)
 
     def _with_more(self, piece: Piece) -> bytes:
-        """Return a frame as it goes out now, and those of its mould."""
+        """Return a frame as it is sent now, and the further frames of its mould."""
         out = self._passing(piece)
         if piece.more and out is piece.raw:
             self._pass_more(piece)
@@ -402,11 +401,11 @@ class ItemMender(Mender[ItemEncoderT]):
         return b"".join((out, *map(self._passing, piece.others())))
 
     def _pass_more(self, piece: Piece) -> None:
-        """Take note that the frames of a piece's mould went out after it."""
+        """Note that the frames of a piece's mould were sent after it."""
 
 
 def _parted(events: Sequence[Event[Any]]) -> tuple[Sequence[Event[Any]], Sequence[Event[Any]]]:
-    """Return what is said of the messages before the one that begins, and what of that one."""
+    """Return the events of the previous messages, and those of the message that begins."""
     for at, event in enumerate(events):
         if isinstance(event, TurnStarted):
             return events[:at], events[at:]
@@ -414,5 +413,5 @@ def _parted(events: Sequence[Event[Any]]) -> tuple[Sequence[Event[Any]], Sequenc
 
 
 def _is_foreign(piece: Piece) -> bool:
-    """Whether a frame has a name, and an object that says something: an event of another matter."""
+    """Return whether a frame has a name, and an object with members: an unrelated event."""
     return bool(piece.payload) and piece.event is not None

@@ -14,7 +14,7 @@ from wholecall.repairing.pieces import Piece
 
 __all__ = ["GeminiWire", "with_spoken"]
 
-_SAID: Final = frozenset({"text", "thought"})  # members of a part that says something and no more
+_SAID: Final = frozenset({"text", "thought"})  # members of a part that holds nothing but text
 
 
 class GeminiWire(Wire):
@@ -44,7 +44,7 @@ class GeminiWire(Wire):
         return piece.with_payload(reading.with_response(piece.payload or {}, rest)) if is_over else b""
 
     def said(self, choice: int, text: str, *, reasoning: bool) -> bytes:
-        """Return a response that says this."""
+        """Return a response with this text."""
         return self._encoder.parts(choice, [{"text": text, **({"thought": True} if reasoning else {})}])
 
     def call(self, choice: int, id: str, name: str, arguments: str) -> list[bytes]:  # noqa: ARG002
@@ -70,7 +70,7 @@ def _silenced(part: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_spoken(candidate: dict[str, Any], text: str, calls: Sequence[ToolCall[Any]]) -> dict[str, Any]:
-    """Return a candidate of a whole response that says this in the place of its text, with calls behind its parts."""
+    """Return a candidate of a whole response with this text instead of its own, and with calls after its parts."""
     kept: list[dict[str, Any]] = []
     for part in reading.parts_of(candidate):
         if not part.get("text") or part.get("thought"):

@@ -1,12 +1,12 @@
-"""The wire of OpenAI Responses, where a text comes in pieces, and then whole up to four times.
+"""The wire of OpenAI Responses, where a text is sent in pieces, and then whole up to four times.
 
-Theory of operation. What goes on of each part's text is kept, because the events that end the part, its item and the
-response restate it. A part of which something was stripped is restated as it went on; all others pass as they came. What
-a server tells only in the finished response is said there, and nowhere else.
+Theory of operation. The sent text of each part is kept, because the events that end the part, its item and the response
+restate it. If text of a part was stripped, its sent text is restated; all other parts pass unchanged. Text that a
+server sends only in the finished response is sent there, and nowhere else.
 
-A gap in the numbers of events is a loss. So an event that is left out gives its number to the next one, and one of ours
-moves those that follow; gaps of the server's own stay. Texts that are longer than an event may be cannot be restated, and
-are not kept.
+A gap in the numbers of events is a loss. Therefore an event that is left out gives its number to the next one, and each
+of our events moves the following ones; the server's own gaps stay. Texts that are longer than an event may be cannot be
+restated, and are not kept.
 
 Source: OpenAI API reference, "Responses: streaming events".
 """
@@ -24,7 +24,7 @@ from wholecall.repairing.pieces import Piece
 
 __all__ = ["ResponsesWire", "call_item", "with_text"]
 
-_LISTS: Final = ("content", "summary")  # of an item: where its parts stand
+_LISTS: Final = ("content", "summary")  # of an item: the lists of its parts
 _TEXTS: Final = ("text", "refusal")  # of a part
 _SPEECH: Final = ("output_text", "text", "refusal")  # types of parts that are shown
 _ENDS: Final = frozenset(
@@ -33,7 +33,7 @@ _ENDS: Final = frozenset(
 
 
 class _Family(NamedTuple):
-    """The events of one kind of text: which list of the item its parts stand in, and which member the text is."""
+    """The events of one kind of text: the item's list of its parts, and the member with the text."""
 
     parts: str
     member: str
@@ -48,10 +48,8 @@ _FAMILIES: Final[Mapping[str, _Family]] = MappingProxyType(
         "response.reasoning_summary_text": _Family("summary", "text", True),
     }
 )
-_PARTS: Final[Mapping[str, str]] = (
-    MappingProxyType(  # events that restate a part, and the list that it stands in
-        {"response.content_part.done": "content", "response.reasoning_summary_part.done": "summary"}
-    )
+_PARTS: Final[Mapping[str, str]] = MappingProxyType(  # events that restate a part, and the list that it is in
+    {"response.content_part.done": "content", "response.reasoning_summary_part.done": "summary"}
 )
 
 
@@ -69,8 +67,8 @@ class ResponsesWire(Wire):
     def __init__(self, most: int) -> None:
         super().__init__(most)
         self._came = Numbering()
-        self._wires: int | None = None  # the number of the last event, as it came
-        self._ours = 0  # and as it went on
+        self._wires: int | None = None  # the wire's number of the last event
+        self._ours = 0  # our number of it
         self._begin(None)
 
     def _begin(self, response_id: str | None) -> None:
@@ -81,10 +79,10 @@ class ResponsesWire(Wire):
         self._size = 0  # characters of them
         self._stripped: set[_Part] = set()
         self._last: dict[bool, dict[str, Any]] = {}  # the last piece of text, and of reasoning
-        self._unsaid: list[str] | None = None  # text of which no piece came
+        self._unsaid: list[str] | None = None  # text without a piece on the wire
 
     def see(self, piece: Piece) -> bool:
-        """Take note of an event that came."""
+        """Note a received event; return whether it is new."""
         return not self._came.is_replayed(piece.payload or {}, self._response_id)
 
     def ends(self, piece: Piece) -> bool:
@@ -103,7 +101,7 @@ class ResponsesWire(Wire):
         return b""
 
     def passing(self, piece: Piece) -> bytes:
-        """Return an event with its number, and with the text that it restates, as they went on."""
+        """Return an event with its number, and with its restated text, as they were sent."""
         payload = piece.payload or {}
         if piece.kind == "response.created":
             response = payload.get("response")
@@ -118,7 +116,7 @@ class ResponsesWire(Wire):
         return piece.raw if edits.items() <= payload.items() else piece.with_payload({**payload, **edits})
 
     def said(self, choice: int, text: str, *, reasoning: bool) -> bytes:  # noqa: ARG002 - there is one
-        """Return a piece of text, in the part that had the last one."""
+        """Return a piece of text, in the part of the last piece."""
         like = self._last.get(reasoning)
         if like is None:  # the end of the item, or of the response, says it
             self._unsaid = [*(self._unsaid or ()), *([] if reasoning else [text])]
@@ -147,11 +145,11 @@ class ResponsesWire(Wire):
     # Numbers.
 
     def _numbered(self, payload: Mapping[str, Any]) -> dict[str, int]:
-        """Return the number of an event that goes on, where it has one."""
+        """Return the number of a sent event, where it has one."""
         number = payload.get(NUMBER)
         if type(number) is not int:
             return {}
-        is_first = number == 0 or self._wires is None  # a constant 0 counts nothing, another 0 counts anew
+        is_first = number == 0 or self._wires is None  # a constant 0 is no count, another 0 restarts it
         self._ours = number if is_first else self._ours + number - (self._wires or 0)
         self._wires = number
         return {NUMBER: self._ours}
@@ -167,7 +165,7 @@ class ResponsesWire(Wire):
     # Parts.
 
     def _said_in(self, payload: dict[str, Any], family: _Family) -> _Part:
-        """Return the part that a piece of text belongs to, and take note of both."""
+        """Return the part that a piece of text belongs to, and note both."""
         part = _part_of(payload, family.parts)
         if isinstance(payload.get("item_id"), str):
             self._items[payload["item_id"]] = part.item
@@ -183,7 +181,7 @@ class ResponsesWire(Wire):
             self._shown[part].append(text)
 
     def _restated(self, kind: str, payload: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what an event restates otherwise than it came."""
+        """Return the changed members of an event that restates text."""
         if (not self._stripped and self._unsaid is None) or self._size > self._most:
             return {}
         family, word = _family_of(kind)
@@ -223,18 +221,17 @@ class ResponsesWire(Wire):
         return part if text is None else _with_text(part, text)
 
     def _text(self, part: _Part) -> str | None:
-        """Return what went on of a part's text; None if all of it did."""
+        """Return the sent text of a part; None if all of it was sent."""
         return "".join(self._shown[part]) if part in self._stripped else None
 
 
 def _family_of(kind: str) -> tuple[_Family | None, str]:
-    """Return the kind of text that an event is about, and whether it is a piece of it or all of it."""
+    """Return an event's kind of text, and whether it holds a piece of it or all of it."""
     name, _, word = kind.rpartition(".")
     return _FAMILIES.get(name), word
 
 
 def _part_of(payload: Mapping[str, Any], parts: str) -> _Part:
-    """Return the part that an event is about."""
     item, number = payload.get("output_index"), payload.get(f"{parts}_index")
     return _Part(item if type(item) is int else None, parts, number if type(number) is int else None)
 
@@ -245,7 +242,7 @@ def _with_text(part: dict[str, Any], text: str) -> dict[str, Any]:
 
 
 def _without_logprobs(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the empty list for probabilities of tokens, some of which are gone."""
+    """Return the empty list for probabilities of tokens, some of which were removed."""
     return {"logprobs": []} if payload.get("logprobs") else {}
 
 
@@ -256,7 +253,7 @@ def call_item(id: str, name: str, arguments: str) -> dict[str, Any]:
 
 
 def _texts_of(items: list[Any]) -> list[dict[str, Any]]:
-    """Return the parts of messages that hold text which is shown."""
+    """Return the parts of messages that hold shown text."""
     messages = (item for item in items if isinstance(item, dict) and item.get("type") == "message")
     lists = (message["content"] for message in messages if isinstance(message.get("content"), list))
     return [
@@ -265,7 +262,7 @@ def _texts_of(items: list[Any]) -> list[dict[str, Any]]:
 
 
 def with_text(items: list[Any], text: str) -> list[Any]:
-    """Return items whose messages say this text: in the first part that says something, the others say nothing."""
+    """Return items whose messages say this text: in the first part with text, the other parts get none."""
     spoken = _texts_of(items)
 
     def edited(part: Any) -> Any:

@@ -1,10 +1,10 @@
 """The interface of a dialect's wire for `leaks`: leaked calls, and the rest of their text.
 
-Theory of operation. `leaks` knows which blocks hold text that was read, what of it is shown, and which calls came out. A
-wire knows where a dialect's frames hold text, how such a frame is without it, and how to write text and calls. It only
-has to be understood by the mender that follows: numbers of blocks and indices of calls are put right there.
+Theory of operation. `leaks` knows which blocks hold text that was read, the part of it to show, and the emitted calls.
+A wire knows the places of text in a dialect's frames, the frames without it, and how to write text and calls. Only the
+mender that follows has to understand the result: numbers of blocks and indices of calls are corrected there.
 
-A frame is *seen* when it comes, and passes, whole or stripped, when it goes on.
+A frame is *seen* on arrival, and passes, whole or stripped, when it is sent.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Wire(ABC):
     """The frames of one stream.
 
     Args:
-        most: bytes that an event may have, and a text that is to be restated.
+        most: bytes of an event, and of a text that is to be restated.
     """
 
     def __init__(self, most: int) -> None:
@@ -28,7 +28,7 @@ class Wire(ABC):
 
     @abstractmethod
     def see(self, piece: Piece) -> bool:
-        """Take note of a frame that came; return whether it is new: what came before is not to go on again."""
+        """Note a received frame; return whether it is new: repeated frames must not be sent again."""
 
     @abstractmethod
     def ends(self, piece: Piece) -> bool:
@@ -36,15 +36,15 @@ class Wire(ABC):
 
     @abstractmethod
     def stripped(self, piece: Piece) -> bytes | None:
-        """Return the frame without what it says, nothing if it does nothing else; None if it says nothing."""
+        """Return the frame without its text, nothing if it has no other effect; None if it has no text."""
 
     def passing(self, piece: Piece) -> bytes:
-        """Return the frame as it goes on; another one than came where it restates what was stripped before."""
+        """Return the frame to send; it is another one if it restates text that was stripped before."""
         return piece.raw
 
     @abstractmethod
     def said(self, choice: int, text: str, *, reasoning: bool) -> bytes:
-        """Return the frame that says this; nothing if another one says it later."""
+        """Return the frame that says this text; nothing if a later frame says it."""
 
     @abstractmethod
     def call(self, choice: int, id: str, name: str, arguments: str) -> list[bytes]:

@@ -18,7 +18,7 @@ __all__ = ["WIRES"]
 
 # Chat Completions.
 
-_SAID: Final = ("content", "reasoning_content", "reasoning")  # members of a delta that hold what is said
+_SAID: Final = ("content", "reasoning_content", "reasoning")  # members of a delta that hold text
 _NO_HEAD: Final = frozenset({"choices", "usage", "error", "object"})
 
 
@@ -86,7 +86,7 @@ def _without_speech(choice: dict[str, Any]) -> dict[str, Any]:
 
 # Anthropic Messages.
 
-_DELTAS: Final = {"text": "text_delta", "thinking": "thinking_delta"}  # by the member that holds what is said
+_DELTAS: Final = {"text": "text_delta", "thinking": "thinking_delta"}  # by the member with the text
 _KINDS: Final = frozenset(_DELTAS.values())
 
 

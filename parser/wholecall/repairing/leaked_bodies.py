@@ -1,7 +1,7 @@
-"""Calls that a server leaked into the text of a whole body, put where structured ones stand.
+"""Calls that a server leaked into the text of a whole body, moved to the place of structured calls.
 
-Theory of operation. As for streams (`leaks`): a parser of its own reads the body with `text=`; where a call came out of
-a choice's text, its message gets the call, and the text without it.
+Theory of operation. As for streams (`leaks`): a separate parser reads the body with `text=`; where a choice's text held
+a call, its message gets the call, and the text without it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = ["without_leaks"]
 def without_leaks(
     data: bytes, wanted: TextCalls, *, tools: Tools[Any] | None, policy: Policy, limits: Limits
 ) -> bytes:
-    """Return the body with its leaked calls told as structured ones; as it is where there is none."""
+    """Return the body with its leaked calls as structured calls; the body itself if there are none."""
     parser: ToolCallParser[Any] = ToolCallParser(tools=tools, text=wanted, policy=policy, limits=limits)
     events = [*parser.feed(data), *parser.close()]
     rewrite = _FORMS.get(parser.dialect or "")
@@ -47,21 +47,21 @@ def without_leaks(
 
 
 class _Found(NamedTuple):
-    """What a body says: all events, those that end calls from text, and the id of the response."""
+    """The content of a body: all events, those that end calls from text, and the id of the response."""
 
     events: list[Event[Any]]
     ours: list[ToolCall[Any] | ToolCallDropped]
     response_id: str | None
 
     def is_told(self, choice: int | None = None) -> bool:
-        """Return whether a call came out of the text, or was told twice."""
+        """Return whether a call was emitted from the text, or was a duplicate."""
         return any(
             choice in (None, event.choice) and (isinstance(event, ToolCall) or event.reason == "told_twice")
             for event in self.ours
         )
 
     def text(self, choice: int) -> str:
-        """Return what is shown of a choice's text; what was no call is text again."""
+        """Return the shown part of a choice's text; text that is not a call is text again."""
         said = [e.text for e in self.events if isinstance(e, TextDelta) and e.choice == choice]
         kept = [
             event.raw_arguments
@@ -71,7 +71,7 @@ class _Found(NamedTuple):
         return "".join([*said, *kept])
 
     def calls(self, choice: int) -> list[ToolCall[Any]]:
-        """Return the calls that came out of a choice's text, with ids that last."""
+        """Return the calls from a choice's text, with unique ids."""
         calls = [event for event in self.ours if isinstance(event, ToolCall) and event.choice == choice]
         return [replace(call, id=lasting(call, self.response_id).id) for call in calls]
 
@@ -97,7 +97,7 @@ def _choice(choice: dict[str, Any], found: _Found) -> dict[str, Any]:
 
 
 def _anthropic(payload: dict[str, Any], found: _Found) -> dict[str, Any]:
-    """Write the text into the first block of text, and the calls behind all blocks."""
+    """Write the text into the first block of text, and the calls after all blocks."""
     content = payload.get("content")
     blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
     texts = [block for block in blocks if block.get("type") == "text"]
@@ -115,7 +115,7 @@ def _anthropic(payload: dict[str, Any], found: _Found) -> dict[str, Any]:
 
 
 def _responses(payload: dict[str, Any], found: _Found) -> dict[str, Any]:
-    """Write the text into the first part that says something, and the calls behind all items."""
+    """Write the text into the first part with text, and the calls after all items."""
     output = payload.get("output")
     items = with_text(output, found.text(0)) if isinstance(output, list) else []
     calls = [call_item(call.id, call.name, argument_text(call)) for call in found.calls(0)]
@@ -123,7 +123,7 @@ def _responses(payload: dict[str, Any], found: _Found) -> dict[str, Any]:
 
 
 def _gemini(payload: dict[str, Any], found: _Found) -> dict[str, Any]:
-    """Write the text into the first part of a candidate that says something, and the calls behind all parts."""
+    """Write the text into the first part of a candidate with text, and the calls after all parts."""
 
     def edit(candidate: dict[str, Any]) -> dict[str, Any]:
         number = reading.number_of(candidate)

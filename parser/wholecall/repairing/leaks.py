@@ -1,13 +1,13 @@
-"""Calls that a server leaked as text, told to the client as structured ones: a step before the menders.
+"""Leaked calls in text, sent to the client as structured calls: a step before the menders.
 
-Theory of operation. A parser of its own reads the stream with `text=`, and says of each block what of its text is shown
-and which calls it holds. Blocks whose text is not decided yet wait. Once nothing is held, they pass as they came if no
-call began in them. Else their text is taken out of them, what is shown of it follows in a chunk, and the calls come as
-chunks before the one that ends their choice: that is when they are judged. So the menders see a stream whose server
-parses calls, and correct its reasons as they do anyway.
+Theory of operation. A separate parser reads the stream with `text=`, and reports for each block the text to show and
+the calls in it. Blocks whose text is not decided yet wait. When nothing is held, they pass unchanged if no call began
+in them. Else their text is taken out, its shown part follows in a chunk, and the calls are sent as chunks before the
+chunk that ends their choice: that is when they are judged. Therefore the menders see a stream whose server parses
+calls, and correct its reasons as usual.
 
-What began as a call and is none is shown as the text that it was; only what the server told twice is gone. Where text and
-calls stand on the wire is in `leak_wires`, for the dialects that have a mender.
+Text that began as a call but is not one is shown as text; only calls that the server sent twice are removed.
+`leak_wires` defines the places of text and calls on the wire, for the dialects that have a mender.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ __all__ = ["Leaks"]
 
 
 class _Block(NamedTuple):
-    """A block that waits: its bytes, and its frames."""
+    """A waiting block: its bytes, and its frames."""
 
     raw: bytes
     pieces: list[Piece]
 
 
 class Leaks:
-    """Turns leaked calls of one stream into structured ones.
+    """Turn leaked calls of one stream into structured ones.
 
     Attributes:
-        is_mended: whether anything came out otherwise than it came in.
-        dropped: what was to be a call and is none, since it was taken last.
+        is_mended: whether any output differs from the input.
+        dropped: text that began as a call but is not one, since the list was last taken.
     """
 
     def __init__(
@@ -63,8 +63,8 @@ class Leaks:
         self._most = most_of(limits.max_event_bytes)
         self._pieces = PieceReader(limits, self._most)
         self._waiting: list[_Block] = []
-        self._size = 0  # bytes of them
-        self._events: list[Event[Any]] = []  # of the blocks that wait
+        self._size = 0  # their size
+        self._events: list[Event[Any]] = []  # of the waiting blocks
         self._wire: Wire | None = None
         self._passes = False
         self._begun: set[tuple[int, int, int]] = set()
@@ -73,19 +73,19 @@ class Leaks:
 
     @property
     def held(self) -> bytes:
-        """The blocks that wait."""
+        """The waiting blocks."""
         return b"".join(block.raw for block in self._waiting)
 
     def take(self, blocks: Sequence[bytes]) -> list[bytes]:
-        """Take blocks, and return those that may go on, as they are or mended."""
+        """Take blocks, and return those that may be sent, unchanged or mended."""
         return [out for block in blocks for out in self._block(block)]
 
     def forget(self) -> None:
-        """Forget the text and the reasoning that were read."""
+        """Forget the text and the reasoning read so far."""
         self._parser.forget()
 
     def close(self) -> list[bytes]:
-        """End the stream, and return what waits."""
+        """End the stream, and return the waiting bytes."""
         wire = self._wire
         if self._passes or wire is None:
             return []
@@ -110,7 +110,7 @@ class Leaks:
         return [] if parser.is_holding else self._settled(wire)
 
     def _see(self, block: _Block, wire: Wire) -> None:
-        """Show a block that came to the wire; what came before does not go on again."""
+        """Pass a received block to the wire; repeated frames are removed from it."""
         fresh = [piece for piece in block.pieces if wire.see(piece)]
         if len(fresh) < len(block.pieces):
             self._waiting[-1] = _Block(b"".join(piece.raw for piece in fresh), fresh)
@@ -120,15 +120,15 @@ class Leaks:
         return None if make is None or self._parser.is_enveloped else make(self._most)
 
     def _give_up(self) -> list[bytes]:
-        """Let all that waits pass, and all that follows."""
+        """Let all waiting and all further blocks pass."""
         self._passes = True
         waiting, self._waiting, self._size = self._waiting, [], 0
         return [block.raw for block in waiting]
 
-    # What goes on.
+    # The output.
 
     def _settled(self, wire: Wire) -> Iterator[bytes]:
-        """Yield the blocks that waited: as they came, unless a call began in them or is told now."""
+        """Yield the waiting blocks: unchanged, unless a call began in them or is emitted now."""
         waiting, self._waiting, self._size = self._waiting, [], 0
         events, self._events = self._events, []
         starts = [event for event in events if isinstance(event, ToolCallStarted) and self._is_ours(event)]
@@ -148,7 +148,7 @@ class Leaks:
     def _gone_on(
         self, wire: Wire, block: _Block, said: Iterator[bytes], *, is_stripped: bool
     ) -> Iterator[bytes]:
-        """Yield a block as it goes on; what is shown of stripped text, where the first of it was."""
+        """Yield a block as it is sent; the shown part of stripped text is at the place of its beginning."""
         out: list[bytes] = []
         for piece in block.pieces:
             rest = wire.stripped(piece) if is_stripped else None
@@ -162,7 +162,7 @@ class Leaks:
         return self._parser.is_from_text(event)
 
     def _told(self, wire: Wire, events: Iterable[Event[Any]], *, is_stripped: bool) -> Iterator[bytes]:
-        """Yield the calls that came out, and the texts of those that did not where these were taken out."""
+        """Yield the emitted calls, and the text of dropped calls where it was taken out."""
         for event in events:
             if isinstance(event, ToolCall) and self._is_ours(event):
                 yield from self._call(wire, event)
@@ -172,7 +172,7 @@ class Leaks:
                     yield wire.said(event.choice, event.raw_arguments, reasoning=False)
 
     def _is_gone(self, event: ToolCallDropped) -> bool:
-        """Whether the text of a drop was taken out: it began as a call, and its blocks went on without it."""
+        """Return whether the text of a drop was taken out: it began as a call, and its blocks were sent without it."""
         key = event.turn, event.choice, event.index
         if key not in self._begun:
             return False

@@ -1,7 +1,7 @@
 """Calls that are shown while they arrive: names and pieces of arguments, in the strict form of the dialect.
 
-A call is shown as soon as its id is known; one whose id comes last is written whole. Slips in its arguments are
-repaired before they are shown (`live_text`). What was shown cannot be taken back: where the verdict differs from it, the
+A call is shown as soon as its id is known; a call whose id comes last is written whole. Slips in its arguments are
+repaired before they are shown (`live_text`). A shown call cannot be taken back: if the verdict differs from it, the
 stream has to end with an error.
 """
 
@@ -27,18 +27,18 @@ from wholecall.repairing.live_text import LiveText
 
 __all__ = ["LIVE", "LiveCalls", "Void"]
 
-# What may be said of a call that is shown.
+# The events of a shown call.
 LIVE = frozenset({ArgumentsDelta, ArgumentsReset, ToolCall, CustomToolCall, BuiltinToolCall, ToolCallDropped})
 
 Key = tuple[int, int, int]  # turn, choice, index
 
 
 class Void(Exception):
-    """What was shown of a call does not hold any more; the message says why, without argument text."""
+    """The error for a shown call that is not valid any more; the message says why, without argument text."""
 
 
 class _Shown:
-    """A call that was begun: what was shown of it."""
+    """A call that was begun: its shown part."""
 
     def __init__(self, call: OpenCall, limits: Limits) -> None:
         self.call = call
@@ -46,7 +46,7 @@ class _Shown:
 
 
 class LiveCalls:
-    """Writes calls as their events come.
+    """The writer of calls while their events come.
 
     Attributes:
         n_begun: how many were begun so far.
@@ -70,14 +70,14 @@ class LiveCalls:
         return data
 
     def is_shown(self, event: Any) -> bool:
-        """Whether the call of an event was begun and not ended."""
+        """Return whether the call of an event was begun and not ended."""
         return (event.turn, event.choice, event.index) in self._shown
 
     def go_on(self, event: Event[Any]) -> bytes:
-        """Return what an event adds to a call that is shown.
+        """Return the bytes that an event adds to a shown call.
 
         Raises:
-            Void: what was shown does not hold.
+            Void: the shown part is not valid.
         """
         key = event.turn, event.choice, event.index  # type: ignore[union-attr]
         shown = self._shown[key]

@@ -1,9 +1,9 @@
-"""Argument text that is shown while it arrives: how much of it no correction can change any more.
+"""Argument text that is shown while it arrives: the part that no correction can change any more.
 
-Theory of operation. A grammar of strict JSON reads along. What it has accepted may be shown, but for what a slip could
-begin with: a comma and white space, which may be trailing, a number or a literal that has not ended, and the brace that closes
-the whole, which may be that of a placeholder. From the first slip on nothing is shown before the verdict. If a server
-tells the whole text anew, it is shown again as soon as it goes beyond what was shown, as long as it repeats that.
+Theory of operation. A grammar of strict JSON reads along. Accepted text may be shown, except where a slip could begin:
+a comma and white space, which may be trailing, a number or a literal that has not ended, and the outermost closing
+brace, which may be that of a placeholder. From the first slip on nothing is shown before the verdict. If a server
+restates the whole text, showing continues as soon as the restated text repeats the shown text and is longer.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _STRING_OR_SPACE: Final = re.compile(rf'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[{JSON_SPACE
 
 
 class _Strict(Grammar):
-    """Reads along.
+    """A strict reader of JSON text.
 
     Attributes:
-        n_safe: how many characters of the text no correction would change.
+        n_safe: the number of characters that no correction would change.
     """
 
     __slots__ = ("_n_read", "n_safe")
@@ -49,7 +49,7 @@ class _Strict(Grammar):
         self._n_read += len(text) - len(self._held)
 
     def _is_safe(self, last: str) -> bool:
-        """Whether all is safe up to this character, or to what ended before any."""
+        """Return whether the text up to this character, or up to the last end, is safe."""
         if self._step is Grammar._read_scalar or not self._stack:  # noqa: SLF001
             return False
         if self._step is Grammar._between and last:  # noqa: SLF001
@@ -58,7 +58,7 @@ class _Strict(Grammar):
 
 
 class LiveText:
-    """What is shown of one call's arguments.
+    """The shown text of one call's arguments.
 
     Args:
         limits: for nesting and numbers.
@@ -69,13 +69,13 @@ class LiveText:
         self._limits = limits
         self._strict = _Strict(limits) if is_json else None
         self._shown: list[str] = []
-        self._waiting = ""  # text that came and was not looked at
+        self._waiting = ""  # received text that was not read yet
         self._n_seen = 0  # characters of the text before it
-        self._owed = ""  # what a text that is told anew has to repeat
-        self._is_lost = False  # it did not
+        self._owed = ""  # text that a restated text has to repeat
+        self._is_lost = False  # it was not repeated
 
     def add(self, delta: str) -> str:
-        """Take more text; return what may be shown now."""
+        """Take more text; return the text that may be shown now."""
         strict = self._strict
         if strict is None:
             return self._show(delta)
@@ -89,7 +89,7 @@ class LiveText:
         return self._show(safe)
 
     def reset(self, text: str) -> str:
-        """Take the whole text anew; return what may be shown now."""
+        """Take the restated whole text; return the text that may be shown now."""
         self._owed, self._waiting, self._n_seen = "".join(self._shown), "", 0
         self._is_lost = False
         if self._strict is not None:
@@ -97,7 +97,7 @@ class LiveText:
         return self.add(text)
 
     def rest(self, text: str) -> str | None:
-        """Return what must follow what was shown, for the whole to be this text; None if nothing can.
+        """Return the text that must follow the shown text to make this whole text; None if none can.
 
         White space that was shown and is not in the text does not matter outside of strings.
         """
@@ -110,7 +110,7 @@ class LiveText:
         return text[len(squeezed) :] if text.startswith(squeezed) else None
 
     def _show(self, text: str) -> str:
-        """Return what is new of a text that may be shown."""
+        """Return the new part of a text that may be shown."""
         common = min(len(text), len(self._owed))
         if text[:common] != self._owed[:common]:
             self._is_lost = True

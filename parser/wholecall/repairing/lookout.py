@@ -1,10 +1,10 @@
-"""A lookout for frames of the dialect that was asked for, in what passes or is read as another one.
+"""A lookout for frames of the requested dialect, in a stream that passes or is read as another dialect.
 
-Theory of operation. The dialect of a stream is found from its first decisive frame, and a relay may put a frame of its
-own in front (`data: {"candidates": []}`, a line of JSON, a start of another API). All that follows would pass then, because
-nobody knows what to do with it. The endpoint says what was asked for: once a frame may be of that dialect, whoever else
-claims it, the stream is read as one of it, from there on. What passes is held only from a line on with which a frame may
-begin, so that lines of JSON and text pass when they come.
+Theory of operation. The dialect of a stream is found from its first decisive frame, and a relay may put its own frame
+in front (`data: {"candidates": []}`, a line of JSON, a start of another API). Then everything after it would pass,
+because no mender knows it. The endpoint shows the requested dialect: from the first frame that may be of that dialect
+on, whichever other dialect it may also be of, the stream is read as that dialect. A passing stream is held only from a
+line on with which a frame may begin, so that lines of JSON and text pass at once.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Lookout:
     """A lookout for frames of one dialect.
 
     Args:
-        dialect: that was asked for.
-        limits: what a frame may hold.
+        dialect: the requested one.
+        limits: bounds of a frame.
         most: bytes of a block that is read.
 
     Attributes:
@@ -38,25 +38,25 @@ class Lookout:
         self.dialect = dialect
         self._limits = limits
         self._most = most
-        self._pieces: PieceReader | None = None  # hardly a stream needs one
-        self._blocks = Blocks()  # of what passes
-        self._n_gone = 0  # bytes of the open one that have passed already
+        self._pieces: PieceReader | None = None  # hardly any stream needs one
+        self._blocks = Blocks()  # of the passing bytes
+        self._n_gone = 0  # bytes of the open block that have passed already
 
     def __repr__(self) -> str:
         return f"<Lookout {self.dialect}>"
 
     @property
     def held(self) -> int:
-        """How many bytes wait for the end of their block."""
+        """The number of bytes that wait for the end of their block."""
         return len(self._blocks) - self._n_gone
 
     @property
     def is_full(self) -> bool:
-        """Whether a block is larger than any that is read."""
+        """Return whether a block is too large to be read."""
         return len(self._blocks) > self._most
 
     def take(self, data: bytes) -> tuple[bytes, bytes]:
-        """Take bytes that pass; return those that may go out, and all from the first frame of the dialect on."""
+        """Take passing bytes; return those that may be sent, and all from the first frame of the dialect on."""
         gone, self._n_gone = self._n_gone, 0
         blocks = self._blocks.feed(data)
         at = next((number for number, block in enumerate(blocks) if self.sees(block)), None)
@@ -71,7 +71,7 @@ class Lookout:
         return passed + bytes(waiting[gone : self._n_gone]), b""
 
     def close(self, data: bytes = b"") -> tuple[bytes, bytes]:
-        """Take the last bytes that pass; return the same as `take`, and hold nothing."""
+        """Take the last passing bytes; return the same as `take`, and hold nothing."""
         out, ours = self.take(data)
         if ours:
             return out, ours

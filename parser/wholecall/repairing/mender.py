@@ -1,8 +1,9 @@
-"""Base class of menders: the queue of held frames, and what was reported.
+"""Base class of menders: the queue of held frames, and the calls reported so far.
 
-Theory of operation. A mender reads the frames of one dialect in parallel with the parser. It lets pass what is not a
-call, holds what is, and writes the held part once the parser has a verdict: as it came if every naive accumulator
-reads the calls from it correctly, else encoded again. See the dialects' menders for what waits for what.
+Theory of operation. A mender reads the frames of one dialect in parallel with the parser. It passes frames without
+calls, holds frames with calls, and writes the held part after the parser's verdict: unchanged if every naive
+accumulator reads the calls from it correctly, else encoded again. The dialects' menders define which frames wait for
+which.
 """
 
 from __future__ import annotations
@@ -58,14 +59,14 @@ def most_of(limit: int | None) -> int:
 
 
 def ends_turn(pieces: Iterable[Piece], events: Iterable[Event[Any]]) -> bool:
-    """Whether nothing that is open stays so: the turn was ended, or an error broke it off."""
+    """Return whether nothing remains open: the turn was ended, or an error broke it off."""
     return any(piece.is_done for piece in pieces) or any(
         type(event) is TurnFinished or (type(event) is StreamFault and event.fatal) for event in events
     )
 
 
 def never_ended(events: Iterable[Event[Any]]) -> bool:
-    """Whether a turn was over before the wire gave a reason for it."""
+    """Return whether a turn was over before the wire gave a reason for it."""
     return any(isinstance(event, TurnFinished) and "missing_finish" in event.anomalies for event in events)
 
 
@@ -78,7 +79,7 @@ def lasting(call: Executable, response_id: str | None) -> Executable:
 
 
 def own_fault(events: Iterable[Event[Any]]) -> StreamFault | None:
-    """Return the fatal fault that the parser found itself: the provider did not say it, so clients cannot know."""
+    """Return the fatal fault found by the parser itself: the provider did not report it, so clients cannot know."""
     for event in events:
         if type(event) is StreamFault and event.fatal and event.kind != "provider_error":
             return event
@@ -86,21 +87,21 @@ def own_fault(events: Iterable[Event[Any]]) -> StreamFault | None:
 
 
 class Mender(ABC, Generic[EncoderT]):
-    """Mends one stream of one dialect.
+    """The mender of one stream of one dialect.
 
     Attributes:
-        failed: the code of the error that ended the stream, None while it goes on; nothing may follow then.
-        is_done: whether a `[DONE]` came, where that ends a stream.
-        mould: of the frame that was taken last, if more that differ from it only in their text may be taken at once.
-        legacy: whether the client reads calls in an older form of the dialect, where it has one; None if that is not known.
+        failed: the code of the error that ended the stream, None while it continues; nothing may follow then.
+        is_done: whether a `[DONE]` was received, where that ends a stream.
+        mould: that of the last frame, if further frames that differ only in their text may be taken at once.
+        legacy: whether the client reads calls in an older form of the dialect, where it has one; None if unknown.
     """
 
     legacy: bool | None = None
 
-    doubts: ClassVar[re.Pattern[bytes] | None] = None  # a text with any of this is looked at
-    goes_on_after_cuts: ClassVar = False  # agents ask the model to go on if the reason says that it was cut
-    only_data: ClassVar = False  # clients read lines of data, and fail for comments, names and ids of events
-    asked: ClassVar[Schema | Kinds]  # what the published schema asks of a frame
+    doubts: ClassVar[re.Pattern[bytes] | None] = None  # a text with any of this is examined
+    goes_on_after_cuts: ClassVar = False  # after a reason for a cut, agents ask the model to continue
+    only_data: ClassVar = False  # clients read data lines only, and fail for comments, names and event ids
+    asked: ClassVar[Schema | Kinds]  # the published schema of frames
 
     def __init__(self, encoder: EncoderT, limits: Limits, *, live: bool, withheld: Withheld = "auto") -> None:
         self.failed: str | None = None
@@ -108,39 +109,39 @@ class Mender(ABC, Generic[EncoderT]):
         self.mould: Mould | None = None
         self._encoder = encoder
         self._live = LiveCalls(encoder, limits) if live else None
-        self._most = most_of(limits.max_event_bytes)  # may wait
+        self._most = most_of(limits.max_event_bytes)  # bytes that may wait
         self._calls: list[Executable] = []  # judged whole, and not written yet
         self._response_id: str | None = None
-        self._executed: set[int] = set()  # choices of which calls come out
+        self._executed: set[int] = set()  # choices whose calls are emitted
         self._losses = Losses(withheld, goes_on_after_cuts=self.goes_on_after_cuts)
-        self._void: str | None = None  # why a call that was shown must not be executed
+        self._void: str | None = None  # why a shown call must not be executed
         self._n_waiting = 0
-        self._open_track: Track | None = None  # of the call that the mould is of, while that is read
-        self._alike: list[bytes] = []  # frames from the mould, which wait after the last one of the queue
+        self._open_track: Track | None = None  # of the call of the mould, while that is read
+        self._alike: list[bytes] = []  # frames from the mould, which wait after the last frame of the queue
 
     @abstractmethod
     def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
-        """Whether a block may pass as it is, if the frame in it is sound, and nothing follows from it."""
+        """Return whether a block may pass unchanged if its frame is sound, without further effects."""
 
     @abstractmethod
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
-        """Take the frames of a block, and the parser's events for them; return what may go out now."""
+        """Take the frames of a block and the parser's events for them; return the bytes that may be sent now."""
 
     def is_readable(self, piece: Piece) -> bool:
-        """Whether clients can read a frame: all take its data for an object; what a server says of an error may be words."""
+        """Return whether clients can read a frame: all expect an object; an error of a server may be text."""
         return piece.payload is not None or piece.event == "error"
 
     def is_sound(self, payload: dict[str, Any]) -> bool:
-        """Whether a frame is as the published schema asks, whatever was told before it."""
+        """Return whether a frame follows the published schema, whatever preceded it."""
         return conformed(payload, self.asked, is_first=True) is payload
 
     def passed(self, payload: dict[str, Any]) -> None:
-        """Take note of a frame that passed as it is."""
+        """Note a frame that passed unchanged."""
 
     def shaped(self, piece: Piece) -> Piece | None:
-        """Return a frame as the published schema asks, None where what it needs cannot be made up.
+        """Return a frame in the published schema, None where a needed member cannot be made up.
 
-        What an error holds is the server's own, and stays.
+        The content of an error is the server's own, and stays.
         """
         payload = piece.payload
         if payload is None or piece.is_error:
@@ -151,14 +152,14 @@ class Mender(ABC, Generic[EncoderT]):
         return piece._replace(payload=found, raw=piece.with_payload(found), plain=False)
 
     def shown(self, number: int | None) -> None:
-        """Take note that text was shown, up to the frame of this number, if they have numbers."""
+        """Note that text was shown, up to the frame of this number, if frames have numbers."""
 
     def has_room(self, block: bytes) -> bool:
-        """Whether a frame from the mould may wait."""
+        """Return whether a frame from the mould may wait."""
         return self._open_track is None or self._n_waiting + len(block) <= self._most
 
     def go_on(self, block: bytes, text: str, events: Sequence[Event[Any]]) -> bytes:
-        """Take a frame from the mould with a further piece of a call, as the one before it was taken."""
+        """Take a frame from the mould with a further piece of a call, as the previous frame was taken."""
         if self._open_track is not None:
             self._open_track.add(text)
             self._alike.append(block)
@@ -173,39 +174,38 @@ class Mender(ABC, Generic[EncoderT]):
 
     @abstractmethod
     def ping(self) -> bytes:
-        """Return a frame that says nothing, but that the server is alive; nothing where none may stand."""
+        """Return a frame that only shows that the server is alive; nothing where none is allowed."""
 
     @abstractmethod
     def leave(self) -> bytes:
-        """Let go of what waits; return what of it is neither of a call nor ends the turn."""
+        """Release the waiting frames; return those that neither belong to a call nor end the turn."""
 
     @property
     def held(self) -> int:
-        """How many bytes wait for a verdict."""
+        """The number of bytes that wait for a verdict."""
         return self._n_waiting
 
     def fail(self, code: str, message: str) -> bytes:
-        """End the stream: return what waits besides calls, and the dialect's error frame."""
+        """End the stream: return the waiting bytes except calls, and the dialect's error frame."""
         if self.failed is not None:
             return b""
         self.failed, self.mould = code, None
         return self.leave() + self._encoder.error(message, code)
 
     def _fail_empty_handed(self) -> bytes:
-        """End a turn that claims success, and all of whose calls were withheld."""
+        """End a turn that claims success but whose calls were all withheld."""
         return self.fail(CALLS_WITHHELD, self._losses.sentence)
 
     def fail_incomplete(self) -> bytes:
-        """End a stream whose turn never came to its end."""
+        """End a stream whose turn did not end."""
         return self.fail(INCOMPLETE, "the stream ended before the turn did")
 
     def _forget_turn(self) -> None:
-        """Forget what came out of the turn before."""
         self._executed.clear()
         self._losses.clear()
 
     def _take_events(self, events: Sequence[Event[Any]]) -> bytes:
-        """Take note of the parser's verdicts; return what is shown of calls that are still arriving."""
+        """Note the parser's verdicts; return the output for calls that are still arriving."""
         if not events:
             return b""
         out: list[bytes] = []
@@ -231,9 +231,9 @@ class Mender(ABC, Generic[EncoderT]):
         return b"".join(out)
 
     def _go_on(self, live: LiveCalls, event: Event[Any], *, is_broken: bool) -> bytes:
-        """Go on with a call that is shown; one that must not be executed ends the stream.
+        """Continue a shown call; a call that must not be executed ends the stream.
 
-        Where the provider reports an error, its own frame, which follows, is what clients raise for.
+        Where the provider reports an error, clients raise for its own frame, which follows.
         """
         try:
             return live.go_on(event)
@@ -242,10 +242,10 @@ class Mender(ABC, Generic[EncoderT]):
             return b"" if is_broken else self.fail(CALLS_WITHHELD, self._void)
 
     def _executes(self, call: Executable) -> None:
-        """Take note of a call that comes out."""
+        """Note a call that is emitted."""
         self._executed.add(call.choice)
 
 
 def _is_broken(events: Iterable[Event[Any]]) -> bool:
-    """Whether the provider reports an error."""
+    """Return whether the provider reports an error."""
     return any(isinstance(event, StreamFault) and event.kind == "provider_error" for event in events)

@@ -1,15 +1,15 @@
-r"""A frame that differs from the one before it in a piece of text alone: what was found out about that holds for it.
+r"""A frame that differs from the previous frame only in a piece of text: the same findings hold for it.
 
-Theory of operation. Servers write thousands of frames in one form. A *mould* is made of a frame that was looked at
-closely: all its bytes but the piece of text, and but what dialects let vary besides: the padding against
-eavesdroppers, and the number of the event. A frame that fits has the same bytes all around, so the same members in
-the same places. Its text must be JSON as every reader takes it: escapes in order, no half of a character, UTF-8, and
-none of the characters that some readers take for line ends. Its number must be the next one. Where anything else
-differs, the frame does not fit, and is looked at as closely as the first one.
+Theory of operation. Servers write thousands of frames in one form. A *mould* is made of a frame that was examined
+closely: all its bytes except the piece of text and the other parts that dialects let vary: the padding against
+eavesdroppers, and the number of the event. A frame that fits has the same bytes all around, and therefore the same
+members in the same places. Its text must be JSON as every reader takes it: escapes in order, no half of a character,
+UTF-8, and none of the characters that some readers take for line ends. Its number must be the next one. If anything
+else differs, the frame does not fit, and is examined as closely as the first one.
 
-A mould holds for the very next frame only, and for the one after that if that one fitted: nothing may come between
-them. It is made only of a frame whose text has one place that cannot be mistaken: a single member of a known name,
-and no escape outside of it, which could hide another one.
+A mould holds for the very next frame only, and for each further frame while all before it fitted: nothing may come
+between them. It is made only of a frame whose text has one unmistakable place: a single member of a known name, and no
+escape outside of it, which could hide another one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _HOLES: Final = re.compile(
     rb'|obfuscation"\s*:\s*"(?P<padding>' + _STRING + rb')"'
     rb'|sequence_number"\s*:\s*(?P<number>\d{1,18})(?!\d))'
 )
-_BLANK: Final = re.compile(rb"(?<=\}) *(?=\}\s*\Z)")  # Anthropic pads so
+_BLANK: Final = re.compile(rb"(?<=\}) *(?=\}\s*\Z)")  # Anthropic's padding
 _Read = Callable[[bytes, int], re.Match[bytes]]
 # These match everywhere: a string may be empty, and so may the blanks.
 _STRING_END: Final[Any] = re.compile(_STRING).match
@@ -45,7 +45,7 @@ _READ: Final[dict[str, Callable[[bytes, int], re.Match[bytes]]]] = {
     "blank": _SPACES_END,
 }
 _LINE_ENDS: Final = ("\x85", "\u2028", "\u2029")
-_Hole = tuple[bytes, int, str, Optional[_Read]]  # what is before it, as long as that is; what may be in it
+_Hole = tuple[bytes, int, str, Optional[_Read]]  # the bytes before it, their length, its kind and its reader
 _LIKELY: Final = 40  # bytes in which frames from other moulds often differ
 _CALL: Final = frozenset({ArgumentsDelta})
 _SHOWN: Final = frozenset({ReasoningDelta, TextDelta})
@@ -53,14 +53,14 @@ _decoded = msgspec.json.Decoder(str).decode
 
 
 class Mould:
-    """The bytes of a frame around its text; they are looked for when the next frame comes.
+    """The bytes of a frame around its text; they are searched for in the next frame.
 
     Args:
         block: the frame.
         text: its text.
-        is_call: whether that is a piece of a call's; else it is shown.
-        number: that of the frame; of one whose text is shown, None finds it.
-        doubts: what the text of a frame may not have in it.
+        is_call: whether that is a piece of a call; else it is shown.
+        number: that of the frame; for a shown text, None finds it.
+        doubts: pattern that the text of a frame must not contain.
 
     Attributes:
         is_call: as above.
@@ -93,13 +93,13 @@ class Mould:
         return _decoded(b'"%b"' % self._text)
 
     def agrees(self, events: Sequence[Event[Any]]) -> bool:
-        """Whether the parser has found nothing in frames but text of the kind that was expected."""
+        """Return whether the parser has found only text of the expected kind in frames."""
         if self.is_call:
             return _CALL.issuperset(map(type, events))
         return bool(events) and _SHOWN.issuperset(map(type, events))
 
     def fits(self, block: bytes) -> bool:
-        """Whether a frame is the next one from this mould."""
+        """Return whether a frame is the next one from this mould."""
         holes = self._holes
         if holes is None:
             if not block.startswith(self._block[:_LIKELY]):
@@ -131,11 +131,11 @@ class Mould:
         return True
 
     def _is_doubtful(self, block: bytes, start: int, end: int) -> bool:
-        """Whether something in the text, or where it ends, looks as if it meant something."""
+        """Return whether something in the text, or at its end, may have another meaning."""
         return self._doubts is not None and self._doubts.search(block, start, end + 1) is not None
 
     def _made(self) -> list[_Hole]:
-        """Return the holes of the frame, and what is before each; none if it is unclear where its text stands."""
+        """Return the holes of the frame, and the bytes before each; none if the place of its text is unclear."""
         block, found = self._block, list(_HOLES.finditer(self._block))
         holes = {hole.lastgroup or "": hole for hole in found}
         if "text" not in holes or len(found) > len(holes) or not (block.endswith(b"\n") and _is_plain(block)):
@@ -160,7 +160,7 @@ class Mould:
 
 
 def _is_plain(block: bytes) -> bool:
-    """Whether all readers take the same text from these bytes."""
+    """Return whether all readers take the same text from these bytes."""
     try:
         text = block.decode()
     except UnicodeDecodeError:

@@ -1,10 +1,10 @@
 """Notices to the caller about exchanges: drops, faults, a report at the end, and totals.
 
-Theory of operation. A repairer reports while it is fed, in the middle of its work. What it reports is kept, and goes
-to the caller's functions when that is done: called, or awaited where they return something to await. So an exception
-of theirs goes to whoever reads the body, and leaves the repairer as it should be.
+Theory of operation. A repairer reports while it is fed, in the middle of its work. Its reports are kept, and passed to
+the caller's functions when the work is done: these are called, or awaited if they return something to await. Therefore
+an exception raised by them goes to the reader of the body, and does not disturb the repairer.
 
-A function is called with what happened, as everywhere: `list.append` and `print` will do. One that must have a second
+A function is called with the event, as everywhere: `list.append` and `print` will do. A function that requires a second
 argument, or calls it `exchange`, gets the exchange.
 """
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["CALLBACKS", "Counters", "Exchange", "Hearer", "News", "Wanted"]
 
 CALLBACKS: Final = ("on_dropped", "on_fault", "on_repaired")
-_OURS: Final = frozenset({*CALLBACKS, "counters"})  # options that are none of a repairer's
+_OURS: Final = frozenset({*CALLBACKS, "counters"})  # options that a repairer does not have
 
 
 class Exchange(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,7 +51,7 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, request: Any) -> Exchange:
-        """Return the exchange that a request of httpx or httpx2 begins."""
+        """Return the exchange begun by a request of httpx or httpx2."""
         url = request.url.copy_with(userinfo=b"", query=None, fragment=None)
         return cls(id=uuid.uuid4().hex, method=str(request.method), url=str(url))
 
@@ -66,11 +66,11 @@ class Counters:
 
     Attributes:
         n_exchanges: event streams and bodies that are over.
-        n_mended: those that came out otherwise than they came in.
+        n_mended: those whose output differs from their input.
         n_failed: those that ended with an error frame of ours.
-        n_calls: calls that were whole.
+        n_calls: whole calls.
         n_withheld: calls that must not be executed.
-        n_unread: those that passed as they came, because nobody here could read them.
+        n_unread: those that passed unchanged, because they could not be read here.
     """
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class Counters:
         return f"<Counters {told}>"
 
     def add(self, report: Report) -> None:
-        """Add what became of an exchange."""
+        """Add the result of an exchange."""
         with self._lock:
             self.n_exchanges += 1
             self.n_mended += report.mended
@@ -98,12 +98,12 @@ class Counters:
 
 
 class Wanted(TypedDict, total=False):
-    """What a caller wants of all exchanges.
+    """A caller's options for all exchanges.
 
     `tools`, `live_arguments`, `withheld`, `text` and `policy` are those of `Repairer`, and so are the functions:
-    `on_dropped` is called with each call that was withheld, `on_fault` with each fault of the wire, and `on_repaired` with
-    the report of each stream or body that was changed, once it is over. A function that must have a second argument, or
-    calls it `exchange`, gets the `Exchange`. `counters` adds up all exchanges.
+    `on_dropped` is called with each withheld call, `on_fault` with each fault of the wire, and `on_repaired` with the
+    report of each changed stream or body, once it is over. A function that requires a second argument, or calls it
+    `exchange`, gets the `Exchange`. `counters` adds up all exchanges.
     """
 
     tools: AnyTools | None
@@ -118,14 +118,14 @@ class Wanted(TypedDict, total=False):
 
 
 class News:
-    """What is to be told of one exchange.
+    """The reports of one exchange.
 
     Attributes:
         options: those of a repairer, or of `repair_body`, which then reports to this.
-        expected: the dialect that was asked for, None where the endpoint does not say it.
+        expected: the requested dialect, None where the endpoint does not show it.
 
     Raises:
-        TypeError: a function cannot be called with what happened, nor with that and the exchange.
+        TypeError: a function can be called neither with the event nor with the event and the exchange.
     """
 
     def __init__(self, options: Mapping[str, Any], exchange: Exchange) -> None:
@@ -138,14 +138,14 @@ class News:
         self.expected = dialect_of(urlsplit(exchange.url).path)
         self._exchange = exchange
         self._counters = options.get("counters")
-        self._waiting: list[tuple[str, object]] = []  # a function's name, and what to call it with
+        self._waiting: list[tuple[str, object]] = []  # a function's name, and its argument
         self._is_over = False
 
     def _keep(self, name: str, event: object) -> None:
         self._waiting.append((name, event))
 
     def end(self, report: Report) -> None:
-        """Take the last report; another one changes nothing."""
+        """Take the last report; a further one changes nothing."""
         if self._is_over:
             return
         self._is_over = True
@@ -155,12 +155,12 @@ class News:
             self._keep("on_repaired", report)
 
     def tell(self) -> None:
-        """Call the functions with what was reported."""
+        """Call the functions with the reports."""
         while self._waiting:
             self._call_next()
 
     async def atell(self) -> None:
-        """Call the functions with what was reported, and await those that are asynchronous."""
+        """Call the functions with the reports, and await those that are asynchronous."""
         while self._waiting:
             result = self._call_next()
             if isawaitable(result):
@@ -183,7 +183,7 @@ def _needs_exchange(name: str, function: Any) -> bool:
     """
     try:
         how = signature(function)
-    except ValueError:  # written in C, and does not say
+    except ValueError:  # written in C, without a signature
         return False
     second = [one for one in how.parameters.values() if one.kind in _BY_PLACE][1:2]
     needs = any(one.default is one.empty or one.name == "exchange" for one in second)

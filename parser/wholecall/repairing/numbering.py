@@ -1,7 +1,7 @@
-"""The numbers of a Responses stream's events: which were seen before.
+"""The numbers of a Responses stream's events, and which of them were seen before.
 
-Clients that do not look at the numbers must not see an event twice. A gap is what the server lost; whoever leaves an
-event out has to number those that follow anew.
+Clients that do not look at the numbers must not see an event twice. A gap means that the server lost an event; code
+that leaves an event out has to renumber the following ones.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ NUMBER = "sequence_number"
 
 
 class Numbering:
-    """The numbers of one stream, as they come.
+    """The numbers of one stream, in order of arrival.
 
     Attributes:
-        expected: the next one; -1 before the first.
+        expected: the next number; -1 before the first.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class Numbering:
 
         Args:
             payload: of the event.
-            response_id: of the response that began last; one that begins again is a replay.
+            response_id: of the response that began last; its repeated beginning is a replay.
         """
         number, response = payload.get(NUMBER), payload.get("response")
         if type(number) is not int or number < 0 or "stream_id" in payload:

@@ -1,9 +1,9 @@
-r"""Finds JSON that readers differ about: an object that names a member twice, control characters as they are, NaN.
+r"""JSON that readers read differently: objects that name a member twice, raw control characters, NaN.
 
-Theory of operation. JSON leaves open what `{"arguments":"{}","arguments":"{\"a\":1}"}` means: most readers take the
-last value, some the first one, some none. A frame whose call was judged by one value must not reach a client that reads
-another. And what is no JSON in the strict sense (a tab inside a string, `NaN`) is read by some clients and makes others
-fail. So what passes names each member once, in strict JSON; whatever does not is written anew, with the values that were
+Theory of operation. JSON does not define the meaning of `{"arguments":"{}","arguments":"{\"a\":1}"}`: most readers take
+the last value, some the first one, some none. A frame whose call was judged by one value must not reach a client that
+reads another. And text that is not strict JSON (a tab inside a string, `NaN`) is read by some clients and makes others
+fail. Therefore passing frames name each member once, in strict JSON; all others are rewritten with the values that were
 judged.
 """
 
@@ -18,7 +18,7 @@ __all__ = ["once"]
 
 
 class _NamedTwice(ValueError):
-    """An object names a member twice."""
+    """The error for an object that names a member twice."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -38,7 +38,7 @@ _DECODER: Final = json.JSONDecoder(object_pairs_hook=_object, parse_int=integer,
 def once(text: str) -> tuple[Any, bool]:
     """Return the value of a JSON text, as the parser reads it, and whether readers may differ about it.
 
-    They may, too, where the text cannot be read so far down. The value is None where the text is no JSON.
+    They may also differ if the text is nested too deeply to be read. The value is None if the text is not JSON.
     """
     try:
         return _DECODER.decode(text), False

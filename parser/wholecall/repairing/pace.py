@@ -1,10 +1,10 @@
-"""Turns for other tasks while a lot is read.
+"""Turns for other tasks during long reads.
 
-Theory of operation. Reading is no waiting: an event loop does nothing else meanwhile. A few kilobytes that decode to
-megabytes of events that hold nothing (`data: 1`) would keep everybody else waiting for seconds. So whoever reads in an
-event loop cuts what came into slices, and awaits a turn before each; it is given once the time is up. Bytes of such
-events take a hundred times as long as bytes of text do, so slices are as large as their time allows. Where several
-streams bring a lot, each lets as many turns pass as there are such streams: together they take the time of one.
+Theory of operation. Reading does not wait: an event loop does nothing else meanwhile. A few kilobytes that decode to
+megabytes of empty events (`data: 1`) would keep all other tasks waiting for seconds. Therefore a reader in an event
+loop cuts the input into slices, and awaits a turn before each; the turn is given once the time is up. Bytes of such
+events take a hundred times as long as bytes of text, so slices are as large as their time allows. If several streams
+have much input, each lets as many turns pass as there are such streams: together they take the time of one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import ClassVar, Final
 
 __all__ = ["Pace"]
 
-_TURN: Final = 0.001  # seconds after which others have their turn
+_TURN: Final = 0.001  # seconds after which other tasks have their turn
 _LONG: Final = 0.0005  # seconds after which a slice was too large
 _MOST: Final = 4096  # bytes of a slice; of the first one, and of the least
 _FIRST: Final = 1024
@@ -27,7 +27,7 @@ _LEAST: Final = 256
 class Pace:
     """The pace at which one stream is read."""
 
-    _busy: ClassVar[set[Pace]] = set()  # of streams that need more than one turn for what came
+    _busy: ClassVar[set[Pace]] = set()  # streams that need more than one turn for their input
 
     def __init__(self) -> None:
         self._size = _FIRST
@@ -55,7 +55,7 @@ class Pace:
             self._size = max(_LEAST, self._size // 2) if is_long else min(_MOST, self._size * 2)
 
     async def turn(self) -> None:
-        """Let other tasks go on, if they have waited for long; here a task ends that was cancelled."""
+        """Let other tasks run, if they have waited for long; a cancelled task ends here."""
         if perf_counter() - self._began > _TURN:
             self._busy.add(self)
             for _ in range(len(self._busy)):
@@ -65,7 +65,7 @@ class Pace:
 
 
 async def _others() -> None:
-    """Let other tasks go on, under asyncio and trio."""
+    """Let other tasks run, under asyncio and trio."""
     trio = sys.modules.get("trio")
     try:
         if trio is not None:

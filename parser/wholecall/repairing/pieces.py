@@ -1,7 +1,7 @@
-"""The frames of a stream as menders see them: their bytes, and what is in them.
+"""The frames of a stream as menders see them: their bytes, and their content.
 
-Theory of operation. Nearly all blocks are one frame of the simplest form, a line of data after a name or none, and are
-read where they stand. A framing of our own reads the others; like the one in the parser it sees them in order.
+Theory of operation. Nearly all blocks are one frame of the simplest form, a data line after a name or none, and are
+read in place. A separate framing reads the others; like the parser's it sees them in order.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Piece(NamedTuple):
         plain: whether every reader takes the bytes for this frame and nothing else.
         is_done: whether it is the `[DONE]` after a stream.
         is_call: whether it is about a call that the client executes.
-        more: frames from its mould that follow it; whatever becomes of it becomes of them.
+        more: further frames from its mould; they are treated as it is.
     """
 
     raw: bytes
@@ -55,16 +55,16 @@ class Piece(NamedTuple):
 
     @property
     def is_error(self) -> bool:
-        """Whether it is an error's: what a server says of one stays as it is."""
+        """Return whether it is an error; a server's errors stay unchanged."""
         return self.event == "error" or is_error(self.payload or {})
 
     @property
     def whole(self) -> bytes:
-        """Its bytes, and those of the frames that follow it."""
+        """Its bytes, and those of the following frames."""
         return b"".join((self.raw, *self.more)) if self.more else self.raw
 
     def others(self) -> Iterator[Piece]:
-        """Yield the frames that follow it as pieces of their own."""
+        """Yield the following frames as separate pieces."""
         for block in self.more:
             frames = SSEFraming(Limits.none()).feed(b"\n" + block)
             yield self._replace(raw=block, payload=plain(frames[0].data), more=())
@@ -75,13 +75,13 @@ class Piece(NamedTuple):
         return head + b"data: " + json_bytes(payload) + b"\n\n"
 
     def rewritten(self) -> Piece:
-        """Return the frame written anew, with the values that were read: readers may differ about its bytes."""
+        """Return the frame rewritten with the values that were read: readers may differ about its bytes."""
         return (
             self if self.payload is None else self._replace(raw=self.with_payload(self.payload), plain=False)
         )
 
     def opened(self) -> Piece:
-        """Return the frame without its envelope; itself, where it has none."""
+        """Return the frame without its envelope; itself, if it has none."""
         if self.payload is None:
             return self
         inner = opened(Frame(self.event or "", json_bytes(self.payload).decode()))
@@ -94,15 +94,15 @@ class Piece(NamedTuple):
         return found._replace(raw=found.with_payload(payload))
 
     def named(self) -> Piece:
-        """Return the frame with its name for its `type`, which clients read."""
+        """Return the frame with its name as its `type`, which clients read."""
         payload = {**(self.payload or {}), "type": self.event}
         return self._replace(payload=payload, raw=self.with_payload(payload), plain=False)
 
 
 def _pieces(block: bytes, frames: Sequence[Frame]) -> list[Piece]:
-    """Return the frames of a block; one that joins several payloads is parted (quirk 55).
+    """Return the frames of a block; a frame that joins several payloads is split (quirk 55).
 
-    Frames that hold nothing are left out: clients take all data for JSON objects that have members (quirk 53).
+    Frames without content are left out: clients take all data for JSON objects that have members (quirk 53).
     """
     found: list[Piece] = []
     for frame in frames:
@@ -131,7 +131,7 @@ def _pieces(block: bytes, frames: Sequence[Frame]) -> list[Piece]:
 
 
 class PieceReader:
-    """Reads the blocks of one stream, in order.
+    """A reader of the blocks of one stream, in order.
 
     Args:
         limits: those of the stream.
@@ -142,7 +142,7 @@ class PieceReader:
         self._limits = limits
         self._most = most
         self._n_skipped = 0  # bytes of blocks that the framing has not seen
-        self._framing: SSEFraming | None = None  # made when it is needed
+        self._framing: SSEFraming | None = None  # made on demand
 
     def read(self, block: bytes) -> list[Piece]:
         """Return the frames of a whole block."""
@@ -153,7 +153,7 @@ class PieceReader:
         return [piece]
 
     def skip(self, block: bytes) -> None:
-        """Pass over a block whose frame is known."""
+        """Skip a block whose frame is known."""
         if self._may_skip(block):
             self._n_skipped += len(block)
         else:
@@ -167,7 +167,7 @@ class PieceReader:
         return _pieces(whole, [*frames, *(self._framing.close() if self._framing is not None else ())])
 
     def _may_skip(self, block: bytes) -> bool:
-        """Whether the framing need not see a block; it counts the bytes of streams that have a limit."""
+        """Return whether the framing need not see a block; it counts the bytes of streams that have a limit."""
         limit = self._limits.max_stream_bytes
         return limit is None or (self._framing is None and self._n_skipped + len(block) <= limit)
 
@@ -181,17 +181,17 @@ class PieceReader:
             if limit is not None:
                 limits = replace(limits, max_stream_bytes=limit - self._n_skipped + len(before))
             self._framing = SSEFraming(limits, dispatch_at_eof=True, raw_json=True, misspelt=True)
-            self._framing.feed(before)  # a byte order mark stands at the beginning only
+            self._framing.feed(before)  # only the beginning may have a byte order mark
         return self._framing.feed(data)
 
 
 def is_error(payload: Mapping[str, Any]) -> bool:
-    """Return whether an object says that something went wrong."""
+    """Return whether an object reports a failure."""
     return bool(payload.get("error")) or "error" in (payload.get("object"), payload.get("type"))
 
 
 def payload_once(block: bytes) -> dict[str, Any] | None:
-    """Return the object in a block's frame; None where readers may differ about it, or it is not of the simplest form."""
+    """Return the object in a block's frame; None if readers may differ about it, or its form is not the simplest."""
     data = block.partition(b"data:")[2].strip()
     if b"\n" in data or b"\r" in data:
         return None

@@ -1,12 +1,12 @@
-"""The repairer: the bytes of an event stream in, the bytes of a strict one out.
+"""The repairer: reads the bytes of any event stream, and returns the bytes of a strict one.
 
 Theory of operation. The stream is cut into blocks of one event each. Every block goes to the parser, and then with the
-parser's events to the dialect's *mender*, which lets it pass, holds it or edits it. Until the dialect is known,
-blocks wait; a stream of a dialect without a mender, or one that is not an event stream, passes as it is from then on.
-The output depends on the bytes alone, not on how they were cut.
+parser's events to the dialect's *mender*, which passes, holds or edits it. Blocks wait until the dialect is known. A
+stream of a dialect without a mender, or a stream that is not an event stream, passes unchanged from then on. The output
+depends on the bytes alone, not on how they were cut.
 
-A stream that ends without the end that its dialect has, ends for the client with an error frame; so does one of
-which every call was withheld, unless the caller chose otherwise (`withholding`).
+A stream that lacks its dialect's end ends for the client with an error frame. So does a stream all of whose calls were
+withheld, unless the caller chose otherwise (`withholding`).
 """
 
 from __future__ import annotations
@@ -39,46 +39,46 @@ if TYPE_CHECKING:
 
 __all__ = ["Repairer"]
 
-_MOST_SAID = 65536  # bytes that come before what they said is forgotten
+_MOST_SAID = 65536  # bytes after which their text is forgotten
 
 Dropped = Callable[[ToolCallDropped], object]
 Faulty = Callable[[StreamFault], object]
 
 
 class Repairer(Beginning, Uncopyable):
-    """Makes a strict event stream of one that any server sent, while it streams.
+    """Turn the event stream of any server into a strict one, while it streams.
 
-    Calls come out whole, with whole names, stable ids, dense indices and JSON arguments, or not at all; text,
-    reasoning and everything unknown passes as it came, but for frames that no client can read: those without a JSON
-    object, and events without a type. A healthy stream comes out as it went in.
+    Calls are emitted whole, with whole names, stable ids, dense indices and JSON arguments, or not at all. Text,
+    reasoning and everything unknown passes unchanged, except frames that no client can read: frames without a JSON
+    object, and events without a type. A healthy stream passes unchanged.
 
     Args:
         tools: the tools that the model was given, as for `ToolCallParser`.
-        live_arguments: whether calls are shown while their arguments arrive; the last brace comes with the verdict.
-            Slips are repaired before they are shown. What was shown cannot be taken back in any dialect: a call that
-            is cut, fits no tool, gets another id or name, or other arguments than it began with, ends the stream
-            with an error frame, for which clients raise. By default calls are held until they are whole.
-        withheld: how a turn ends that claims success, and all of whose calls were withheld. `"error"` ends the
-            stream with an error frame, for which clients raise, that names the tools and the reasons; `"end"` with a
-            reason that fits: `length` after a cut, else `stop`, which agents take for the end of their work. `"auto"` is
-            `"error"`, but for cut calls of Anthropic streams: they end with `max_tokens`, after which agents ask
-            the model to go on. Reasons of the wire that say that something went wrong (`length`) always stay.
-        on_dropped: called with each call that was withheld, and why.
+        live_arguments: whether calls are shown while their arguments arrive; the last brace follows the verdict. Slips
+            are repaired before they are shown. No dialect can take back a shown call: if it is cut, fits no tool, or
+            gets another id, name or other arguments than it began with, the stream ends with an error frame, for which
+            clients raise. By default calls are held until they are whole.
+        withheld: how a turn ends that claims success but whose calls were all withheld. `"error"` ends the stream with
+            an error frame that names the tools and the reasons, and for which clients raise. `"end"` ends it with a
+            fitting reason: `length` after a cut, else `stop`, which agents take for the end of their work. `"auto"` is
+            `"error"`, except for cut calls of Anthropic streams: they end with `max_tokens`, after which agents ask the
+            model to continue. Wire reasons that report a failure (`length`) always stay.
+        on_dropped: called with each withheld call, which holds the reason.
         on_fault: called with each fault of the wire.
-        text: calls that the model writes as text, as for `ToolCallParser`: they come out as structured ones, and the
-            text without them.
-        expected: the dialect that was asked for, where the endpoint says it. A stream that begins as another one, or as
-            none, is read as one of it from its first decisive frame on, and frames in envelopes (quirk 120) leave theirs. None
-            trusts the beginning alone, and such frames pass.
-        legacy: whether the request lists `functions`, so that its client reads a `function_call` (Chat Completions); with
-            `tools` it is False. Calls that came in the other form are written anew. None leaves them in theirs.
+        text: calls that the model writes as text, as for `ToolCallParser`: they are emitted as structured calls, and
+            removed from the text.
+        expected: the requested dialect, where the endpoint shows it. A stream that begins as another dialect, or as
+            none, is read as this one from its first decisive frame on, and frames are taken out of their envelopes
+            (quirk 120). With None the beginning alone decides, and such frames pass.
+        legacy: whether the request lists `functions`, so that its client reads a `function_call` (Chat Completions);
+            False for a request with `tools`. Calls in the other form are rewritten. With None they keep their form.
         policy: how calls are judged.
-        limits: what a stream may hold; `max_pending_frames_bytes` bounds what waits for the dialect, and
-            `max_event_bytes` what waits for a verdict.
+        limits: bounds of a stream; `max_pending_frames_bytes` bounds the frames that wait for the dialect, and
+            `max_event_bytes` those that wait for a verdict.
 
     Raises:
-        TypeError, ValueError, ImportError: what `tools` holds describes no tools; see `Tools`. `withheld` is none
-            of its words.
+        TypeError, ValueError, ImportError: `tools` does not describe tools; see `Tools`. `withheld` is not one of its
+            words.
     """
 
     def __init__(
@@ -117,8 +117,8 @@ class Repairer(Beginning, Uncopyable):
         )
         self._blocks = Blocks()
         self._most = most_of(limits.max_event_bytes)
-        self._expected = asked  # while it is not known that the stream is that
-        self._lookout: Lookout | None = None  # made when it turns out to be another one
+        self._expected = asked  # until the stream is known to be of that dialect
+        self._lookout: Lookout | None = None  # made when it is another dialect
         self._most_alike = min(self._most, most_of(limits.max_line_bytes))
         self._pieces = PieceReader(limits, self._most_alike)
         self._on_dropped = on_dropped
@@ -134,7 +134,7 @@ class Repairer(Beginning, Uncopyable):
 
     @property
     def ended(self) -> bool:
-        """Whether the stream was ended by an error of ours: nothing that follows goes out."""
+        """Return whether the stream was ended by an error of ours; nothing more is sent then."""
         return self._error is not None
 
     @property
@@ -143,7 +143,7 @@ class Repairer(Beginning, Uncopyable):
 
     @property
     def report(self) -> Report:
-        """What became of the stream so far."""
+        """The report of the stream so far."""
         ledger, mender = self._ledger, self._mender
         lookout = self._lookout
         held = len(self._head) + len(self._blocks) + sum(map(len, self._waiting))
@@ -162,7 +162,7 @@ class Repairer(Beginning, Uncopyable):
         )
 
     def feed(self, data: bytes) -> bytes:
-        """Take the next bytes of the stream, cut anywhere, and return what may go out now.
+        """Take the next bytes of the stream, cut anywhere, and return the bytes that may be sent now.
 
         Raises:
             StreamClosed: the repairer was closed or aborted.
@@ -172,7 +172,7 @@ class Repairer(Beginning, Uncopyable):
         self._n_kept += len(data)
         if self._n_kept > _MOST_SAID:
             self._forget_said()
-        over = b""  # what is beyond the limit of the stream
+        over = b""  # bytes beyond the limit of the stream
         if self._room is not None:
             self._room -= len(data)
             if self._room < 0:
@@ -181,7 +181,7 @@ class Repairer(Beginning, Uncopyable):
         if not over and mender is not None and mender.mould is not None and self._leaks is None:
             is_whole = type(data) is bytes and not self._blocks.is_open
             if is_whole and self._fits(data, mender, mender.mould):
-                return self._go_on(data, mender, mender.mould)  # one event a read, as streams come
+                return self._go_on(data, mender, mender.mould)  # one event per read, as in most streams
         elif self.ended:
             return b""
         elif self._passes:
@@ -193,14 +193,14 @@ class Repairer(Beginning, Uncopyable):
         return self._cut(data, over[:1])
 
     def _forget_said(self) -> None:
-        """Let the parsers forget text and reasoning: they keep them for their turns, which nobody asks for here."""
+        """Let the parsers forget text and reasoning; they are kept for turns, which are not used here."""
         self._n_kept = 0
         self._parser.forget()
         if self._leaks is not None:
             self._leaks.forget()
 
     def _cut(self, data: bytes, over: bytes) -> bytes:
-        """Cut bytes into blocks and return what of them may go out; a block that is too large is not waited for.
+        """Cut bytes into blocks and return those that may be sent; a block that is too large is not waited for.
 
         The byte that is over the limit of the stream goes to the parser, which ends the stream.
         """
@@ -217,7 +217,7 @@ class Repairer(Beginning, Uncopyable):
         return b"".join(out)
 
     def close(self) -> bytes:
-        """End the stream and return what is left to go out; calling it again returns nothing."""
+        """End the stream and return the remaining bytes; a second call returns nothing."""
         if self._closed:
             return b""
         self._closed = True
@@ -231,11 +231,11 @@ class Repairer(Beginning, Uncopyable):
         return self._end(tail)
 
     def fail(self, code: str, message: str) -> bytes:
-        """End the stream because whatever gave its bytes failed, and return what is left to go out.
+        """End the stream because its source failed, and return the remaining bytes.
 
-        That is the text that waited, and the dialect's error frame, for which clients raise; no call. If the turn had
-        come to its own end (`report.ended`) nothing was lost, and it is what `close` returns. Of a stream that is not
-        repaired it is what waited, as it came: there is no form for an error.
+        These are the waiting text and the dialect's error frame, for which clients raise, but no call. If the turn had
+        already ended (`report.ended`) nothing was lost, and the result is that of `close`. For a stream that is not
+        repaired the result is the waiting bytes, unchanged: there is no form for an error.
 
         Args:
             code: for programs, such as `upstream_lost`; Anthropic's frame has no place for it.
@@ -256,19 +256,19 @@ class Repairer(Beginning, Uncopyable):
         return self._given(self._taken([], events) if is_over else mender.fail(code, message))
 
     def ping(self) -> bytes:
-        """Return a frame that says nothing but that the server is alive; where none may stand, nothing.
+        """Return a frame that only shows that the server is alive; nothing where none is allowed.
 
-        For connections on which nothing goes out while a call is held: clients and balancers give up on those. It
-        may be sent at once, after whatever was returned before. Chat gets a chunk with an empty delta, Anthropic a
-        `ping`, Responses a `keepalive` with the last number; each only between the first event of a turn and its end.
-        Gemini gets nothing: no response says nothing.
+        For connections that are silent while a call is held: clients and balancers give up on those. It may be sent at
+        once, after the bytes returned before. Chat gets a chunk with an empty delta, Anthropic a `ping`, Responses a
+        `keepalive` with the last number; each only between the first event of a turn and its end. Gemini gets nothing:
+        it has no empty response.
         """
         if self._closed or self._mender is None or self.ended:
             return b""
         return self._mender.ping()
 
     def abort(self, reason: str = "aborted by the caller") -> None:
-        """Drop what is open and forget what waits: the stream broke off.
+        """Drop open calls and forget waiting bytes: the stream broke off.
 
         Args:
             reason: for people; the `detail` of the calls that are dropped.
@@ -281,7 +281,7 @@ class Repairer(Beginning, Uncopyable):
     # Blocks.
 
     def _read(self, blocks: Sequence[bytes]) -> list[bytes]:
-        """Return what of blocks goes out now; text in a row is read at once."""
+        """Return the bytes of blocks that may be sent now; consecutive text is read at once."""
         leaks = self._leaks
         if leaks is not None:
             blocks = leaks.take(blocks)
@@ -307,7 +307,7 @@ class Repairer(Beginning, Uncopyable):
                     return [*out, *self._read(blocks[at:])]
                 continue
             start, at = at, at + 1
-            # A call may end in any frame: these are read singly.
+            # A call may end in any frame: these are read one by one.
             is_run = not mould.is_call
             while is_run and at < len(blocks) and self._fits(blocks[at], mender, mould):
                 at += 1
@@ -315,11 +315,11 @@ class Repairer(Beginning, Uncopyable):
         return out
 
     def _fits(self, block: bytes, mender: Mender[Any], mould: Mould) -> bool:
-        """Whether a block is from the mould of the one before it, and within the limits."""
+        """Return whether a block is from the mould of the previous block, and within the limits."""
         return len(block) <= self._most_alike and mender.has_room(block) and mould.fits(block)
 
     def _go_on(self, block: bytes, mender: Mender[Any], mould: Mould) -> bytes:
-        """Take what is from the mould of the block before it: what became of that becomes of it, if the parser agrees."""
+        """Take a block from the mould of the previous one, and treat it in the same way if the parser agrees."""
         events = self._parser.feed(block)
         if not mould.agrees(events):
             return self._judged(block, events)
@@ -334,12 +334,12 @@ class Repairer(Beginning, Uncopyable):
             return block
         if self.ended:
             return b""
-        if len(block) > self._most:  # as it is where the block came in pieces
+        if len(block) > self._most:  # as for blocks that arrive in pieces
             return self._give_up() + (block if self._mender is None else b"")
         return self._judged(block, self._parser.feed(block))
 
     def _passed(self, data: bytes) -> bytes:
-        """Return bytes of a stream that passes, and repair it from where it is what was asked for."""
+        """Return bytes of a passing stream, and repair it from the first frame of the requested dialect on."""
         lookout = self._looking_out
         if lookout is None:
             return super()._passed(data)
@@ -350,23 +350,23 @@ class Repairer(Beginning, Uncopyable):
         return out + self._start_again() + self._cut(ours, b"") if ours else out
 
     def _end_passing(self, data: bytes) -> bytes:
-        """End a stream that passes, unless its end is what was asked for."""
+        """End a passing stream, unless its last bytes are of the requested dialect."""
         lookout = self._looking_out
         out, ours = (data, b"") if lookout is None else lookout.close(data)
         if ours:
             return out + self._start_again() + self._cut(ours, b"") + self._end(self._blocks.close())
-        self._parser.abort()  # what it knows is of no use
+        self._parser.abort()  # its state is of no use
         return out
 
     @property
     def _looking_out(self) -> Lookout | None:
-        """What looks for frames of the dialect that was asked for; None where none was."""
+        """Return the lookout for frames of the requested dialect; None without one."""
         if self._lookout is None and self._expected is not None:
             self._lookout = Lookout(self._expected, self._limits, self._most)
         return self._lookout
 
     def _start_again(self) -> bytes:
-        """Read what comes from now on as the dialect that was asked for; return what waits, besides calls."""
+        """Read the following bytes as the requested dialect; return the waiting bytes, except calls."""
         self._note(self._parser.abort("another dialect was asked for"))
         held, self._waiting = b"".join(self._waiting), []
         out = held if self._mender is None else self._given(self._mender.leave())
@@ -377,17 +377,17 @@ class Repairer(Beginning, Uncopyable):
         return out
 
     def _is_ours(self, block: bytes) -> bool:
-        """Whether a block of a stream that is another dialect, so far, is of the one that was asked for."""
+        """Return whether a block is of the requested dialect, in a stream of another dialect so far."""
         parser = self._parser
         if parser.dialect == self._expected:
-            self._expected = None  # what was asked for, from the beginning, as nearly all streams are
+            self._expected = None  # the requested dialect from the beginning, as in nearly all streams
             self._opens = parser.is_enveloped
             return False
         lookout = self._looking_out if parser.dialect is not None else None
         return lookout is not None and lookout.sees(block)
 
     def _judged(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
-        """Take a block, and what the parser says about it."""
+        """Take a block and the parser's events for it."""
         if self._expected is not None and self._is_ours(block):
             return self._start_again() + b"".join(self._read([block]))
         if self._has_ids:
@@ -423,11 +423,11 @@ class Repairer(Beginning, Uncopyable):
         return self._given(out, block)
 
     def _opened(self, found: list[Piece]) -> list[Piece]:
-        """Return frames without their envelopes, which no client of the dialect that was asked for looks into."""
+        """Return frames without their envelopes, which clients of the requested dialect do not open."""
         return [piece.opened() for piece in found] if self._opens else found
 
     def _given(self, out: bytes, block: bytes = b"") -> bytes:
-        """Return what goes out for a block, once both are in the books."""
+        """Return the output for a block, after entering both in the ledger."""
         mender = self._mender
         self._ledger.book(block, out, is_all=mender is None or not mender.held)
         return out
@@ -444,7 +444,7 @@ class Repairer(Beginning, Uncopyable):
         return mender.take(readable, events) if fault is None else mender.fail(fault.kind, fault.detail)
 
     def _end(self, tail: bytes) -> bytes:
-        """Read what has no blank line after it, as the parser does, and release what waits."""
+        """Read the bytes without a blank line after them, as the parser does, and release the waiting bytes."""
         leaks, early = self._leaks, b""
         if leaks is not None:
             early = b"".join(self._mended(leaks.close()))
@@ -459,7 +459,7 @@ class Repairer(Beginning, Uncopyable):
         if self._mender is None:
             return self._end_passing(b"".join([*held, tail]))
         if not (tail or events or held):
-            return b""  # the turn has had its end
+            return b""  # the turn has ended
         early = b"".join(self._mend(block, []) for block in held)
         whole = ended(tail)
         found = self._opened(self._pieces.end(tail, whole))
@@ -468,11 +468,11 @@ class Repairer(Beginning, Uncopyable):
         if not found:
             return out if self.ended or self._only_data else out + tail
         if all(piece.payload is None for piece in found) and out.endswith(whole):
-            return out.removesuffix(whole) + tail  # `[DONE]`, or nothing anybody can read: as it came
+            return out.removesuffix(whole) + tail  # `[DONE]`, or unreadable bytes: unchanged
         return out
 
     def _missing_end(self, events: Sequence[Event[Any]]) -> bytes:
-        """Return the error that ends a stream whose turn came to no end."""
+        """Return the error that ends a stream whose turn did not end."""
         mender = self._mender
         assert mender is not None
         if not never_ended(events) or mender.is_done:
@@ -482,7 +482,7 @@ class Repairer(Beginning, Uncopyable):
 
     @property
     def _is_over(self) -> bool:
-        """Whether the provider has ended the turn: by a reason for each choice, or by a `[DONE]`."""
+        """Return whether the provider has ended the turn: by a reason for each choice, or by a `[DONE]`."""
         if self._closed or self._ledger.ended:
             return self._ledger.ended
         if self._mender is not None and self._mender.is_done:
@@ -490,7 +490,7 @@ class Repairer(Beginning, Uncopyable):
         return self._parser.has_reasons
 
     def _break_off(self, events: Sequence[Event[Any]], *, is_over: bool) -> None:
-        """Take note of the last events of a stream that came to no end."""
+        """Note the last events of a stream that did not end."""
         self._note(events)
         self._ledger.ended = is_over
 

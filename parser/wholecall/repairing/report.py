@@ -1,7 +1,7 @@
-"""The report of a stream so far: numbers and words for logs and metrics, never text of a model.
+"""The report of a stream so far: numbers and words for logs and metrics, never a model's text.
 
-A stream is *mended* if what went out is not what came in, order aside. That is found by adding up checksums of the
-events on both sides: whatever was edited, left out or added makes a difference, and what only waited makes none.
+A stream is *mended* if the output differs from the input, order aside. Checksums of the events are added up on both
+sides: everything edited, left out or added makes a difference, and waiting alone makes none.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from wholecall.repairing.blocks import Blocks
 
 __all__ = ["Ledger", "Report"]
 
-_SAYS_NOTHING = frozenset({ArgumentsDelta, ReasoningDelta, TextDelta})  # most events, of no count
+_SAYS_NOTHING = frozenset({ArgumentsDelta, ReasoningDelta, TextDelta})  # most events; not counted
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a stream, or of a body, so far; of what passes unread, only what was read before that was known.
+    """The result of a stream or a body so far; of an unread one, only the part before that was known.
 
     Attributes:
-        dialect: its name, None while it is not known.
-        ended: whether the last turn came to an end of its own: the provider gave a reason, an error or a `[DONE]`.
-        n_calls: calls that are whole, for the client to execute; they come out unless an error ends the stream first.
-        n_withheld: calls that must not be executed, and did not come out.
+        dialect: its name, None while it is unknown.
+        ended: whether the last turn ended by itself: the provider gave a reason, an error or a `[DONE]`.
+        n_calls: whole calls for the client to execute; they are emitted unless an error ends the stream first.
+        n_withheld: calls that must not be executed, and were not emitted.
         mended: whether anything was edited, left out or added.
-        error: the code of the error that ended the stream for the client, None if it was not ended so:
-            `calls_withheld`, `upstream_incomplete`, what `Repairer.fail` was given, or the kind of a fault.
+        error: the code of the error that ended the stream for the client, else None: `calls_withheld`,
+            `upstream_incomplete`, the code given to `Repairer.fail`, or the kind of a fault.
         held: bytes that wait, for a verdict or for the end of their event.
         usage: the provider's token counts, untouched; None while there are none.
-        unread: whether it passes as it came, because it is no stream and no body of a dialect that is repaired.
+        unread: whether it passes unchanged because it is not a stream or body of a dialect that is repaired.
     """
 
     dialect: Optional[str] = None
@@ -58,7 +58,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ledger:
-    """Counts what a report needs, while a stream goes through.
+    """The counts for a report, taken while a stream passes through.
 
     Attributes:
         ended, n_calls, n_withheld, mended, usage: as in `Report`.
@@ -71,10 +71,10 @@ class Ledger:
         self.mended = False
         self.usage: dict[str, Any] | None = None
         self._balance = 0
-        self._blocks = Blocks()  # of what went out
+        self._blocks = Blocks()  # of the output
 
     def note(self, events: Sequence[Event[Any]]) -> None:
-        """Take note of the parser's events."""
+        """Note the parser's events."""
         for event in events:
             if type(event) in _SAYS_NOTHING:
                 continue
@@ -91,12 +91,12 @@ class Ledger:
                 self.ended = self.ended or event.fatal
 
     def book(self, block: bytes, data: bytes, *, is_all: bool) -> None:
-        """Take note of what came in, and may come out as something else, and of what went out.
+        """Note input, which may be changed, and output.
 
         Args:
             block: an event, or nothing.
             data: whole events.
-            is_all: whether nothing of what came in waits.
+            is_all: whether none of the input waits.
         """
         if self.mended:
             return
@@ -106,5 +106,5 @@ class Ledger:
         self.mended = is_all and self._balance != 0
 
     def _events(self, data: bytes) -> list[bytes]:
-        """Return the events of what went out, the last of which may end in a CR."""
+        """Return the events of the output, the last of which may end in a CR."""
         return [*self._blocks.feed(data), self._blocks.close()]

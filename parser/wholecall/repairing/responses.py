@@ -1,14 +1,14 @@
-"""OpenAI Responses: which frames concern calls, what a naive reader gets, and the numbers of items and events.
+"""OpenAI Responses: the frames of calls, a naive reader's view of them, and the numbers of items and events.
 
-Functions, free-text tools and the provider's tools that the client executes are calls; what the server executes
-passes. The finished response restates the items: its list loses what was withheld and carries what came out. Where
-a server leaves it empty it is filled, because some clients read nothing else. Where a cut call was all that
-there was, the response is incomplete. Events whose numbers were seen before are replays; clients that do not look at the
-numbers must not see them.
+Functions, free-text tools and the provider's tools that the client executes are calls; calls that the server executes
+pass. The finished response restates the items: withheld calls are removed from its list, and emitted calls are in it.
+If a server leaves it empty it is filled, because some clients read nothing else. If it held nothing but a cut call, the
+response is incomplete. Events whose numbers were seen before are replays; clients that do not look at the numbers must
+not see them.
 
 A call whose result follows (`function_call_output`) was executed elsewhere, and clients would execute it again. Servers
-tell results after each call, or all of them after the last: so calls wait while frames of calls, results and signs of
-life come, and go nowhere, with their results, if these hold one; any other frame lets them go.
+send results after each call, or all of them after the last call. Therefore calls wait while frames of calls, results
+and signs of life come, and are withheld, with their results, if these hold one; any other frame releases them.
 """
 
 from __future__ import annotations
@@ -52,39 +52,39 @@ _SPOKEN: Final = (
 )
 _SPOKEN_ITEMS: Final = frozenset({"message", "reasoning"})
 _RUNS: Final = frozenset({"response.in_progress", "response.queued"})
-_RUNNING: Final = ("queued", "in_progress")  # asked of whatever stands there
+_RUNNING: Final = ("queued", "in_progress")  # asked of any value
 _MEMBERS: Final = stand_ins(RESPONSE)
 _PREFIXES: Final = {"message": "msg_", "reasoning": "rs_"}
 _ITEM: Final = msgspec.json.Decoder(Item)
 
 
 class ResponsesMender(ItemMender[ResponsesEncoder]):
-    """Mends one Responses stream."""
+    """The mender of one Responses stream."""
 
     may_be_answered = True
 
     def __init__(self, limits: Limits, *, live: bool, withheld: Withheld = "auto") -> None:
         super().__init__(ResponsesEncoder(), limits, live=live, withheld=withheld)
         self._slots: set[Any] = set()  # the wire's numbers of items that are calls, and their ids
-        self._numbers: dict[Any, int] = {}  # of items that went out: ours by the wire's
+        self._numbers: dict[Any, int] = {}  # of sent items: ours by the wire's
         self._wires_numbers = Numbering()
         self._is_begun = self._is_over = False  # a response, for the client
         self._begun: str | None = None  # its id
-        self._members = dict(_MEMBERS)  # that it must have
-        self._item_ids: dict[int, str] = {}  # of items that went out, by our numbers
+        self._members = dict(_MEMBERS)  # its required members
+        self._item_ids: dict[int, str] = {}  # of sent items, by our numbers
         self._places: dict[str, int] = {}  # and the reverse
         self._begin_tracks()
 
     def is_sound(self, payload: dict[str, Any]) -> bool:
-        """Whether a frame is as the published schema asks, and has a number."""
+        """Return whether a frame is as the published schema asks, and has a number."""
         return super().is_sound(payload) and type(payload.get("sequence_number")) is int
 
     def passed(self, payload: dict[str, Any]) -> None:
-        """Take note of the number of a frame that passed as it is."""
+        """Note the number of a frame that passed unchanged."""
         self.shown(payload["sequence_number"])
 
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
-        """Take frames; those that were seen before go nowhere.
+        """Take frames; replayed frames are left out.
 
         Clients do not raise for a failed response, only for an `error` at the top of a frame.
         """
@@ -102,11 +102,11 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
     def _sort(self, piece: Piece, role: Role) -> bytes:
         if self._is_answer((piece.payload or {}).get("item")):
             self._is_shifted = True
-            return b""  # the call that it answers was withheld
+            return b""  # its call was withheld
         return super()._sort(piece, role)
 
     def _is_answer(self, item: object) -> bool:
-        """Return whether an item is the result of a call that was withheld, because somebody else executed it."""
+        """Return whether an item is the result of a call that was withheld, because it was executed elsewhere."""
         return _is_output(item) and str(item.get("call_id")) in self._answered  # type: ignore[attr-defined]
 
     def _is_result(self, piece: Piece) -> bool:
@@ -116,11 +116,11 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         return (piece.event or "").startswith("response.")
 
     def is_readable(self, piece: Piece) -> bool:
-        """Whether clients can read a frame, bare responses among them."""
+        """Return whether clients can read a frame, bare responses among them."""
         return super().is_readable(piece) or _bare_kind(piece.event, piece.payload or {}) is not None
 
     def _typed(self, piece: Piece) -> Piece:
-        """Return a frame with its type; a bare response gets its place in the event that it is named or amounts to."""
+        """Return a frame with its type; a bare response is wrapped in the event of its name or status."""
         payload = piece.payload or {}
         kind = _bare_kind(piece.event, payload)
         if kind is None or payload.get("error") is not None:
@@ -173,7 +173,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         return Role.OPENS
 
     def _begins(self, kind: str, payload: dict[str, Any]) -> bool:
-        """Return whether a response begins: it is created, or another one than the last runs, or none did."""
+        """Return whether a response begins: it is created, or another than the last runs, or none did."""
         if kind not in _RUNS:
             return kind == "response.created"
         running = _response_label(payload)
@@ -192,7 +192,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         self._slots |= labels | ids
         return Role.BELONGS if known else _ITEMS[kind]
 
-    # What a naive reader gets.
+    # A naive reader's view.
 
     def _begin_tracks(self) -> None:
         self._tracks: dict[int, Track] = {}
@@ -212,7 +212,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         if kind == "response.output_item.done":
             return self._track_done(index, track, payload["item"])
         if not kind.startswith(_FAMILIES):
-            return track.kind not in _TEXTS  # progress of a tool that the provider defines
+            return track.kind not in _TEXTS  # progress of a provider-defined tool
         if track.kind not in _TEXTS or payload.get("item_id") != track.item_id:
             return False
         if kind.endswith(".delta"):
@@ -225,7 +225,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         if index in self._tracks or index != len(self._numbers) + len(self._tracks):
             return False
         if len(self._done) != len(self._tracks):
-            return False  # the one before is not done: some clients read one item at a time
+            return False  # the previous item is not done: some clients read one item at a time
         track = self._tracks[index] = Track(kind, "text")
         track.item_id = self._item_id(item.get("id"))
         if track.item_id is None:
@@ -235,7 +235,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         return text in ("", None) and track.begin(item.get("call_id") or "", {"name": name, "text": ""})
 
     def _item_id(self, id: object) -> str | None:
-        """Return the id of an item that no other has, None where the wire tells none: some clients go by it alone."""
+        """Return the id of an item if it is unique, None if the wire sends none: some clients go by it alone."""
         if type(id) is not str or not id or id in self._tracked_ids:
             return None
         self._tracked_ids.add(id)
@@ -271,7 +271,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         return number if type(number) is int else None
 
     def shown(self, number: int | None) -> None:
-        """Take note that text was shown, up to the frame of this number."""
+        """Note that text was shown, up to the frame of this number."""
         if number is not None:
             self._wires_numbers.expect_after(number)
             self._encoder.next_number = number + 1
@@ -294,7 +294,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
             for track in self._tracks.values()
         ]
 
-    # What goes out.
+    # The output.
 
     def _reach(self, piece: Piece) -> None:
         number = (piece.payload or {}).get("sequence_number")
@@ -357,7 +357,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         return numbers
 
     def _placed(self, kind: str, payload: dict[str, Any]) -> dict[str, Any]:
-        """Return our number of an item where the wire tells none: by the item's id, else the last one."""
+        """Return our number of an item where the wire sends none: by the item's id, else the last number."""
         schema = EVENTS.of.get(kind)
         if type(payload.get("output_index")) is int or schema is None or "output_index" not in schema.members:
             return {}
@@ -368,7 +368,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         return {"output_index": self._places.get(str(id), last)}
 
     def _identified(self, payload: dict[str, Any], place: int | None) -> dict[str, Any]:
-        """Return an item's id where the wire tells none: what it told of the item before, or one of its own."""
+        """Return an item's id where the wire sends none: the id sent earlier for the item, or a minted id."""
         item = payload.get("item")
         if place is None:
             return {}
@@ -388,7 +388,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         self._places[id] = place
 
     def _completed(self, payload: dict[str, Any]) -> dict[str, Any]:
-        """Return the response with the members that strict clients ask for, as they were told before or empty."""
+        """Return the response with the members that strict clients expect, as they were sent before or empty."""
         response = payload.get("response")
         if not isinstance(response, dict):
             return {}
@@ -399,7 +399,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         return {} if filled == response else {"response": filled}
 
     def _with_output(self, payload: dict[str, Any]) -> dict[str, Any]:
-        """Return the finished response with exactly the calls that came out; an empty list then holds all items."""
+        """Return the finished response with exactly the emitted calls; an empty list is filled with all items."""
         response = payload.get("response")
         if not isinstance(response, dict):
             return {}
@@ -418,7 +418,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         return {"response": {**response, "output": _in_order(whole, output)}}
 
     def _with_ids(self, payload: dict[str, Any]) -> dict[str, Any]:
-        """Return the finished response with ids of its items as they were told, where it lacks them."""
+        """Return the finished response with the ids of its items as they were sent, where it lacks them."""
         response = payload.get("response")
         if not isinstance(response, dict) or not isinstance(listed := response.get("output"), list):
             return {}
@@ -431,11 +431,11 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         return {} if items == listed else {"response": {**response, "output": items}}
 
     def _is_empty_handed(self, payload: dict[str, Any]) -> bool:
-        """Whether a response claims to be complete, and must end as an error."""
+        """Return whether a response claims to be complete, and must end as an error."""
         return _is_completed(payload) and self._losses.is_error("stop", executed=bool(self._executed))
 
     def _with_outcome(self, payload: dict[str, Any]) -> dict[str, Any]:
-        """Return what makes a response incomplete, whose calls all were withheld, and one because it was cut."""
+        """Return the members that make a response incomplete if it was cut and all its calls were withheld."""
         response = payload.get("response")
         if not _is_completed(payload) or self._executed or not self._losses.is_cut():
             return {}
@@ -455,18 +455,18 @@ def _in_order(items: list[Any], sent: list[dict[str, Any]]) -> list[Any]:
 
 
 def _is_completed(payload: dict[str, Any]) -> bool:
-    """Whether a frame ends a response that claims to be complete."""
+    """Return whether a frame ends a response that claims to be complete."""
     response = payload.get("response")
     return isinstance(response, dict) and response_claim(response, str(payload["type"])) == "stop"
 
 
 def response_claim(response: dict[str, Any], event_type: str = "") -> TurnReason:
-    """Return why a response ended, as far as that decides about errors: well, or not."""
+    """Return why a response ended, as far as it matters for errors: well, or not."""
     return "stop" if outcome_of(event_type, response.get("status")) == "completed" else "length"
 
 
 def _bare_kind(name: str | None, payload: dict[str, Any]) -> str | None:
-    """Return the type of the event that a frame amounts to which is a response itself; None if it is none."""
+    """Return the event type for a frame that is a bare response; None if it is none."""
     if payload.get("object") != "response" or "type" in payload:
         return None
     if name in _ENDS or name in _RUNS or name == "response.created":
@@ -489,7 +489,7 @@ def cut_response() -> dict[str, Any]:
 
 
 def _is_output(item: object) -> bool:
-    """Whether an item is the result of a call."""
+    """Return whether an item is the result of a call."""
     return isinstance(item, dict) and str(item.get("type")).endswith("_output")
 
 
@@ -498,7 +498,7 @@ def _is_raised(piece: Piece) -> bool:
 
 
 def is_ours(item: Any) -> bool:
-    """Whether an item is a call that the client executes."""
+    """Return whether an item is a call that the client executes."""
     if not isinstance(item, dict) or not str(item.get("type")).endswith("_call"):
         return False
     view = decode(_ITEM, json_bytes(item).decode())  # tolerant, for lone surrogates
@@ -506,13 +506,13 @@ def is_ours(item: Any) -> bool:
 
 
 def minted_id(item: Mapping[str, Any], response_id: object, place: int) -> str:
-    """Return an id for an item that the wire told none of: unique in a conversation, if the response has its own."""
+    """Return an id for an item without one on the wire: unique in a conversation, if the response has its own."""
     prefix = _PREFIXES.get(str(item.get("type")), "item_")
     return f"{prefix}{response_id or 'resp_0'}_{place}"
 
 
 def item_label(item: dict[str, Any]) -> tuple[Any, ...]:
-    """Return what a client reads of a call; see `label_of`."""
+    """Return the label that a client reads of a call; see `label_of`."""
     kind = str(item["type"])
     if kind not in _TEXTS:
         return item.get("call_id") or item.get("id"), "", ""
@@ -520,7 +520,7 @@ def item_label(item: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _label(item: dict[str, Any]) -> tuple[Any, ...]:
-    """Return what two tellings of one call must have in common."""
+    """Return the members that two versions of one call must have in common."""
     kind = str(item["type"])
     labels = item.get("id"), item.get("call_id") or item.get("id")
     return (*labels, item.get("name"), item.get(_TEXTS[kind])) if kind in _TEXTS else labels

@@ -1,11 +1,11 @@
 """The language of published schemas as tables, and the completion of objects that lack members.
 
-Theory of operation. Strict clients check each frame against the published schema of its wire, and fail on `"created": ""`
-or `"usage": {"total_tokens": null}` as if the answer were lost. A schema lists the members of an object that it says
-something about, each with its types. A value that is not as it asks counts as absent, as it does for the parser; what
-is absent and must be there gets its stand-in. What has none was told by earlier frames (ids, the model), which the
-mender knows, or cannot be made up (a text): then the object cannot be written. Members of which a schema says
-nothing stay. An object that is as it should be is returned itself: its frame passes byte for byte.
+Theory of operation. Strict clients check each frame against the published schema of its wire, and fail on `"created":
+""` or `"usage": {"total_tokens": null}` as if the answer were lost. A schema lists the members of an object with their
+types. A value that does not match counts as absent, as it does for the parser; a required member that is absent gets
+its stand-in. A member without a stand-in was either sent in earlier frames (ids, the model), which the mender knows, or
+cannot be made up (a text): then the object cannot be written. Members that are not in the schema stay. A valid object
+is returned itself: its frame passes byte for byte.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ import msgspec
 __all__ = ["Kinds", "Member", "Schema", "conformed", "stand_ins"]
 
 Payload = dict[str, Any]
-_MOST_WHOLE: Final = 2.0**53  # beyond it, fractions are none
+_MOST_WHOLE: Final = 2.0**53  # beyond it, no number has a fraction
 
 
 class Member(msgspec.Struct, frozen=True):
     """A member of an object.
 
     Attributes:
-        types: that it may have.
-        stand_in: what a client gets where it is absent; None where nothing can be made up.
+        types: its allowed types.
+        stand_in: its value for clients where it is absent; None where nothing can be made up.
         needed: whether it must be there.
-        is_told: whether earlier frames may have told it, so that a stand-in is the last resort.
-        is_id: whether it is an id, which is not empty.
-        is_label: whether the mender reads values that are not as asked, such as `"index": "0"`.
-        words: the texts that it may be; none for any.
-        inside: the schema of the object that it is, or of each object of the list.
-        sums: the members of which it is the sum, where it is absent.
+        is_told: whether earlier frames may have sent it, so that a stand-in is the last resort.
+        is_id: whether it is an id, which must not be empty.
+        is_label: whether the mender reads values of other types, such as `"index": "0"`.
+        words: the allowed texts; none for any.
+        inside: the schema of the object, or of each object of the list.
+        sums: the members whose sum it is, where it is absent.
     """
 
     types: tuple[type, ...]
@@ -51,7 +51,7 @@ class Schema:
     """The members of an object.
 
     Args:
-        members: by their names; one that sums others up comes after them.
+        members: by their names; a sum of other members comes after them.
     """
 
     __slots__ = ("members", "needed", "told", "types", "untold")
@@ -69,11 +69,11 @@ class Schema:
 
 
 class Kinds:
-    """Objects that are told apart by their `type`; of an unknown one nothing is known but what is common to all.
+    """Objects that are distinguished by their `type`; for an unknown type only the common members are known.
 
     Args:
         of: the members of each type.
-        common: what each of them has, unknown ones among them.
+        common: the members of each of them, including unknown ones.
     """
 
     __slots__ = ("common", "of")
@@ -89,12 +89,12 @@ _Asked = Union[Schema, Kinds]
 
 
 def conformed(value: Payload, asked: _Asked, *, is_first: bool = False) -> Payload | None:
-    """Return an object as its schema asks: itself, if it is so; None where what it needs cannot be made up.
+    """Return an object that matches its schema: itself, if it does; None where a needed member cannot be made up.
 
     Args:
         value: the object.
-        asked: its schema, or those of the kinds that it may be of.
-        is_first: whether nothing was told before: members that earlier frames tell get their stand-ins, too.
+        asked: its schema, or those of its possible kinds.
+        is_first: whether nothing was sent before: members of earlier frames then get their stand-ins, too.
     """
     schema = _schema_of(value, asked) if isinstance(asked, Kinds) else asked
     if schema is None:
@@ -113,7 +113,7 @@ def conformed(value: Payload, asked: _Asked, *, is_first: bool = False) -> Paylo
 
 
 def _edits(value: Payload, schema: Schema, is_first: bool) -> Payload:
-    """Return what becomes of members that are not as the schema asks; None of those that count as absent."""
+    """Return the new values of members that do not match the schema; None for those that count as absent."""
     edits: Payload = {}
     for name, given in value.items():
         types = schema.types.get(name)
@@ -131,7 +131,7 @@ def _edits(value: Payload, schema: Schema, is_first: bool) -> Payload:
 
 
 def stand_ins(schema: Schema) -> Payload:
-    """Return what stands for the members that earlier frames tell, where none did."""
+    """Return the stand-ins for the members of earlier frames, for use when there were none."""
     return {name: member.stand_in for name, member in schema.members.items() if name in schema.told}
 
 
@@ -141,7 +141,7 @@ def _schema_of(value: Payload, kinds: Kinds) -> Schema | None:
 
 
 def _fitting(given: Any, member: Member, is_first: bool) -> Any:
-    """Return a value as a member asks: itself, if it is so; None where it counts as absent."""
+    """Return a value that matches a member: itself, if it does; None where it counts as absent."""
     kind, inside = type(given), member.inside
     if kind in member.types:
         if kind is str:
@@ -158,7 +158,7 @@ def _fitting(given: Any, member: Member, is_first: bool) -> Any:
 
 
 def _listed(given: list[Any], asked: _Asked, is_first: bool) -> list[Any]:
-    """Return a list of objects without those that cannot be as they should; itself, if all are so."""
+    """Return a list of objects without those that cannot match; itself, if all match."""
     found = [conformed(each, asked, is_first=is_first) if type(each) is dict else None for each in given]
     if len(found) == len(given) and all(map(_is, found, given)):
         return given

@@ -1,7 +1,7 @@
 """The reading of one call by naive accumulators, as long as all of them agree.
 
-Accumulators differ in two ways: they set labels once or append them, and they take the first or the last of what is
-repeated. A call is strict if its id and its name come whole in its first fragment and never again, and its text is
+Accumulators differ in two ways: they set labels once or append them, and they take the first or the last of repeated
+values. A call is strict if its id and its name come whole in its first fragment and never again, and its text is
 strings that only need to be joined.
 """
 
@@ -14,7 +14,7 @@ __all__ = ["Track", "is_text"]
 
 
 def is_text(value: object) -> bool:
-    """Whether a value is a string that any decoder of UTF-8 takes: it holds no single half of a character."""
+    """Return whether a value is a string that any decoder of UTF-8 takes: it holds no single half of a character."""
     if type(value) is not str:
         return False
     try:
@@ -28,7 +28,7 @@ class Track:
     """One call of a turn: its labels and the pieces of its text.
 
     Attributes:
-        kind: what the wire calls such a call.
+        kind: the wire's name for such a call.
         id: the id to answer with.
         name: the tool's name.
         item_id: the id of the item that holds the call, where there is one.
@@ -50,7 +50,7 @@ class Track:
         return "".join(self._pieces)
 
     def begin(self, id: object, body: Mapping[str, Any]) -> bool:
-        """Take the first fragment; False if it is not as it must be. The older form has no `id`: None."""
+        """Take the first fragment; return False if it is invalid. The older form has no `id`: None."""
         name = body.get("name")
         if type(name) is not str or not name or (id is not None and (type(id) is not str or not id)):
             return False
@@ -58,7 +58,7 @@ class Track:
         return self.add(body.get(self._field))
 
     def go_on(self, body: Mapping[str, Any]) -> bool:
-        """Take a further fragment; False if it has a name, or text that is not a string."""
+        """Take a further fragment; return False if it has a name, or text that is not a string."""
         return body.get("name") is None and self.add(body.get(self._field))
 
     def add(self, text: object) -> bool:

@@ -1,9 +1,10 @@
-"""The published schemas of four wires, as data: which members a client may take for granted, and the words they have.
+"""The published schemas of four wires, as data: the members that a client may expect, and their words.
 
-Required members are here, the types and words of what clients check besides, and stand-ins for what servers leave out.
-Members that nobody may make up (a call's name, a text) have none. Where a published schema calls a member required, and no
-client asks for it while most servers leave it out (`finish_reason` before the end, `logprobs` of a piece of text,
-the details of `usage`), it is left out here. Calls are not: menders compare what clients read of them with the parser.
+Listed are required members, the types and words of other members that clients check, and stand-ins for members that
+servers leave out. Members that cannot be made up (a call's name, a text) have no stand-in. If a published schema
+requires a member that no client needs and most servers leave out (`finish_reason` before the end, `logprobs` of a piece
+of text, the details of `usage`), it is left out here. Calls are not listed: menders compare clients' readings of them
+with the parser.
 
 Sources, read in November 2026: OpenAI API reference, "The chat completion chunk object", "The chat completion object",
 "Responses: streaming events" and "The response object"; Anthropic API reference, "Messages" and "Streaming messages";
@@ -38,7 +39,7 @@ _MAY: Final[dict[type, Member]] = {
 
 
 def _word(*words: str) -> Member:
-    """Return a member that is one of these words; the first one stands for it."""
+    """Return a member that is one of these words; the first is its stand-in."""
     return Member((str,), words[0], words=frozenset(words))
 
 
@@ -95,12 +96,10 @@ _DELTA: Final[_Members] = {
 }
 _CHOICE: Final[_Members] = {
     "index": _INDEX,
-    "delta": Member(
-        (dict,), is_told=True, inside=Schema(_DELTA)
-    ),  # its text may stand elsewhere in the frame
+    "delta": Member((dict,), is_told=True, inside=Schema(_DELTA)),  # its text may be elsewhere in the frame
     "message": _object(
         {"role": _perhaps(_word(*ROLES))}, needed=False
-    ),  # some chunks hold a whole one (quirk 40)
+    ),  # some chunks hold a whole message (quirk 40)
     "finish_reason": replace(_MAY[str], is_label=True),
     "logprobs": _LOGPROBS,
 }
@@ -154,7 +153,7 @@ _CONTENT: Final = Kinds(
 
 
 def _items(*, status: str) -> Kinds:
-    """Return the schemas of items; `status` is the one that a message has where nothing is said."""
+    """Return the schemas of items; `status` is that of a message without one."""
     statuses = (status, "in_progress", "completed", "incomplete")
     call = {"id": _ID, "call_id": _TEXT, "name": _TEXT, "status": _perhaps(_word(*statuses))}
     return Kinds(
@@ -307,17 +306,17 @@ class EndWords(NamedTuple):
     """The words for why an answer ended.
 
     Attributes:
-        own: all that the published schema lists.
-        says: the one for a reason of ours, where the schema has one.
+        own: all words of the published schema.
+        says: the word for a reason of ours, where the schema has one.
     """
 
     own: frozenset[str]
     says: Mapping[TurnReason, str]
 
     def word(self, came: str, reason: TurnReason) -> str:
-        """Return a reason in the wire's words: what came, if it is one of them; without one for the reason, what came, too.
+        """Return a reason in the wire's words; the wire's own word, if it is one of them or the reason has none.
 
-        No word of chat completions says that a server failed: any that is written instead would claim what nobody said.
+        No word of chat completions says that a server failed: any word written instead would be a false statement.
         """
         return came if came in self.own else self.says.get(reason, came)
 

@@ -1,9 +1,9 @@
 """The end of a turn whose calls were withheld: an error, or a reason.
 
-An agent that gets a plain `stop` in the place of its calls takes the turn for finished work, and stops in silence. So
-a turn that claims success and of which no call comes out ends with an error by default, for which clients raise. Where
-agents are known to ask the model to go on after a cut, a cut is what they are told instead. A reason that says by
-itself that something went wrong (`length`, `content_filter`, the provider's own words for an error) stays.
+An agent that gets a plain `stop` instead of its calls takes the turn for finished work, and stops in silence. Therefore
+a turn that claims success and emits no call ends with an error by default, for which clients raise. Where agents are
+known to ask the model to continue after a cut, a cut is reported instead. A reason that itself reports a failure
+(`length`, `content_filter`, the provider's own words for an error) stays.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _WORDS: Final[tuple[Withheld, ...]] = ("auto", "error", "end")
 CALLS_WITHHELD: Final = "calls_withheld"
 INCOMPLETE: Final = "upstream_incomplete"
 
-# Why calls are dropped that came to no end.
+# Reasons of drops for calls that did not end.
 _CUT: Final[frozenset[DropReason]] = frozenset({"truncated", "unterminated", "incomplete_input"})
-# Reasons that an agent's loop must see, whatever comes out.
+# Reasons that an agent's loop must see, with or without calls.
 _KEPT: Final[frozenset[TurnReason]] = frozenset({*CUT_REASONS, "malformed", "error", "pause"})
 _PLAIN_NAME: Final = re.compile(r"[\w.:/-]{1,64}\Z", re.ASCII)
 _MOST_NAMED: Final = 8
 
 
 def checked(withheld: Withheld) -> Withheld:
-    """Return one of the words for it.
+    """Return a valid word for the end of such a turn.
 
     Raises:
-        ValueError: it is none of them.
+        ValueError: it is not one of the words.
     """
     if withheld not in _WORDS:
         raise ValueError(f"withheld is one of {', '.join(_WORDS)}: {withheld!r}")
@@ -49,10 +49,10 @@ class _Loss(NamedTuple):
 
 
 class Losses:
-    """The calls of a turn that were withheld.
+    """The withheld calls of a turn.
 
     Args:
-        withheld: how a turn ends of which no call comes out.
+        withheld: how a turn ends that emits no call.
         goes_on_after_cuts: whether agents of the dialect ask the model to go on after a cut.
     """
 
@@ -62,7 +62,7 @@ class Losses:
         self._lost: list[_Loss] = []
 
     def __str__(self) -> str:
-        """Name tools and reasons; no text of a model."""
+        """Return the names of tools and the reasons, without a model's text."""
         named = [
             f"{loss.name if _PLAIN_NAME.match(loss.name) else 'a call'} ({loss.reason})"
             for loss in self._lost[:_MOST_NAMED]
@@ -72,39 +72,39 @@ class Losses:
 
     @property
     def sentence(self) -> str:
-        """The message of an error that says it all."""
+        """The complete message of an error."""
         return f"all tool calls were withheld: {self}"
 
     def note(self, drop: ToolCallDropped) -> None:
-        """Take note of a call that was withheld; what the provider executes is none."""
+        """Note a withheld call; calls that the provider executes do not count."""
         if drop.kind != "server":
             self._lost.append(_Loss(drop.choice, drop.name or "", drop.reason))
 
     def clear(self) -> None:
-        """Forget them: another turn begins."""
+        """Forget the calls: another turn begins."""
         self._lost.clear()
 
     def is_cut(self, choice: int | None = None) -> bool:
-        """Whether one of them came to no end: in the choice, or in any."""
+        """Return whether one of the calls did not end: in the choice, or in any."""
         return any(loss.reason in _CUT and choice in (None, loss.choice) for loss in self._lost)
 
     def is_error(self, claimed: TurnReason, *, executed: bool) -> bool:
-        """Whether the turn must end as an error.
+        """Return whether the turn must end as an error.
 
         Args:
             claimed: the reason of the wire.
-            executed: whether calls come out of the turn.
+            executed: whether the turn emits calls.
         """
         if self._withheld == "end" or executed or not self._lost or claimed in _KEPT:
             return False
         return not (self._says_cut and self.is_cut())
 
     def reason(self, claimed: TurnReason, *, executed: bool, choice: int | None = None) -> TurnReason:
-        """Return the reason that goes with what comes out; every dialect has its own words for it.
+        """Return the reason that fits the output; every dialect has its own words for it.
 
         Args:
             claimed: the reason of the wire.
-            executed: whether calls come out.
+            executed: whether calls are emitted.
             choice: the choice that ends; None ends them all.
         """
         if claimed in _KEPT:

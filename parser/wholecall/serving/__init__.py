@@ -1,4 +1,4 @@
-"""Recordings answered as if by their provider: over HTTP on the loopback interface, or without a socket."""
+"""Recordings served like answers of their provider: over HTTP on the loopback interface, or without a socket."""
 
 from wholecall.serving.answers import Answer, Answers, IncomingRequest
 from wholecall.serving.loopback import Loopback

@@ -1,9 +1,9 @@
 """Prepared answers, one for each request, and a record of the requests.
 
-Theory of operation. An `Answer` is one HTTP response, its body in the pieces in which it is sent. `Answers` hands
-them out in the order in which they were prepared, whatever is asked, or to the requests that match what was asked
-when they were recorded. A request for which nothing is left gets an error that says so, and is recorded, for a check
-at the end; what was never asked for is known as well. Threads may send requests side by side.
+Theory of operation. An `Answer` is one HTTP response, its body in the pieces in which it is sent. `Answers` returns
+them in the order in which they were prepared, regardless of the request, or to requests that match those of the
+recording. A request without a remaining answer gets an error that says so, and is recorded, for a check at the end;
+unused answers are known as well. Threads may send requests in parallel.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["Answer", "Answers", "Ending", "IncomingRequest", "Match"]
 Ending = Literal["clean", "cut", "reset", "hang"]
 Match = Literal["path", "body"]
 
-_NO_RETRY = (("x-should-retry", "false"),)  # a header that OpenAI's and Anthropic's SDKs obey
+_NO_RETRY = (("x-should-retry", "false"),)  # a header that the SDKs of OpenAI and Anthropic obey
 _ERROR = 500
 
 
@@ -36,12 +36,12 @@ class Answer(msgspec.Struct, frozen=True):
         content_type: its content type.
         status: its HTTP status.
         headers: further headers.
-        ending: `"clean"` ends the body, `"cut"` closes the connection instead, `"reset"` does so with a reset,
-            `"hang"` says nothing more until the client goes away.
-        gate: released once for each piece that may be sent; None holds nothing back.
+        ending: `"clean"` ends the body, `"cut"` closes the connection instead, `"reset"` does so with a reset, `"hang"`
+            sends nothing more until the client disconnects.
+        gate: a semaphore, released once for each piece that may be sent; None holds nothing back.
         times: when each piece is due, in seconds since the answer began, None where that is unknown (at once);
             None sends all at once.
-        name: what messages call it.
+        name: its name in messages.
         endpoint: the request that it answers, `"POST /v1/messages"`, where requests are matched.
         digest: `IncomingRequest.digest` of that request, where they are matched by their bodies.
     """
@@ -62,7 +62,7 @@ class Answer(msgspec.Struct, frozen=True):
             raise TypeError("gate is a threading.Semaphore or None")
 
     def __repr__(self) -> str:
-        size = sum(map(len, self.pieces[:]))  # of what is there: pieces may still be coming
+        size = sum(map(len, self.pieces[:]))  # of the pieces so far: more may still arrive
         return f"Answer({self.status}, {self.content_type!r}, {len(self.pieces)} pieces, {size} bytes)"
 
     def paced(self, clock: Callable[[], float] = time.monotonic) -> Iterator[tuple[float, bytes]]:
@@ -79,14 +79,14 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class IncomingRequest(msgspec.Struct, frozen=True):
-    """What a client sent.
+    """A request from a client.
 
     Attributes:
         method: the HTTP method.
-        path: with the query, which may hold a key: it is in no message and no repr.
-        headers: by name in lower case.
-        body: as it came.
-        url: where it goes, in whole, which only a transport knows; it may hold a key, too.
+        path: the path with the query, which may hold a key: it is in no message and no repr.
+        headers: the headers by name in lower case.
+        body: the body as it came.
+        url: the whole URL, which only a transport knows; it may hold a key, too.
     """
 
     method: str
@@ -102,7 +102,7 @@ class IncomingRequest(msgspec.Struct, frozen=True):
 
     @property
     def digest(self) -> str:
-        """A hash of the body, the same for equal JSON however it is written."""
+        """A hash of the body, the same for equal JSON in any spelling."""
         try:
             body = json.dumps(json.loads(self.body), sort_keys=True).encode()
         except (ValueError, RecursionError):
@@ -113,7 +113,7 @@ class IncomingRequest(msgspec.Struct, frozen=True):
         """Return the decoded body.
 
         Raises:
-            ValueError: it is not JSON.
+            ValueError: the body is not JSON.
         """
         return json.loads(self.body)
 
@@ -122,7 +122,7 @@ class IncomingRequest(msgspec.Struct, frozen=True):
 
 
 class _Prepared:
-    """Answers that were prepared together: of those that fit a request the first one that was given least often."""
+    """Answers that were prepared together; a request gets the first of the least used answers that fit it."""
 
     def __init__(self, answers: Sequence[Answer], most: float, match: Match | None) -> None:
         self.answers = answers
@@ -153,11 +153,11 @@ class _Prepared:
 
 
 class Answers:
-    """What is answered.
+    """Prepared answers, and the requests that arrived.
 
     Attributes:
-        requests: all that came in.
-        unanswered: those among them for which nothing was left.
+        requests: all requests that arrived.
+        unanswered: the requests for which no answer was left.
     """
 
     def __init__(self) -> None:
@@ -169,25 +169,25 @@ class Answers:
 
     @property
     def unused(self) -> list[str]:
-        """Names of the answers that nobody asked for yet, or not as often as they repeat."""
+        """Names of the answers that were not requested yet, or less often than they repeat."""
         with self._lock:
             return [name for prepared in self._prepared for name in prepared.unused()]
 
     def prepare(
         self, answers: Iterable[Answer], *, repeat: int | bool = 1, match: Match | None = None
     ) -> None:
-        """Put answers after those that are prepared.
+        """Append answers to the prepared ones.
 
         Args:
-            answers: one a request.
-            repeat: how many times they are answered, one time after the other; True never ends.
-            match: what a request must have in common with the one that an answer was recorded for: `"path"` is
-                the method and the path without its query, `"body"` that and the body; None answers in order,
-                whatever is asked.
+            answers: one per request.
+            repeat: how many times they are served, one time after the other; True never ends.
+            match: the parts in which a request must equal the recorded request of an answer: `"path"` is the method and
+                the path without its query, `"body"` that and the body; None answers in order, regardless of the
+                request.
 
         Raises:
-            ValueError: `repeat` is less than 1, what is there already never ends, `match` is no such word, or an
-                answer does not know what it is to be matched by.
+            ValueError: `repeat` is less than 1, the answers prepared so far never end, `match` is another word, or an
+                answer lacks the data to match it by.
         """
         if repeat < 1:
             raise ValueError(f"repeat is a number from 1, or True: {repeat!r}")
@@ -203,7 +203,7 @@ class Answers:
             self._prepared.append(_Prepared(found, math.inf if repeat is True else repeat, match))
 
     def answer(self, request: IncomingRequest) -> Answer:
-        """Return what a request gets, the next answer that fits or an error, and take note of it."""
+        """Return the next answer that fits a request, or an error, and record the request."""
         with self._lock:
             self.requests.append(request)
             for prepared in self._prepared:
@@ -213,14 +213,14 @@ class Answers:
         return self.answer_unprepared(request)
 
     def answer_unprepared(self, request: IncomingRequest) -> Answer:
-        """Return what a request gets that no prepared answer fits: an error."""
+        """Return the answer to a request that no prepared answer fits: an error."""
         with self._lock:
             self.unanswered.append(request)
             return _nothing_left(request, len(self.requests) - len(self.unanswered))
 
 
 def _check_match(answer: Answer, match: Match | None) -> None:
-    """Raise `ValueError` if an answer does not know what it is to be matched by."""
+    """Raise `ValueError` if an answer lacks the data to match it by."""
     if match is not None and answer.endpoint is None:
         raise ValueError(f"{answer.name} does not say which request it answers: match={match!r} needs that")
     if match == "body" and answer.digest is None:

@@ -1,9 +1,9 @@
 """A real HTTP server on the loopback interface that sends prepared answers, a chunk for each piece.
 
-Theory of operation. The server listens on 127.0.0.1, on a port that the system chooses, and on nothing else. Each
-connection has a thread; each piece is one chunk of HTTP and one write, not held back by the socket. Leaving the
-server shuts its connections, so that no thread waits for a client that keeps one open. What clients do is
-counted: connections that are open, pieces that were sent.
+Theory of operation. The server listens only on 127.0.0.1, on a port that the system chooses. Each connection has a
+thread; each piece is one chunk of HTTP and one write, not held back by the socket. Leaving the server shuts its
+connections, so that no thread waits for a client that keeps a connection open. The server counts open connections and
+sent pieces.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PATIENCE", "Loopback"]
 
-PATIENCE = 20.0  # seconds after which a wait for a client, or for a gate, has failed
+PATIENCE = 20.0  # seconds after which a wait for a client or for a gate fails
 
 _ADDRESS = "127.0.0.1"
 _POLL = 0.02  # seconds that leaving the server may take
@@ -37,7 +37,7 @@ _NO_LINGER = struct.pack("hh" if os.name == "nt" else "ii", 1, 0)
 
 
 class Loopback(RecordedAnswers):
-    """A server that answers requests in the order in which they come; a context manager.
+    """A server that answers requests in the order of their arrival; a context manager.
 
     ::
 
@@ -46,14 +46,14 @@ class Loopback(RecordedAnswers):
             client = OpenAI(base_url=server.url + "/v1", api_key="x")
 
     Args:
-        folder: what relative paths of recordings are relative to; None is the working directory.
-        seed: draws other chunks for each recording, the same ones for the same seed; None keeps them.
+        folder: the folder that relative paths of recordings start from; None is the working directory.
+        seed: draws other chunk boundaries for each recording, equal ones for equal seeds; None keeps the recorded ones.
 
     Attributes:
         url: `http://127.0.0.1:PORT`, without a slash at the end; empty before the server is entered.
-        requests: all that came in.
-        unanswered: those among them for which nothing was left.
-        recordings: what was served, in order.
+        requests: all requests that arrived.
+        unanswered: the requests for which no answer was left.
+        recordings: the served recordings, in order.
     """
 
     def __init__(self, folder: StrPath | None = None, seed: str | None = None) -> None:
@@ -96,16 +96,16 @@ class Loopback(RecordedAnswers):
         return self._traffic.wait_until(lambda: not self._traffic.connections)
 
     def wait_until_sent(self, n_pieces: int) -> bool:
-        """Wait until so many pieces were sent in all; False if they are not within 20 seconds."""
+        """Wait until this many pieces were sent in total; False if they are not within 20 seconds."""
         return self._traffic.wait_until(lambda: self.n_sent >= n_pieces)
 
     def pause(self, seconds: float) -> bool:
-        """Wait before a piece is sent; return whether the server goes on."""
+        """Wait before a piece is sent; return whether the server continues."""
         return not self._leaving.wait(seconds)
 
 
 class _Traffic:
-    """What goes over the connections; filled by their threads."""
+    """The traffic of the connections; counted by their threads."""
 
     def __init__(self) -> None:
         self.connections: set[socket.socket] = set()
@@ -153,7 +153,7 @@ class _Server(ThreadingHTTPServer):
         super().__init__((_ADDRESS, 0), _Connection)
 
     def server_bind(self) -> None:
-        """Bind without asking a name server what the address is called."""
+        """Bind without asking a name server for the name of the address."""
         TCPServer.server_bind(self)
 
 
@@ -184,10 +184,10 @@ class _Connection(BaseHTTPRequestHandler):
         self._at.traffic.closed(self.connection)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name that is overridden
-        """Report nothing."""
+        """Write no log."""
 
     def do_POST(self) -> None:
-        """Answer, whatever the method."""
+        """Answer a request of any method."""
         headers = {name.lower(): value for name, value in self.headers.items()}
         request = IncomingRequest(self.command, self.path, headers, self._body(headers))
         self._send(self._at.loopback.answer(request))
@@ -216,7 +216,7 @@ class _Connection(BaseHTTPRequestHandler):
             self._end(answer.ending if self._send_pieces(answer) else "cut")
 
     def _send_pieces(self, answer: Answer) -> bool:
-        """Send the pieces; False if that was broken off."""
+        """Send the pieces; False if that was interrupted."""
         loopback = self._at.loopback
         for seconds, piece in answer.paced():
             if seconds and not loopback.pause(seconds):
@@ -237,6 +237,6 @@ class _Connection(BaseHTTPRequestHandler):
             while self.connection.recv(4096):
                 continue
         elif ending == "reset":
-            # With no time to linger a close sends RST.
+            # With a linger time of zero a close sends RST.
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
             self.connection.close()

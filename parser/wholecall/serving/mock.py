@@ -1,7 +1,7 @@
-"""The same answers without a socket: a transport for clients of httpx and of httpx2, sync or async.
+"""The same answers without a socket: a transport for clients of httpx and httpx2, sync or async.
 
-Theory of operation. Clients need only the methods of a transport, so one object serves them all. Which library sent
-the request is seen from the request's class; neither is imported here. The body is yielded piece by piece as the client reads.
+Theory of operation. Clients need only the methods of a transport, so one object serves them all. The request's class
+shows which library sent it; neither is imported here. The body is yielded piece by piece as the client reads.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MockTransport"]
 
-# What the libraries raise when a connection ends so: the class's name, and what it says.
+# The libraries' exception for each ending of a connection: the name of the class, and its message.
 _ERRORS = {
     "cut": (
         "RemoteProtocolError",
@@ -44,7 +44,7 @@ class MockTransport(RecordedAnswers):
         transport.serve("cassettes/tide.sse")
         client = OpenAI(http_client=httpx.Client(transport=transport), api_key="x")
 
-    Endings of answers other than clean ones raise what the library raises for them. A gate needs a real server.
+    Endings other than clean ones raise the library's own exceptions. A gate needs a real server.
     """
 
     def __enter__(self) -> Self:
@@ -67,7 +67,7 @@ class MockTransport(RecordedAnswers):
         """Return the response to a request of either library.
 
         Raises:
-            TypeError: the request is of neither; or the answer has a gate.
+            TypeError: the request is of neither library, or the answer has a gate.
         """
         return self._respond(request, request.read())
 
@@ -79,11 +79,11 @@ class MockTransport(RecordedAnswers):
         return await import_module("anyio").to_thread.run_sync(self._respond, request, body)
 
     def close(self) -> None:
-        """Write what was recorded; more can be asked."""
+        """Write the recorded answers; more requests can follow."""
         self.save()
 
     async def aclose(self) -> None:
-        """Write what was recorded; more can be asked."""
+        """Write the recorded answers; more requests can follow."""
         self.save()
 
     def _respond(self, request: Any, body: bytes) -> Any:
@@ -128,7 +128,7 @@ class _Body:
         self._end()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        anyio = import_module("anyio")  # both libraries bring it
+        anyio = import_module("anyio")  # both libraries depend on it
         pieces = self._answer.paced()
         is_prepared = not isinstance(self._answer.pieces, Take)
         while True:
@@ -142,10 +142,10 @@ class _Body:
         self._end()
 
     def close(self) -> None:
-        """Do nothing; nothing is open."""
+        """Do nothing, because nothing is open."""
 
     async def aclose(self) -> None:
-        """Do nothing; nothing is open."""
+        """Do nothing, because nothing is open."""
 
     def _end(self) -> None:
         if self._answer.ending != "clean":

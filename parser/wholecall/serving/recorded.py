@@ -1,10 +1,10 @@
 """Recordings as answers of a server.
 
-Theory of operation. A recording that contains the times of its chunks is sent in these chunks. For any other, nobody
-knows where its chunks ended (a file is read in blocks, a cassette holds bodies), so each event of its framing is sent
-by itself, as most servers do. Status and content type are those of the recording, or else what fits its bytes. A cut
-is a place in these chunks, and so in the bytes; only what comes before it is cut into other chunks. What nothing is
-prepared for can be asked of the provider, and what it answers be kept.
+Theory of operation. A recording that contains the times of its chunks is sent in these chunks. The chunk boundaries of
+any other are unknown (a file is read in blocks, a cassette holds bodies); each event of its framing is sent separately,
+as most servers do. Status and content type are those of the recording, or else fit its bytes. A cut is a place in these
+chunks, and thereby in the bytes; only the part before it is cut into other chunks. Requests without a prepared answer
+can be sent to the provider, and its answers kept.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from wholecall.serving.upstream import DIGEST, Takes
 
 __all__ = ["RecordedAnswers", "Served", "answer_of"]
 
-Served = Union[StrPath, Recording, Answer, bytes]  # what can be served
+Served = Union[StrPath, Recording, Answer, bytes]  # everything that can be served
 
 _JSON = "application/json"
 _CONTENT_TYPES = {
@@ -42,19 +42,19 @@ _CONTENT_TYPES = {
 }
 _BLANK_LINE = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
 _LINE_END = re.compile(rb"\n")
-_LENGTH_BYTES = 4  # of a message of an event stream, at its beginning
+_LENGTH_BYTES = 4  # at the beginning of a message of an event stream
 
 
 class RecordedAnswers(Answers):
     """Answers made of recordings.
 
     Args:
-        folder: what relative paths are relative to; None is the working directory.
-        seed: draws other chunks for each recording, the same ones for the same seed; None keeps them.
+        folder: the folder that relative paths start from; None is the working directory.
+        seed: draws other chunk boundaries for each recording, equal ones for equal seeds; None keeps the recorded ones.
 
     Attributes:
-        recordings: what was served, in order, once each; its chunks can be taken (once).
-        files: where those that were files were found.
+        recordings: the served recordings, in order, once each; the chunks of each can be taken (once).
+        files: the paths of those that were read from files.
     """
 
     def __init__(self, folder: StrPath | None = None, seed: str | None = None) -> None:
@@ -73,22 +73,22 @@ class RecordedAnswers(Answers):
         cut: int | None = None,
         match: Match | None = None,
     ) -> None:
-        """Answer requests with recordings, one a request.
+        """Answer requests with recordings, one per request.
 
         Args:
             recordings: paths, folders or globs of files in any form that `wholecall.recordings` reads (a file
                 may hold several), recordings, the bytes of one, or answers as they are.
             timing: wait between the chunks as long as the provider did, where the recording has times.
-            repeat: how many times they are answered, one time after the other; True never ends.
-            cut: close the connection after so many chunks instead of ending the body; whatever `seed` draws, the
-                same bytes are sent.
-            match: None answers in order, whatever is asked; `"path"` answers a request with a recording of that
-                method and path (without the query), `"body"` of an equal body, too.
+            repeat: how many times they are served, one time after the other; True never ends.
+            cut: close the connection after this many chunks instead of ending the body; the same bytes are sent for
+                every `seed`.
+            match: None answers in order, regardless of the request; `"path"` answers a request with a recording of that
+                method and path (without the query), `"body"` also requires an equal body.
 
         Raises:
-            BadRecording: one cannot be read, or there is none; the message names the file.
-            ValueError: `repeat` or `cut` is too small, what is served already never ends, or a recording does not
-                say what it is to be matched by: cassettes and HAR files hold paths, what `record` wrote both.
+            BadRecording: a recording cannot be read, or there is none; the message names the file.
+            ValueError: `repeat` or `cut` is too small, the recordings served so far never end, or a recording lacks the
+                data to match it by: cassettes and HAR files hold paths, files that `record` wrote hold both.
         """
         if cut is not None and cut < 0:
             raise ValueError(f"cut is a number from 0: {cut!r}")
@@ -99,14 +99,14 @@ class RecordedAnswers(Answers):
         )
 
     def record(self, path: StrPath, upstream: str | None = None) -> None:
-        """Ask the provider what no answer is left for, and keep what it says, until `save` writes it.
+        """Send requests without a remaining answer to the provider, and keep its answers until `save` writes them.
 
-        Answers that are no success (status from 300 on) are passed on and not kept. No header is kept, and no query.
+        Unsuccessful answers (status from 300 on) are passed on and not kept. No header and no query is kept.
 
         Args:
             path: the file that `save` writes, in the format of `recordings.Recorder`.
-            upstream: where requests go, `"https://api.example"`, with the path that they have. None takes the URL of
-                the request, which only a transport knows.
+            upstream: the server that requests go to, `"https://api.example"`, with their own path. None takes the URL
+                of the request, which only a transport knows.
 
         Raises:
             ValueError: `upstream` is not a scheme, http or https, and a host.
@@ -116,11 +116,11 @@ class RecordedAnswers(Answers):
 
     @property
     def takes(self) -> Takes | None:
-        """What was asked of the provider; None if nothing was to be recorded."""
+        """The requests to the provider; None without recording."""
         return self._takes
 
     def save(self) -> int:
-        """Write what was recorded, once more if more came; return how many answers. Without any there is no file.
+        """Write the recorded answers, again if more came; return their number. Without any, no file is written.
 
         Raises:
             OSError: the file cannot be written.
@@ -128,7 +128,7 @@ class RecordedAnswers(Answers):
         return self._takes.save() if self._takes is not None else 0
 
     def answer_unprepared(self, request: IncomingRequest) -> Answer:
-        """Return what a request gets that no prepared answer fits: the provider's answer, or an error."""
+        """Return the answer to a request that no prepared answer fits: the provider's answer, or an error."""
         if self._takes is None:
             return super().answer_unprepared(request)
         return self._takes.ask(request)
@@ -158,13 +158,13 @@ def answer_of(
     """Return the answer that was recorded.
 
     Args:
-        recording: whose chunks are taken, and can be taken once more.
+        recording: its chunks are taken, and can be taken once more.
         timing: keep the times of the chunks.
-        cut: close the connection after so many chunks, those that are sent without a seed.
-        seed: draws other chunks of the same bytes; times are lost.
+        cut: close the connection after this many chunks, counted as sent without a seed.
+        seed: draws other chunk boundaries for the same bytes; times are lost.
 
     Raises:
-        BadRecording: it cannot be read.
+        BadRecording: the recording cannot be read.
     """
     chunks = [(at, data) for at, data in recording.chunks if data]
     recording.chunks = iter(chunks)
@@ -188,7 +188,7 @@ def answer_of(
 
 
 def _endpoint(recording: Recording) -> str | None:
-    """Return what was asked, like `IncomingRequest.endpoint`; None if the recording does not say it."""
+    """Return the request of a recording, like `IncomingRequest.endpoint`; None if the recording does not state it."""
     asked = recording.request
     if asked is None or asked.method is None or asked.url is None:
         return None
@@ -204,7 +204,7 @@ def _times(chunks: Sequence[Chunk]) -> list[float | None] | None:
 
 
 def _content_type(body: bytes, framing: str) -> str:
-    """Return the type of a body; lines of JSON that are one value together are that value."""
+    """Return the content type of a body; lines that together form one JSON value count as that value."""
     if framing == "jsonl" and _is_one_value(body):
         return _JSON
     return _CONTENT_TYPES[framing]
@@ -219,7 +219,7 @@ def _is_one_value(body: bytes) -> bool:
 
 
 def _events(body: bytes, framing: str) -> Iterator[bytes]:
-    """Cut a body after each of its events; what has none of its own is one piece."""
+    """Cut a body after each of its events; a remainder without an event end is one piece."""
     start = 0
     for end in _ENDS[framing](body):
         yield body[start:end]
@@ -233,7 +233,7 @@ def _ends_after(pattern: re.Pattern[bytes]) -> Callable[[bytes], Iterator[int]]:
 
 
 def _ends_of_messages(body: bytes) -> Iterator[int]:
-    """Yield the ends of the messages of an event stream, as far as their lengths can be believed."""
+    """Yield the ends of the messages of an event stream, as far as their lengths are plausible."""
     end = 0
     while True:
         length = int.from_bytes(body[end : end + _LENGTH_BYTES], "big")
@@ -253,7 +253,7 @@ _ENDS: dict[str, Callable[[bytes], Iterator[int]]] = {
 
 
 def _below(folder: StrPath | None, path: str) -> str:
-    """Return a path as it is in a folder, whose own name is not a glob."""
+    """Return a path below a folder, whose own name is not taken for a glob."""
     if folder is None:
         return path
     plain = os.path.join(folder, path)  # noqa: PTH118 - Path would lose what ends in a slash

@@ -1,9 +1,9 @@
-"""Answers that the provider gives now, passed on piece by piece and kept as recordings.
+"""Live answers of the provider, passed on piece by piece and kept as recordings.
 
-Theory of operation. A request goes on with its headers, but for those of the connection and the compression. Each piece
-of the answer is kept with its time when it is passed on. What a client leaves is read to its end before it is
-saved, so that a recording is a whole answer; an answer that broke off, and one that is no success, is none. What
-was asked is kept as method, URL without user and query, and a hash of the body: no header, no key, no prompt.
+Theory of operation. A request is forwarded with its headers, except those of the connection and the compression. Each
+piece of the answer is kept with its time when it is passed on. An answer that a client abandons is read to its end
+before it is saved, so that a recording is a whole answer; interrupted and unsuccessful answers are not saved. Of the
+request, method, URL without user and query, and a hash of the body are kept: no header, no key, no prompt.
 """
 
 from __future__ import annotations
@@ -27,14 +27,12 @@ from wholecall.serving.answers import Answer, IncomingRequest
 
 __all__ = ["DIGEST", "Take", "Takes"]
 
-DIGEST = "request_digest"  # where a recording holds `IncomingRequest.digest`
+DIGEST = "request_digest"  # the key of `IncomingRequest.digest` in a recording
 _TROUBLE = (OSError, http.client.HTTPException)
 _NOT_SENT_ON = frozenset({"accept-encoding", "connection", "content-length", "host", "transfer-encoding"})
-_PATIENCE = 300.0  # seconds that a provider may say nothing
-_PIECE = 65_536  # bytes that are taken at a time, at most
-_FIRST_ERROR = (
-    300  # a redirection is none of the answers that are looked for, and the key is not for where it leads
-)
+_PATIENCE = 300.0  # seconds that a provider may be silent
+_PIECE = 65_536  # most bytes that are read at a time
+_FIRST_ERROR = 300  # a redirection is not a wanted answer, and its target must not get the key
 _BAD_GATEWAY = 502
 
 
@@ -44,16 +42,16 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 class Take(Sequence[bytes]):
-    """The pieces of one answer of the provider, in the order in which they come; to be iterated once.
+    """The pieces of one answer of the provider, in the order of their arrival; to be iterated once.
 
     Args:
-        response: of `urllib`.
+        response: a response of `urllib`.
         clock: returns seconds.
 
     Attributes:
-        chunks: what came so far.
+        chunks: the chunks so far.
         is_whole: whether the answer came to its end.
-        trouble: what ended it before; empty if nothing did.
+        trouble: the cause of an early end; empty without one.
     """
 
     def __init__(self, response: Any, clock: Callable[[], float] = time.monotonic) -> None:
@@ -80,16 +78,16 @@ class Take(Sequence[bytes]):
         return [data for _, data in self.chunks][index]
 
     def finish(self) -> None:
-        """Read what the client left, as far as it comes."""
+        """Read the part that the client left unread, as far as it arrives."""
         with suppress(ConnectionError):
             while not self.trouble and self._next():
                 continue
 
     def _next(self) -> bytes:
-        """Return the next piece, nothing at the end.
+        """Return the next piece, empty at the end.
 
         Raises:
-            ConnectionError: the answer broke off.
+            ConnectionError: the answer was interrupted.
         """
         with self._lock:
             if self.is_whole:
@@ -108,7 +106,7 @@ class Take(Sequence[bytes]):
 
 
 class Takes:
-    """What was asked of the provider, in order.
+    """Requests to the provider, in order, with their answers.
 
     Args:
         path: the file that `save` writes.
@@ -116,7 +114,7 @@ class Takes:
 
     Attributes:
         path: the file.
-        trouble: sentences about what could not be recorded.
+        trouble: sentences about answers that could not be recorded.
     """
 
     def __init__(self, path: StrPath, upstream: str | None) -> None:
@@ -125,11 +123,11 @@ class Takes:
         self.path = Path(path)
         self.trouble: list[str] = []
         self._upstream = upstream
-        self._takes: list[tuple[str, dict[str, Any], Take]] = []  # the endpoint, what is known, what comes
+        self._takes: list[tuple[str, dict[str, Any], Take]] = []  # the endpoint, the known fields, the answer
         self._lock = Lock()
 
     def ask(self, request: IncomingRequest) -> Answer:
-        """Return what the provider answers; its pieces come when they are taken."""
+        """Return the provider's answer; its pieces are read when they are taken."""
         url = request.url if self._upstream is None else self._upstream + request.path
         if url is None:
             return self._refused(request, "nobody said where requests go: upstream='https://...'")
@@ -172,7 +170,7 @@ class Takes:
                 self.trouble.append(trouble)
 
     def save(self) -> int:
-        """Write the whole answers, in the order in which they were asked for; return how many there are.
+        """Write the whole answers, in the order of their requests; return their number.
 
         Raises:
             OSError: the file cannot be written.
@@ -203,7 +201,7 @@ def _write(file: Any, known: dict[str, Any], chunks: Sequence[Chunk]) -> None:
 
 
 def _is_origin(url: str) -> bool:
-    """Return whether a URL is nothing but a scheme, http or https, and a host."""
+    """Return whether a URL consists only of a scheme, http or https, and a host."""
     try:
         parts = urlsplit(url)
     except ValueError:

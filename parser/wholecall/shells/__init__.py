@@ -1,3 +1,3 @@
-"""Ready-made loops round the parser, for all kinds of sources."""
+"""Ready-made loops around the parser, for all kinds of sources."""
 
 _private = True

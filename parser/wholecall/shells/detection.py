@@ -17,15 +17,15 @@ class Detection(str):
     """The name of a dialect, a string like any other.
 
     Attributes:
-        text_format: the format of calls that the model wrote as text, as `text=` takes it; None where its text holds
-            none that a tag or a special token opens.
+        text_format: the format of calls that the model wrote as text, as `text=` takes it; None where its text has no
+            call that a tag or a special token opens.
     """
 
     __slots__ = ("text_format",)
     text_format: str | None
 
     def __new__(cls, name: str, text_format: str | None = None) -> Self:
-        """Make the name of a dialect with what is said of texts."""
+        """Make the name of a dialect, with its text format."""
         made = super().__new__(cls, name)
         made.text_format = text_format
         return made
@@ -34,8 +34,8 @@ class Detection(str):
 def detect(data: BytesLike) -> Detection | None:
     """Return the name of the dialect of a stream that begins with these bytes, or of a whole response.
 
-    None if no frame among them is decisive: more bytes may decide, or no dialect knows the stream. Its attribute
-    `text_format` names the format of tool calls that came as text, if there are any: parse with `text=` then.
+    None if no frame among them is decisive: more bytes may decide, or no dialect knows the stream. The attribute
+    `text_format` names the format of tool calls that came as text, if any: parse with `text=` then.
 
     Raises:
         TypeError: `data` is not bytes; encode text with `.encode()`.

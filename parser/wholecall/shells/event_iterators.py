@@ -1,9 +1,9 @@
-"""Iterators over the events of a stream, which know its turn in the end.
+"""Iterators over the events of a stream, which have its turn at the end.
 
-Theory of operation. A generator takes chunks from a feeding (see `sources`) and yields what they cause. Round it is an
-object that knows the parser too, and so the turn. A loop gets the generator itself: it costs nothing more, and is
-closed as generators are, also by an event loop. Nobody can ask for a turn whose object is gone, as after
-`for event in events(...)`: what the model said is forgotten then, chunk by chunk, and long streams take no memory.
+Theory of operation. A generator takes chunks from a feeding (see `sources`) and yields their events. An object around
+it also has the parser, and thereby the turn. A loop gets the generator itself: it adds no cost, and is closed like any
+generator, also by an event loop. Once the object is gone, as after `for event in events(...)`, its turn cannot be
+requested: the model's output is then forgotten chunk by chunk, and long streams take no memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AsyncEventIterator", "EventIterator", "aevents_of", "events_of"]
 
-_FORGET_EVERY = 64  # chunks: where turns are not wanted, text is forgotten
+_FORGET_EVERY = 64  # chunks after which text is forgotten where turns are not wanted
 
 
 class EventIterator(Found[ArgsT], Generator[Event[ArgsT], None, None]):
@@ -42,11 +42,11 @@ class EventIterator(Found[ArgsT], Generator[Event[ArgsT], None, None]):
         return self._generator.send(value)
 
     def throw(self, *error: Any) -> Event[ArgsT]:
-        """Raise an exception where the iteration stands, as generators do: it ends."""
+        """Raise an exception at the current position, as generators do; this ends the iteration."""
         return self._generator.throw(*error)
 
     def close(self) -> None:
-        """End the iteration: calls that are open are dropped, and the source is closed."""
+        """End the iteration: open calls are dropped, and the source is closed."""
         self._generator.close()
 
 
@@ -68,11 +68,11 @@ class AsyncEventIterator(Found[ArgsT], AsyncGenerator[Event[ArgsT], None]):
         return await self._generator.asend(value)
 
     async def athrow(self, *error: Any) -> Event[ArgsT]:
-        """Raise an exception where the iteration stands, as generators do: it ends."""
+        """Raise an exception at the current position, as generators do; this ends the iteration."""
         return await self._generator.athrow(*error)
 
     async def aclose(self) -> None:
-        """End the iteration: calls that are open are dropped, and the source is closed."""
+        """End the iteration: open calls are dropped, and the source is closed."""
         await self._generator.aclose()
 
 
@@ -83,20 +83,20 @@ def _is_wanted() -> bool:
 def events_of(
     feeding: Feeding[Any], holder: Callable[[], object | None] = _is_wanted
 ) -> Generator[Event[Any]]:
-    """Yield what chunks cause.
+    """Yield the events of the chunks.
 
     Args:
-        feeding: gives the chunks.
-        holder: returns whoever may ask for the turn, None once there is nobody.
+        feeding: yields the chunks.
+        holder: returns the object that may request the turn, None once it is gone.
     """
     try:
         for number, _ in enumerate(feeding, 1):
             yield from feeding.events
             if number % _FORGET_EVERY == 0 and holder() is None:
                 feeding.parser.forget()
-        yield from feeding.events  # what the end of the source caused
+        yield from feeding.events  # the events of the end of the source
     except Exception as error:
-        if error is feeding.error:  # else it was thrown in from outside
+        if error is feeding.error:  # otherwise it was thrown in from outside
             yield from feeding.events
         raise
     finally:
@@ -106,7 +106,7 @@ def events_of(
 async def aevents_of(
     feeding: AsyncFeeding[Any], holder: Callable[[], object | None] = _is_wanted
 ) -> AsyncGenerator[Event[Any]]:
-    """Yield what chunks cause; see `events_of`."""
+    """Yield the events of the chunks; see `events_of`."""
     number = 0
     try:
         async for _ in feeding:

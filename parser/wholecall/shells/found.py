@@ -1,9 +1,9 @@
 """Results of a stream while it is read: its turns, its calls, and the arguments in progress.
 
-Theory of operation. Who reads a stream through a shell asks the shell what was found. Calls and turns so far can be
-asked for from the first chunk on, `turn` once the stream is over: the turn of a stream that nobody read is empty, and
-an agent loop takes an empty turn for the last one. A stream is over when it was read to its end, when it failed, or
-when it was left and closed; what was open then is a drop.
+Theory of operation. A caller that reads a stream through a shell gets the results from the shell. Calls and turns so
+far are available from the first chunk on, `turn` once the stream is over: the turn of an unread stream is empty, and an
+agent loop takes an empty turn for the last one. A stream is over when it was read to its end, when it failed, or when
+it was left and closed; calls that were open then are dropped.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ _NOT_OVER = (
 
 
 class Found(Uncopyable, Generic[ArgsT]):
-    """What was found in the chunks that have passed."""
+    """The results of the chunks that have passed."""
 
     def __init__(self, feeding: Feeding[Any] | AsyncFeeding[Any]) -> None:
         self._feeding: Any = feeding
-        self._feedings: list[Feeding[Any] | AsyncFeeding[Any]] = [feeding]  # one of them reads
+        self._feedings: list[Feeding[Any] | AsyncFeeding[Any]] = [feeding]  # one of them reads the stream
         self._parser: ToolCallParser[ArgsT] = feeding.parser
 
     @property
     def turn(self) -> Turn[ArgsT]:
-        """The turn, once the stream is over; of several the last one.
+        """The turn, once the stream is over; the last one of several.
 
         Raises:
             StreamUnread: the stream was not read to its end, nor closed; or nothing was read of it before that.
@@ -63,7 +63,7 @@ class Found(Uncopyable, Generic[ArgsT]):
 
     @property
     def calls(self) -> tuple[ToolCall[ArgsT], ...]:
-        """The calls to execute so far, of all turns; of several choices those of the first.
+        """The calls to execute so far, of all turns; with several choices, those of the first.
 
         Raises:
             StreamUnread: nothing was read of the stream.
@@ -72,7 +72,7 @@ class Found(Uncopyable, Generic[ArgsT]):
 
     @property
     def dropped(self) -> tuple[ToolCallDropped, ...]:
-        """The calls that must not be executed, of all turns; of several choices those of the first.
+        """The calls that must not be executed, of all turns; with several choices, those of the first.
 
         Raises:
             StreamUnread: nothing was read of the stream.
@@ -81,9 +81,9 @@ class Found(Uncopyable, Generic[ArgsT]):
 
     @property
     def partial(self) -> dict[ToolCallStarted, PartialArguments]:
-        """What is known of the arguments of each call in progress, by its start: to show, never to execute.
+        """The known arguments of each call in progress, by its start: to show, never to execute.
 
-        A snapshot costs a step per open object or list; a call that is over has none, for its event says more.
+        A snapshot costs a step per open object or list. A finished call has none, because its event says more.
 
         Raises:
             ValueError: the arguments are not followed: this needs `live=True`, without `watch`.
@@ -97,7 +97,7 @@ class Found(Uncopyable, Generic[ArgsT]):
         """Return the feeding that reads the stream.
 
         Raises:
-            StreamUnread: there is none: nothing was read.
+            StreamUnread: nothing was read.
         """
         feeding = next((one for one in self._feedings if one.was_asked), None)
         if feeding is None:
@@ -105,9 +105,9 @@ class Found(Uncopyable, Generic[ArgsT]):
         return feeding
 
     def _join(self, other: Found[Any]) -> None:
-        """Know what the other reads of the same stream, too."""
+        """Include the feedings of another reader of the same stream."""
         self._feedings += other._feedings
 
     def _events(self) -> tuple[Event[ArgsT], ...]:
-        """Return what the last chunk caused."""
+        """Return the events of the last chunk."""
         return tuple(self._read().events)

@@ -1,9 +1,9 @@
-"""Thin shells round the parser: iterate over a source of bytes, or collect its turn.
+"""Thin shells around the parser: iterate over a source of bytes, or collect its turn.
 
-Theory of operation. A source is anything that yields bytes (or decoded payloads), synchronously or not. The
-shells feed it to a parser and close it (see `sources`). Where the source raises, what is left of the stream comes
-out first, and the exception after it. Leaving early, by `break` or by cancellation, aborts the parser and closes the
-source. No event loop is imported: the asynchronous shells work under any.
+Theory of operation. A source is anything that yields bytes (or decoded payloads), synchronously or not. The shells feed
+it to a parser and close it (see `sources`). Where the source raises, the remaining events are emitted first, and the
+exception is raised after them. Leaving early, by `break` or by cancellation, aborts the parser and closes the source.
+No event loop is imported: the asynchronous shells work under any.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def events(
 def events(
     source: Source[Chunk], dialect: str = "auto", *, tools: Any = None, **options: Unpack[ParserOptions]
 ) -> EventIterator[Any]:
-    """Return an iterator over the events of a stream, which has its turn after them.
+    """Return an iterator over the events of a stream, which has the turn after them.
 
     ::
 
@@ -53,24 +53,25 @@ def events(
             ...
         turn = stream.turn
 
-    Who keeps no name for it (`for event in events(...)`) keeps no text of the stream either, however long it is.
+    A loop that keeps no name for the iterator (`for event in events(...)`) keeps no text of the stream, however long it
+    is.
 
     Args:
-        source: yields bytes in any pieces, decoded payloads or an SDK's chunks, or is a context manager that
-            gives such a source. It is closed at the end, also an early one.
-        dialect: as for `ToolCallParser`, like all that follows.
-        tools: the tools that the model was given.
-        options: `events` (`"calls"` gives none for pieces of text), `live`, `watch`, `text`, `framing`, `policy` and
+        source: yields bytes in any pieces, decoded payloads or an SDK's chunks, or is a context manager that returns
+            such a source. It is closed at the end, also after an early exit.
+        dialect: as for `ToolCallParser`, like all following arguments.
+        tools: the tools that were given to the model.
+        options: `events` (`"calls"` emits none for pieces of text), `live`, `watch`, `text`, `framing`, `policy` and
             `limits`.
 
     Returns:
-        An iterator with all that generators have, and `turn`, `turns`, `calls`, `dropped` and `partial`.
+        An iterator with all methods of generators, and `turn`, `turns`, `calls`, `dropped` and `partial`.
 
     Raises:
         UnknownDialect: the dialect or the framing is not known.
-        TypeError, ValueError, ImportError: what `tools` holds describes no tools.
-        Exception: what the source raises, in the iteration, after the fault `source_failed`, the drops and `TurnFinished`; its attribute
-            `turn` is the turn as it ended.
+        TypeError, ValueError, ImportError: the content of `tools` does not describe tools.
+        Exception: the exception of the source, in the iteration, after the fault `source_failed`, the drops and
+            `TurnFinished`; its attribute `turn` is the turn as it ended.
     """
     return EventIterator(Feeding(ToolCallParser(dialect, tools=tools, **options), source))
 
@@ -98,7 +99,7 @@ def aevents(
     tools: Any = None,
     **options: Unpack[ParserOptions],
 ) -> AsyncEventIterator[Any]:
-    """Return an iterator over the events of an asynchronous stream, which has its turn after them; see `events`."""
+    """Return an iterator over the events of an asynchronous stream, which has the turn after them; see `events`."""
     return AsyncEventIterator(AsyncFeeding(ToolCallParser(dialect, tools=tools, **options), source))
 
 

@@ -1,10 +1,10 @@
-"""Calls in texts that a plain parse takes for text: are there any, how many, and which format reads them?
+"""Calls in texts that a plain parse takes for text: their number, and the format that reads them.
 
-Theory of operation. The texts of a choice are gathered from its events until it ends. Where no *strong opener* of a
-known format is in them (a tag or a special token; braces and brackets say nothing), that is all. Else each format that
-has one of those openers reads the text, and the one that makes most of it names the leak; so what only quotes a marker,
-in a code span, a fence or prose, is none. Reasoning counts where nothing else came in the choice: what a model that went
-on wrote there were thoughts.
+Theory of operation. The texts of a choice are gathered from its events until it ends. Texts without a *strong opener*
+of a known format (a tag or a special token; braces and brackets do not count) hold no leak. Otherwise each format that
+has one of those openers reads the text, and the format that reads most of it names the leak; a marker that is only
+quoted, in a code span, a fence or prose, is not a leak. Reasoning counts only where nothing else came in the choice: if
+the model continued after it, it was thoughts.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Leaks", "leak_in"]
 
-# What tells formats apart that share their openers: where this is in a text, the format comes first.
+# Text that distinguishes formats with the same openers: where a text contains it, the format comes first.
 _TELLING: Final = (("<function=", "qwen_xml"), ("<arg_key>", "glm"))
 
 
 class _AnyTool(Declared):
-    """Tools of every name: a tag that counts for declared tools only is a leak all the same."""
+    """Tools of every name: a tag that counts for declared tools only is a leak, too."""
 
     def __init__(self) -> None:
         super().__init__(None)
@@ -48,10 +48,10 @@ class _AnyTool(Declared):
 
 
 class Leaks:
-    """Gathers the texts of one stream.
+    """The texts of one stream, gathered.
 
     Attributes:
-        found: by the names of formats, how many calls and beginnings of calls its texts hold.
+        found: the number of calls and beginnings of calls in its texts, by format name.
     """
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class Leaks:
         self._choices: dict[tuple[int, int], _Said] = {}
 
     def add(self, event: Event[Any]) -> None:
-        """Take an event of a parse that takes text for text."""
+        """Add an event of a plain parse, which takes text for text."""
         if isinstance(event, (TextDelta, ReasoningDelta)):
             said = self._choices.setdefault((event.turn, event.choice), _Said())
             (said.text if isinstance(event, TextDelta) else said.reasoning).append(event.text)
@@ -74,7 +74,7 @@ class Leaks:
 
 
 class _Said:
-    """What a choice said."""
+    """The output of one choice."""
 
     def __init__(self) -> None:
         self.text: list[str] = []
@@ -88,7 +88,7 @@ class _Said:
 
 
 def leak_in(text: str, ended: Ended = "clean") -> dict[str, int]:
-    """Return the format of the calls in a text with how many there are, cut and unreadable ones too; empty for none."""
+    """Return the format of the calls in a text with their number, cut and unreadable calls included; empty for none."""
     found = {opener for opener in _STRONG if opener in text}
     readings = [_reading(format_, text, ended) for format_ in _asked(found, text)] if found else []
     best = max((one for one in readings if one.n_found), key=_Reading.worth, default=None)
@@ -96,7 +96,7 @@ def leak_in(text: str, ended: Ended = "clean") -> dict[str, int]:
 
 
 class _Reading(NamedTuple):
-    """What a format makes of a text: how many calls and unreadable ones there are, and how much of it is shown."""
+    """One format's reading of a text: its calls, its unreadable calls, and the size of the text that is shown."""
 
     format: str
     n_calls: int
@@ -108,12 +108,12 @@ class _Reading(NamedTuple):
         return self.n_calls + self.n_unread
 
     def worth(self) -> tuple[int, int, int]:
-        """Most calls, then fewest that cannot be read, then least that is left as text."""
+        """Return the sort key: most calls, then fewest unreadable calls, then least remaining text."""
         return self.n_calls, -self.n_unread, -self.n_shown
 
 
 def _asked(found: set[str], text: str) -> Iterator[Format]:
-    """Yield the formats that have one of these openers, those first that the text tells from others."""
+    """Yield the formats that have one of these openers; formats that the text distinguishes come first."""
     names = [name for literal, name in _TELLING if literal in text]
     for name in dict.fromkeys([*names, *FORMATS]):
         if not found.isdisjoint(_openers(FORMATS[name])):
@@ -134,7 +134,7 @@ def _openers(format_: Format) -> list[str]:
 
 
 def _is_strong(opener: str) -> bool:
-    """Whether an opener is a tag or a token by its looks: a sign first, and a word in it."""
+    """Return whether an opener looks like a tag or a token: it starts with a sign and contains a word."""
     return not opener[0].isalpha() and any(map(str.isalpha, opener))
 
 

@@ -1,11 +1,11 @@
-"""Sources of chunks, read into a parser: opened when the first chunk is asked for, closed once, whatever happens.
+"""Sources of chunks, read into a parser: opened when the first chunk is requested, closed once in any case.
 
-Theory of operation. A source is an iterable of bytes or payloads, or a context manager that gives one (the
-helpers of SDKs are). A *feeding* takes chunks from it one at a time, gives each to the parser, and hands on the
-chunk with the events that it caused. When the source ends, the parser is closed. When the source raises, the parser
-takes it as a failure, and the exception goes on with the turn as its attribute `turn`. Anything else that ends the
-feeding (an early exit, a cancellation) aborts the parser. Each time the source is closed, by the method that it has
-for that. No event loop is imported: the asynchronous feeding works under any.
+Theory of operation. A source is an iterable of bytes or payloads, or a context manager that returns one (as SDK helpers
+do). A *feeding* takes chunks from it one at a time, feeds each to the parser, and passes on the chunk with its events.
+When the source ends, the parser is closed. When the source raises, the parser takes it as a failure, and the exception
+propagates with the turn as its attribute `turn`. Anything else that ends the feeding (an early exit, a cancellation)
+aborts the parser. In every case the source is closed, by its own method for that. No event loop is imported: the
+asynchronous feeding works under any.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ ChunkT = TypeVar("ChunkT")
 Source = Union[Iterable[ChunkT], AbstractContextManager[Iterable[ChunkT]]]
 AsyncSource = Union[AsyncIterable[ChunkT], AbstractAsyncContextManager[AsyncIterable[ChunkT]]]
 
-_BYTES = (bytes, bytearray, memoryview, str)  # `feed` refuses text, with advice
+_BYTES = (bytes, bytearray, memoryview, str)  # `feed` rejects text, with advice
 _CLOSERS = ("close", "__exit__")
 _ASYNC_CLOSERS = ("aclose", "close", "__aexit__")
 
 
 def is_synchronous(source: object) -> bool:
-    """Whether a source can be read without `await`."""
+    """Return whether a source can be read without `await`."""
     return gives_chunks(source, "__iter__") or hasattr(source, "__enter__")
 
 
 def is_asynchronous(source: object) -> bool:
-    """Whether a source can be read with `await`."""
+    """Return whether a source can be read with `await`."""
     return gives_chunks(source, "__aiter__") or hasattr(source, "__aenter__")
 
 
 def gives_chunks(source: object, method: str) -> bool:
-    """Whether an object can be iterated over for its chunks: one payload or whole response is not a stream of them."""
+    """Return whether iterating over an object yields chunks: a single payload or a whole response does not."""
     return (
         hasattr(source, method)
         and not isinstance(source, (*_BYTES, dict))
@@ -63,7 +63,7 @@ def gives_chunks(source: object, method: str) -> bool:
 
 
 def advice(source: object) -> str:
-    """Return the message for something that is not a source."""
+    """Return the message for an object that is not a source."""
     wrong = type(source).__name__
     if isawaitable(source):
         return f"this is a {wrong}; await it, and read the stream that it gives"
@@ -74,14 +74,14 @@ def advice(source: object) -> str:
 
 
 class _Common(Uncopyable, Generic[ChunkT]):
-    """What both feedings share.
+    """The shared part of both feedings.
 
     Attributes:
         parser: the parser that is fed.
-        events: what the last chunk caused, or the end of the source.
-        stream: the source, once it is entered what it gave.
-        error: what the source raised, if it did.
-        was_asked: whether a chunk was asked for.
+        events: the events of the last chunk, or of the end of the source.
+        stream: the source; once it is entered, the object that it returned.
+        error: the exception that the source raised, if any.
+        was_asked: whether a chunk was requested.
     """
 
     def __init__(self, parser: ToolCallParser[Any], source: Any) -> None:
@@ -97,7 +97,7 @@ class _Common(Uncopyable, Generic[ChunkT]):
 
     @property
     def is_over(self) -> bool:
-        """Whether no chunk comes any more: the source has ended or failed, or was closed."""
+        """Whether no more chunks come: the source has ended or failed, or was closed."""
         return self._closed
 
     def _feed(self, chunk: Any) -> None:
@@ -106,9 +106,9 @@ class _Common(Uncopyable, Generic[ChunkT]):
         self.events = feed(chunk)
 
     def _fail(self, error: Exception) -> None:
-        """Let the parser know that the source raised; the exception carries the turn from now on.
+        """Report to the parser that the source raised, and attach the turn to the exception.
 
-        Where the source gave nothing there is nothing left of the stream: the exception goes on without events.
+        If the source yielded nothing, no part of the stream is left: the exception propagates without events.
         """
         said = str(error)
         left = self.parser.fail(type(error).__name__ + (f": {said}" if said else ""))
@@ -118,7 +118,7 @@ class _Common(Uncopyable, Generic[ChunkT]):
             error.turn = self.parser.turn  # type: ignore[attr-defined]
 
     def _closing(self, closers: tuple[str, ...], error: BaseException | None) -> Any:
-        """Abort the parser unless it is closed; close the source, and return what is to be awaited for that."""
+        """Abort the parser unless it is closed; close the source, and return the awaitable for that, if any."""
         self.parser.abort("the stream was left before its end")
         if self._closed:
             return None
@@ -134,7 +134,7 @@ class _Common(Uncopyable, Generic[ChunkT]):
 
 
 class Feeding(_Common[ChunkT]):
-    """Reads a source into a parser; an iterator of the chunks."""
+    """A reader of a source into a parser; an iterator of the chunks."""
 
     _chunks: Iterator[ChunkT] | None = None
 
@@ -169,10 +169,10 @@ class Feeding(_Common[ChunkT]):
             raise
 
     def open(self) -> Iterator[ChunkT]:
-        """Return the iterator of the source, which is entered if it has to be.
+        """Return the iterator of the source, which is entered first if necessary.
 
         Raises:
-            TypeError: nothing can be read from the source.
+            TypeError: the source is not readable.
         """
         if self._chunks is None:
             source = self._source
@@ -182,10 +182,10 @@ class Feeding(_Common[ChunkT]):
         return self._chunks
 
     def enter(self) -> Any:
-        """Enter the source, a context manager, and return what it gives.
+        """Enter the source, a context manager, and return its object.
 
         Raises:
-            TypeError: it is none.
+            TypeError: it is not a context manager.
         """
         if not hasattr(self._source, "__enter__"):
             raise TypeError(advice(self._source))
@@ -198,13 +198,13 @@ class Feeding(_Common[ChunkT]):
         """End the feeding: abort the parser unless it is closed, and close the source; once.
 
         Args:
-            error: what ended it, if anything did.
+            error: the exception that ended it, if any.
         """
         self._closing(_CLOSERS, error)
 
 
 class AsyncFeeding(_Common[ChunkT]):
-    """Reads an asynchronous source into a parser; an asynchronous iterator of the chunks."""
+    """A reader of an asynchronous source into a parser; an asynchronous iterator of the chunks."""
 
     _chunks: AsyncIterator[ChunkT] | None = None
 

@@ -1,9 +1,9 @@
-"""Wraps a stream in one line: its chunks go through unchanged, and its calls are collected.
+"""Wrap a stream in one line: its chunks pass unchanged, and its calls are collected.
 
-Theory of operation. A wrapped stream is read as the stream itself would be; each chunk that passes is fed to a
-parser as well. What it caused stands beside it, what was found can be asked for (`found`). The wrapped stream has the attributes of the stream
-that it wraps, and is closed when the loop over it is left, however it is left. See `sources` for how streams are
-opened and closed, `iterate` for the events instead of the chunks.
+Theory of operation. A wrapped stream is read like the stream itself; each chunk that passes is also fed to a parser.
+The wrapper holds the events of the last chunk and the results so far (`found`). It has the attributes of the stream
+that it wraps, and is closed when the loop over it is left, however it is left. See `sources` for how streams are opened
+and closed, `iterate` for the events instead of the chunks.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ ChunkT = TypeVar("ChunkT")
 
 
 class _Wrapper(Found[ArgsT], Generic[ChunkT, ArgsT]):
-    """What was found in the chunks that have passed; all else is the stream's own."""
+    """The results of the chunks that have passed; all other attributes are the stream's own."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # what Python looks for by itself, before there is a stream too
+        if name.startswith("__"):  # names that Python looks up by itself, even before there is a stream
             raise AttributeError(name)
         return getattr(self._feeding.stream, name)
 
@@ -46,18 +46,18 @@ class _Wrapper(Found[ArgsT], Generic[ChunkT, ArgsT]):
 
     @property
     def events(self) -> tuple[Event[ArgsT], ...]:
-        """What the last chunk caused, behind the last chunk what the end of the stream did.
+        """The events of the last chunk; after the last chunk, the events of the end of the stream.
 
         With `live=True` or `watch` there are events for pieces of text and arguments as well.
 
         Raises:
-            StreamUnread: nothing was read of the stream; to iterate over events there is `wholecall.events`.
+            StreamUnread: nothing was read of the stream; to iterate over events, use `wholecall.events`.
         """
         return self._events()
 
 
 class WrappedStream(_Wrapper[ChunkT, ArgsT]):
-    """A stream whose chunks pass untouched; see `wrap`."""
+    """A stream whose chunks pass unchanged; see `wrap`."""
 
     _feeding: Feeding[ChunkT]
 
@@ -83,12 +83,12 @@ class WrappedStream(_Wrapper[ChunkT, ArgsT]):
         self._feeding.close(error)
 
     def close(self) -> None:
-        """Close the stream; unless it was read to its end, calls that are open are dropped."""
+        """Close the stream; unless it was read to its end, open calls are dropped."""
         self._feeding.close()
 
 
 class AsyncWrappedStream(_Wrapper[ChunkT, ArgsT]):
-    """An asynchronous stream whose chunks pass untouched; see `wrap`."""
+    """An asynchronous stream whose chunks pass unchanged; see `wrap`."""
 
     _feeding: AsyncFeeding[ChunkT]
     _guarded = False  # by an `async with`
@@ -100,7 +100,7 @@ class AsyncWrappedStream(_Wrapper[ChunkT, ArgsT]):
         return self._feeding if self._guarded else self._guarding()
 
     async def _guarding(self) -> AsyncGenerator[ChunkT]:
-        """Yield the chunks; a generator, because that is what event loops close when a loop has left it."""
+        """Yield the chunks; a generator, because event loops close generators that a loop has left."""
         try:
             async for chunk in self._feeding:
                 yield chunk
@@ -121,16 +121,16 @@ class AsyncWrappedStream(_Wrapper[ChunkT, ArgsT]):
         await self._feeding.close(error)
 
     async def aclose(self) -> None:
-        """Close the stream; unless it was read to its end, calls that are open are dropped."""
+        """Close the stream; unless it was read to its end, open calls are dropped."""
         await self._feeding.close()
 
     async def close(self) -> None:
-        """Do the same as `aclose`, under the name that SDKs give it."""
+        """Do the same as `aclose`, under the SDKs' name for it."""
         await self.aclose()
 
 
 class _EitherStream(WrappedStream[ChunkT, ArgsT]):
-    """A stream that an SDK offers in both ways, as litellm does; how it is read decides what it is."""
+    """A stream that an SDK offers in both ways, as litellm does; the way it is read decides its kind."""
 
     def __init__(self, source: Any, parser: ToolCallParser[ArgsT]) -> None:
         super().__init__(source, parser)
@@ -188,7 +188,7 @@ def wrap(
 def wrap(
     stream: Any, dialect: str = "auto", *, tools: Any = None, **options: Unpack[ParserOptions]
 ) -> WrappedStream[Any, Any] | AsyncWrappedStream[Any, Any]:
-    """Return the stream, with a parser that reads along.
+    """Return the stream, with a parser that reads its chunks as they pass.
 
     ::
 
@@ -198,33 +198,33 @@ def wrap(
         for call in stream.calls:
             ...  # whole calls; `stream.dropped` says what is none, and why
 
-    With `live=True` arguments can be shown while they arrive: `stream.events` is what the chunk caused, and
-    `stream.partial` what is known of the calls in progress::
+    With `live=True` arguments can be shown while they arrive: `stream.events` holds the events of the last chunk, and
+    `stream.partial` the known arguments of the calls in progress::
 
         stream = wrap(client.chat.completions.create(..., stream=True), live=True)
         for chunk in stream:
             for started, partial in stream.partial.items():
                 ...  # started.name, partial.value: to show, never to execute
 
-    A loop that is left early, by `break`, by an exception or by cancellation, drops the calls that are open and
-    closes the stream. An asynchronous stream needs `async with wrap(stream) as stream:` to be closed at once:
-    Python leaves asynchronous loops without a word, and the event loop closes them later.
+    A loop that is left early, by `break`, by an exception or by cancellation, drops the open calls and closes the
+    stream. An asynchronous stream needs `async with wrap(stream) as stream:` to be closed immediately: Python leaves
+    asynchronous loops without a notification, and the event loop closes them later.
 
     Args:
-        stream: what an SDK gives for a streamed response, synchronous or asynchronous: an iterable of its chunks, of
-            dicts or of bytes, or a context manager that gives one.
-        dialect: as for `ToolCallParser`, like all that follows.
-        tools: the tools that the model was given.
+        stream: an SDK's object for a streamed response, synchronous or asynchronous: an iterable of its chunks, of
+            dicts or of bytes, or a context manager that returns one.
+        dialect: as for `ToolCallParser`, like all following arguments.
+        tools: the tools that were given to the model.
         options: `live`, `watch`, `text`, `framing`, `policy` and `limits`.
 
     Returns:
-        A stream of the same chunks, with all attributes of the stream and `turn`, `turns`, `calls`, `dropped`,
-        `events` and `partial`, which raise `StreamUnread` before there is what they stand for.
+        A stream of the same chunks, with all attributes of the stream and `turn`, `turns`, `calls`, `dropped`, `events`
+        and `partial`, which raise `StreamUnread` until their value exists.
 
     Raises:
         TypeError: this is not a stream: a whole response, or something that has to be awaited first.
         UnknownDialect: the dialect or the framing is not known.
-        ValueError, ImportError: what `tools` holds describes no tools.
+        ValueError, ImportError: the content of `tools` does not describe tools.
     """
     kinds = (is_synchronous(stream), is_asynchronous(stream))
     if not any(kinds):

@@ -1,19 +1,19 @@
-"""A snapshot: how a parser was made and its objects as numbered rows, in bytes under a checksum.
+"""A snapshot: the options of a parser and its objects as numbered rows, in bytes under a checksum.
 
-Theory of operation. A row is an array: which shape it has (see `shapes`), and the fields. The first rows are those of
-the *roots*: the parser, and the parts that a new parser has as well. Any other object has its row after those of all
-objects that were met before it, so rows have one order and equal parsers have equal ones; where it stands is its
-number. A Struct is a row where it is. Reading goes the same way: a number that was met is its object, the next one is
-a new object, anything else is refused, and so is a row that nobody refers to. Nothing that is read names a class.
+Theory of operation. A row is an array: the number of its shape (see `shapes`), and the fields. The first rows are those
+of the *roots*: the parser, and the parts that a new parser has as well. Any other object has its row after those of all
+objects that were met before it, so rows have one order and equal parsers have equal rows; its place is its number. A
+Struct is stored inline as a row. Reading follows the same order: a known number is its object, the next number is a new
+object, anything else is refused, and so is an unreferenced row. The data that is read never names a class.
 
-Roots are filled. Any other object is made by what `makers` says for its class, by its class if that has something to
+Roots are filled. Any other object is made by the entry of `makers` for its class, by its class if that has something to
 make again, else without a constructor. When all have their state, each that has a method `remade` is asked to make the
-rest again and to check that its state makes sense; it says no with a ValueError.
+rest again and to check its state; it refuses with a ValueError.
 
 All this is MessagePack: `["wholecall.snapshot.1", shape of the options, checksum, body]`, and the body an array of the
 shapes, the options by their names, and the rows. MessagePack knows no lone surrogates and no integers beyond 64 bits;
-streams do, and both go as an extension that holds their JSON. The checksum finds damage, not forgery. What is read
-costs memory in proportion to its size; whatever is wrong with it is one exception, `BadSnapshot`.
+streams do, and both are stored as an extension that holds their JSON. The checksum finds damage, not forgery. Reading
+costs memory in proportion to the size of the snapshot; any defect raises one exception, `BadSnapshot`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def sealed(options: msgspec.Struct, roots: list[object]) -> bytes:
 
 
 def opened(data: BytesLike, kind: type[T]) -> tuple[T, Reading]:
-    """Return options of this kind, and the rows of a parser; raises BadSnapshot."""
+    """Return options of this kind, and the rows of a parser; raises BadSnapshot for anything else."""
     magic, shape, checksum, body = decoded(checked(data), tuple[str, int, int, bytes])
     if magic != _MAGIC:
         raise BadSnapshot(f"this is no snapshot of a parser that this version can read; it reads {_MAGIC}")
@@ -89,11 +89,11 @@ def _escaped(value: Any) -> Any:
 
 
 def decoded(data: bytes, kind: Any) -> Any:
-    """Return what was encoded, of which `kind` leaves only `Any` open; raises BadSnapshot for anything else."""
+    """Decode MessagePack, in which `kind` leaves only `Any` open; raises BadSnapshot for anything else."""
     try:
         return msgspec.msgpack.decode(data, type=kind, ext_hook=lambda _, text: json.loads(str(text, *_UTF8)))
     except (msgspec.MsgspecError, ValueError, TypeError, RecursionError):
-        pass  # the error quotes data, and one raised in here would hold it
+        pass  # the error quotes data, and an exception raised here would hold it
     raise BadSnapshot("the snapshot is cut or damaged, or this is none")
 
 
@@ -106,7 +106,7 @@ class Writing:
         self._numbers = {id(value): number for number, value in enumerate(roots)}
 
     def rows(self) -> list[Any]:
-        """Return the rows of the roots and of all that they hold; BadSnapshot or TypeError says what cannot be kept."""
+        """Return the rows of the roots and of all objects in them; BadSnapshot or TypeError names unsupported state."""
         return [self._row(value) for value in self._objects]  # the list grows meanwhile
 
     def _row(self, value: Any) -> tuple[Any, ...]:
@@ -117,7 +117,7 @@ class Writing:
     def _packed(self, kind: Asked, value: Any) -> Any:
         if not kind.classes:
             return folded(value)
-        is_met = id(value) in self._numbers  # a root may be of a subclass, which a new parser has as well
+        is_met = id(value) in self._numbers  # a root may be of a subclass, which a new parser also has
         if not (isinstance(value, kind.classes) if is_met else type(value) in kind.classes):
             raise BadSnapshot(f"a {type(value).__name__} stands there")
         if kind.items:
@@ -137,7 +137,7 @@ class Reading:
         self._shapes, self._rows = numbers, rows
 
     def fill(self, roots: list[Any], makers: Mapping[type, Callable[[], Any]]) -> None:
-        """Fill objects, and make all that they hold; raises BadSnapshot if the rows are none of such objects."""
+        """Fill objects, and make all objects in them; raises BadSnapshot if the rows do not fit such objects."""
         value: Any = None
         self._makers, self._objects = makers, [*roots]
         for value, row in zip(self._objects, self._rows, strict=False):  # the list grows meanwhile

@@ -1,13 +1,14 @@
 """Fields of each class in a snapshot: those that the class annotates, and the values that they allow.
 
 Theory of operation. An object that has state is a row of the fields that its class and its bases annotate in their
-bodies, the farthest base first; a `msgspec.Struct` is one of its fields. What a class names in `DERIVED` is made again:
-tables, ways in, caches. An attribute that is neither is an error, so that none can be forgotten. `converted` holds a
-row against the annotations, on its way out and on its way in. It is msgspec that does it, and asks a hook for what is
-no scalar, list, tuple or dictionary: sets, classes, and plain values (`Any` and `object`: what JSON can say).
+bodies, the farthest base first; a `msgspec.Struct` is a row of its fields. Fields that a class names in `DERIVED` are
+made again: tables, ways in, caches. An attribute that is neither is an error, so that none can be forgotten.
+`converted` checks a row against the annotations, when writing and when reading. It uses msgspec, which calls a hook for
+everything except scalars, lists, tuples and dictionaries: sets, classes, and plain values (`Any` and `object`: any JSON
+value).
 
-A list or dictionary that is a plain value is *folded*, so that neither side recurses, however deep it is: it and all
-that it holds stand in one row, in the order of reading, with None in place of the items of each list and dictionary.
+A list or dictionary that is a plain value is *folded*, so that neither side recurses at any depth: it and its whole
+content are in one row, in the order of reading, with None in place of the items of each list and dictionary.
 """
 
 from __future__ import annotations
@@ -36,17 +37,17 @@ _Folded = list[Union[str, int, float, bool, list[None], dict[str, None], None]]
 
 
 class Asked(type):
-    """What the hook is asked for: one of `classes` (several are Structs), or a plain value; a set has a list of `items`."""
+    """The type for the hook: one of `classes` (several are Structs), or a plain value; a set has a list of `items`."""
 
     classes: tuple[Any, ...]
     items: Any
 
     def __instancecheck__(cls, value: object) -> bool:
-        return True  # msgspec takes whatever the hook gives
+        return True  # msgspec accepts anything that the hook returns
 
 
 def converted(values: Any, kind: Any, hook: Callable[[Any, Any], Any] | None) -> Any:
-    """Return values as a kind of row, or of list; raises BadSnapshot, which names the field that is another."""
+    """Return values as a kind of row, or of list; raises BadSnapshot, which names the field that does not fit."""
     try:
         return msgspec.convert(values, kind, dec_hook=hook)
     except (msgspec.MsgspecError, ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
@@ -54,19 +55,19 @@ def converted(values: Any, kind: Any, hook: Callable[[Any, Any], Any] | None) ->
         place = f".{kind.__struct_fields__[int(found[1])]}" if found else ""
         cause = error.__cause__
         reason = str(cause) if isinstance(cause, BadSnapshot) else "it is not what is annotated"
-    # Raised outside of the handler, so that it does not hold the other error, which quotes values.
+    # Raised outside the handler, so that it does not hold the other error, which quotes values.
     raise BadSnapshot(f"{kind.__name__}{place}: {reason}")
 
 
 @cache
 def row_of(cls: type) -> Any:
-    """Return the kind of row that the fields of a class make."""
+    """Return the kind of row for the fields of a class."""
     fields = [(name, _kind(kind)) for name, kind in kept_by(cls).items()]
     return msgspec.defstruct(cls.__qualname__, fields, array_like=True, forbid_unknown_fields=True)
 
 
 def _kind(annotated: Any) -> Any:
-    """Return what msgspec needs to know of an annotation; raises TypeError if nothing of it could be kept."""
+    """Return the msgspec type of an annotation; raises TypeError if none of its values could be kept."""
     origin, parts = get_origin(annotated) or annotated, get_args(annotated)
     origin = parts[0] if origin is Annotated else origin
     if origin in _AS_THEY_ARE or annotated in (None, Ellipsis):
@@ -109,13 +110,13 @@ def listed(cls: type, table: str) -> frozenset[str]:
 
 @cache
 def shape_of(cls: type) -> int:
-    """Return a number that stands for what a class writes of its fields."""
+    """Return a number that identifies the written fields of a class."""
     written = [inspect.get_annotations(base) for base in cls.__mro__]
     return crc32(f"{cls.__qualname__} {written} {getattr(cls, '__struct_defaults__', ())}".encode())
 
 
 def state_of(value: object, cls: Any) -> list[Any]:
-    """Return what stands in the fields of an object; raises TypeError for an attribute that its class does not name."""
+    """Return the field values of an object; raises TypeError for an attribute that its class does not name."""
     fields = kept_by(cls)
     names = listed(cls, "__slots__").union(getattr(value, "__dict__", ()))
     unknown = names - fields.keys() - listed(cls, "DERIVED")
@@ -128,7 +129,7 @@ def state_of(value: object, cls: Any) -> list[Any]:
 
 
 def folded(value: Any) -> Any:
-    """Return a plain value as it can be encoded; raises BadSnapshot if it is none."""
+    """Return a plain value in an encodable form; raises BadSnapshot for any other value."""
     if type(value) in _SCALARS:
         return value
     row, waiting = list[Any](), [value]

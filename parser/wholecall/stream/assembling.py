@@ -25,7 +25,7 @@ def assembler(
     pieces: bool = True,
     output: OutputWanted | None = None,
 ) -> Assembler:
-    """Return a new assembler; `wanted` says which calls written as text count, `output` what answers are; None means none."""
+    """Return a new assembler; `wanted` selects the calls written as text, `output` describes the answers."""
     if wanted is None:
         return Assembler(policy, limits, tools, pieces=pieces, wanted=output)
     from wholecall.stream.written import TextAssembler  # noqa: PLC0415 - with all readers, for who wants them

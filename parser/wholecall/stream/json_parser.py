@@ -1,6 +1,7 @@
-"""The reader of a growing JSON text that comes without a stream.
+"""The reader of a growing JSON text without a stream.
 
-Theory of operation. `JsonScanner` reads the text and says all that there is to say; here it has a beginning and an end.
+Theory of operation. `JsonScanner` reads the text and provides the whole state; this parser gives it a beginning and an
+end.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ __all__ = ["PartialJsonParser"]
 
 
 class PartialJsonParser(Uncopyable):
-    """Reads one JSON text while it grows, and shows the value so far.
+    """A reader of one JSON text while it grows, which shows the value so far.
 
     ::
 
@@ -24,11 +25,11 @@ class PartialJsonParser(Uncopyable):
             show(parser.feed(piece).value)
         last = parser.close()
 
-    What was shown is never taken back, however the text is cut and whatever follows, and each character is read once.
-    Nothing is repaired: text that stops being strict JSON is followed no further, and its state is `invalid`.
+    A shown value is never taken back, however the text is cut and continued, and each character is read once.
+    Nothing is repaired: text that stops being strict JSON is not followed further, and its state is `invalid`.
 
     Args:
-        limits: bounds on bytes, depth and numbers; what goes beyond is `invalid`, with the reason.
+        limits: bounds on bytes, depth and numbers; text beyond them is `invalid`, with the reason.
     """
 
     INSTEAD: ClassVar = "feed the same text to a new one"
@@ -42,13 +43,13 @@ class PartialJsonParser(Uncopyable):
         return f"<PartialJsonParser {'closed' if self._closed else 'open'}>"
 
     def feed(self, text: str) -> PartialJson:
-        """Read more text, cut anywhere, and return what is known then; never raises for what the text holds.
+        """Read more text, cut anywhere, and return the state after it; never raises, whatever the text holds.
 
-        It costs time for the new text alone; the value is put together when it is asked for.
+        It costs time for the new text alone; the value is built when it is requested.
 
         Raises:
             StreamClosed: the parser was closed.
-            TypeError: `text` is no str.
+            TypeError: `text` is not a str.
         """
         if self._closed:
             raise StreamClosed("the text is closed; use a new parser for another one")
@@ -58,7 +59,7 @@ class PartialJsonParser(Uncopyable):
         return self._scanner.partial()
 
     def close(self) -> PartialJson:
-        """End the text and return what is known then: a number at the top is whole now. May be called again."""
+        """End the text and return the state after it: a number at the top level is whole now. May be called again."""
         if not self._closed:
             self._closed = True
             self._scanner.end()

@@ -1,9 +1,9 @@
 """Arguments while they stream: progress between the events of a parser, and snapshots on request.
 
-Theory of operation. Each open call has a reader of its own, which is fed what `ArgumentsDelta` and
-`ArgumentsReset` show and ends with the call's terminal event. A reader of everything (`ProgressScanner`) reports
-every piece of every string and every closed value; a watcher (`StringWatcher`) reports one string of one tool and
-costs less. Their events are put after the event that caused them. A parser without readers does nothing here.
+Theory of operation. Each open call has its own reader, which is fed the text of `ArgumentsDelta` and `ArgumentsReset`
+and ends with the call's terminal event. A reader of everything (`ProgressScanner`) reports every piece of every string
+and every closed value; a watcher (`StringWatcher`) reports one string of one tool and costs less. Their events are put
+after the event that caused them. A parser without readers does nothing here.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _TERMINAL = (ToolCall, ToolCallDropped, BuiltinToolCall, ServerToolCall)  # thos
 
 
 class LiveArguments:
-    """Follows the arguments of the open calls of one stream.
+    """A follower of the arguments of the open calls of one stream.
 
     `watch` names the strings to follow; None follows everything.
     """
@@ -68,7 +68,7 @@ class LiveArguments:
         return {key: reader.resets for key, reader in self._readers.items()}
 
     def follow(self, call: Call, resets: int) -> bool:
-        """Continue to follow a call of a snapshot, whose text has been shown; False if no reader does."""
+        """Continue to follow a call of a snapshot, whose text has been shown; return False if no reader does."""
         key = call.turn, call.choice, call.number
         if call.public_name is not None:
             self._start(ToolCallStarted(*key, call.id, call.public_name, call.kind))
@@ -80,7 +80,7 @@ class LiveArguments:
         return True
 
     def after(self, take: Callable[[], list[Event[Any]]]) -> Callable[[], list[Event[Any]]]:
-        """Return what takes events as `take` does, with their progress."""
+        """Return a function that takes events as `take` does, with their progress."""
         return lambda: self.extended(take())
 
     def extended(self, events: Iterable[Event[Any]]) -> list[Event[Any]]:

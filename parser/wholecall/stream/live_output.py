@@ -1,8 +1,8 @@
 """Answers while they stream: progress between the events of a parser, and snapshots on request.
 
-Theory of operation. As `live` follows the arguments of calls, this follows the text of each choice that is asked for as a
-value, by the events: text goes to a reader of its own, and a call, or another message of the turn, makes what was shown void
-as soon as more text comes. A parser whose answers are not followed does nothing here.
+Theory of operation. As `live` follows the arguments of calls, this module follows the text of each choice that is
+requested as a value, by the events. Text goes to a separate reader, and a call, or another message of the turn, makes
+the shown state void as soon as more text comes. A parser whose answers are not followed does nothing here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Key = tuple[int, int]  # turn, choice
 
 
 class _Followed:
-    """One answer: its reader, and whether what comes next is another message; text beyond the limit is not read."""
+    """One answer: its reader, and whether another message comes next; text beyond the limit is not read."""
 
     __slots__ = ("_most", "_size", "is_over", "reader")
 
@@ -32,7 +32,7 @@ class _Followed:
         self._most, self._size = limits.max_arguments_bytes, 0
 
     def feed(self, text: str) -> list[Piece]:
-        """Return what more text says."""
+        """Return the progress of more text."""
         if self.is_over:
             text = text.lstrip()
             if not text:
@@ -44,14 +44,14 @@ class _Followed:
 
 
 class LiveOutput:
-    """Follows the answers of one stream."""
+    """A follower of the answers of one stream."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._answers: dict[Key, _Followed] = {}
 
     def after(self, take: Callable[[], list[Event[Any]]]) -> Callable[[], list[Event[Any]]]:
-        """Return what takes events as `take` does, with their progress."""
+        """Return a function that takes events as `take` does, with their progress."""
         return lambda: list(self._extended(take()))
 
     def partial(self, key: Key) -> PartialOutput | None:
@@ -60,7 +60,7 @@ class LiveOutput:
         return None if known is None else known.reader.snapshot()
 
     def resets(self) -> dict[tuple[int, int, int], int]:
-        """Return the answers that are followed, and how often what was shown of them became void."""
+        """Return the answers that are followed, and how often their shown state became void."""
         return {(*key, -1): known.reader.resets for key, known in self._answers.items()}
 
     def follow(self, key: Key, text: str, resets: int, *, is_over: bool) -> None:

@@ -1,8 +1,8 @@
-"""The frames of a stream before a dialect has understood one, and what to report if none ever does.
+"""The frames of a stream before a dialect has understood one, and the report if none ever does.
 
-They are kept up to `Limits.max_pending_frames_bytes`, the latest ones, and translated as soon as the dialect is
-known: a ping, a comment or an empty chunk may come before the first decisive frame, and what one dialect claims may be
-another's. Where the frame that decides has an envelope, the envelope is removed from it and from all frames that follow.
+The latest frames are kept, up to `Limits.max_pending_frames_bytes`, and translated as soon as the dialect is known: a
+ping, a comment or an empty chunk may come before the first decisive frame, and a frame that one dialect claims may be
+another's. If the deciding frame has an envelope, the envelope is removed from it and from all frames that follow.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ __all__ = ["Opening", "is_claimed_by", "within"]
 
 Asked = Callable[[Mapping[str, Any], str], Claims]
 
-_MOST_STRANGE = 4  # frames that are looked at again at the end of a stream of which nothing was understood
-_UNNAMED = ("", "message")  # names that frames have which the wire gives none
+_MOST_STRANGE = 4  # frames that are examined again at the end of a stream that was not understood
+_UNNAMED = ("", "message")  # event names of frames without a name on the wire
 
 
 class Claimed(NamedTuple):
-    """Who claims a frame, as it is or in its envelope."""
+    """The dialects that claim a frame, as it is or in its envelope."""
 
     by: Claims = Claims()
     enveloped: bool = False
 
     def trials(self, frames: list[Frame]) -> list[Trial]:
-        """Return what each of them says of frames, those of best right first."""
+        """Return the trial of each dialect on frames, those of best right first."""
         return [
             tried(dialect, frames, enveloped=self.enveloped) for dialect in (*self.by.best, *self.by.others)
         ]
@@ -67,8 +67,8 @@ class Opening:
         self._frames = []
         self._size = 0
         self._n_forgotten = 0  # frames that were too many to keep
-        self._strange = []  # the first frames that say nothing to the stream's dialect
-        self._looks = ""  # like a frame of this dialect, as another one that has the stream now
+        self._strange = []  # the first frames without content for the stream's dialect
+        self._looks = ""  # the dialect of a frame that looks like another dialect than the stream's
         self._contested = False  # several dialects claimed a frame
         self.enveloped = self.lost = False
 
@@ -78,7 +78,7 @@ class Opening:
         self._size += frame.size
 
     def claimed(self, frame: Frame) -> Claimed:
-        """Return who claims a frame."""
+        """Return the dialects that claim a frame."""
         claimed = _claimed(frame)
         if claimed.by.others or len(claimed.by.best) > 1:
             self._contested = True
@@ -113,27 +113,27 @@ class Opening:
         return frames
 
     def opened(self, frame: Frame) -> Frame:
-        """Return the frame without the envelope in which this stream's come."""
+        """Return the frame without the stream's envelope."""
         return opened(frame) if self.enveloped else frame
 
     def translating(self, translator: Translator) -> Callable[[list[str], Like], list[Delta]]:
-        """Return what translates texts of frames as this stream brings them."""
+        """Return a function that translates texts of frames in this stream's form."""
         if not self.enveloped:
             return translator.translate_texts
         return lambda texts, like: translator.translate_all([opened(frame) for frame in framed(texts, like)])
 
     def wonder(self, frames: list[Frame]) -> None:
-        """Keep the first frames that ought to say something, and say nothing to the stream's dialect."""
+        """Keep the first frames that should have content, but have none for the stream's dialect."""
         if len(self._strange) < _MOST_STRANGE:
             self._strange += filter(_says_something, frames)
             del self._strange[_MOST_STRANGE:]
 
     def trust(self) -> None:
-        """Forget the frames that said nothing: others are understood."""
+        """Forget the frames without content: other frames are understood."""
         self._strange.clear()
 
     def doubt(self, looks: str) -> None:
-        """Note that a frame looks like one of another dialect than the one that has the stream."""
+        """Note that a frame looks like a frame of another dialect than the stream's."""
         self._looks = looks
 
     def misnamed(self, dialect: str) -> list[Delta]:
@@ -147,7 +147,7 @@ class Opening:
         return [WireFault("unknown_dialect", detail, raw=raw)]
 
     def unproven(self, dialect: Dialect) -> list[Delta]:
-        """Report that at least half of the frames since it claimed one say nothing to this dialect."""
+        """Report that at least half of the frames since it claimed one have no content for this dialect."""
         waiting = filter(_says_something, self._frames)
         frames = list(dropwhile(lambda frame: not is_claimed_by(dialect, frame), waiting))
         told = tried(dialect, frames, enveloped=self.enveloped).told
@@ -161,7 +161,7 @@ class Opening:
         return [WireFault("unknown_dialect", detail, raw=frames[0].data[: self._limits.max_raw_bytes])]
 
     def last_resort(self) -> Trial | None:
-        """Return the dialect that reads most in frames that several claim, None where there is none."""
+        """Return the dialect that reads most in frames that several dialects claim, None if there is none."""
         frame = next((frame for frame in self._frames if _claimed(frame).by.best), None)
         trials = [] if frame is None else _claimed(frame).trials(self._frames)
         ranked = sorted(trials, key=lambda trial: -trial.read)
@@ -171,7 +171,7 @@ class Opening:
         return ranked[0]
 
     def last_word(self) -> list[Delta]:
-        """Report once what the frames were: the stream has ended, and none identified its dialect."""
+        """Report once the content of the frames: the stream has ended, and no frame identified its dialect."""
         frames = list(filter(_says_something, self._frames))
         deltas: list[Delta] = [REPLACED] if any(frame.replaced for frame in frames) else []
         errors = [error for frame in frames if (error := _error_of(frame))]
@@ -186,7 +186,7 @@ class Opening:
 
 
 def _claimed(frame: Frame) -> Claimed:
-    """Return who claims the content of the frame or of its envelope, and last who claims the event's name."""
+    """Return the dialects that claim the content of the frame or of its envelope, or else the event's name."""
     if found := _asked(frame, claimants):
         return Claimed(found)
     if (inner := opened(frame)) != frame and (
@@ -197,7 +197,7 @@ def _claimed(frame: Frame) -> Claimed:
 
 
 def _asked(frame: Frame, asked: Asked) -> Claims | None:
-    """Return who claims one of the frame's payloads."""
+    """Return the dialects that claim one of the frame's payloads."""
     for text in payloads(frame.data):
         payload = _object(text)
         found = asked(payload, frame.event) if payload or frame.event not in _UNNAMED else Claims()
@@ -207,14 +207,14 @@ def _asked(frame: Frame, asked: Asked) -> Claims | None:
 
 
 def within(frame: Frame) -> str:
-    """Return the name of the dialect of what a frame seems to be an envelope of, an empty one if it is none."""
+    """Return the name of the dialect whose frame seems to be inside an envelope, an empty name if there is none."""
     inner = opened(frame) if '"data"' in frame.data else frame
     found = None if inner == frame else _asked(inner, claimants)
     return "" if found is None else found.best[0].name
 
 
 def is_claimed_by(dialect: Dialect, frame: Frame) -> bool:
-    """Return whether a dialect claims a frame, whoever else does; in an envelope it does not."""
+    """Return whether a dialect claims a frame, among others or alone; a frame in an envelope is not claimed."""
     return (
         _asked(frame, lambda payload, event: Claims((dialect,) if decides(dialect, payload, event) else ()))
         is not None
@@ -228,7 +228,7 @@ def _another(frame: Frame, dialect: str) -> str | None:
         return None
     for trial in claimed.trials([frame])[: len(claimed.by.best)]:
         name = trial.dialect.name
-        if trial.reads_text or not are_akin(name, dialect):  # frames of these may say nothing of use
+        if trial.reads_text or not are_akin(name, dialect):  # these may have no useful content
             return name
     return None
 
@@ -243,6 +243,6 @@ def _error_of(frame: Frame) -> Any:
 
 
 def _object(text: str) -> dict[str, Any]:
-    """Return the JSON object in the text, an empty one if there is none."""
+    """Return the JSON object in the text, an empty object if there is none."""
     value = plain(text)
     return value if isinstance(value, dict) else {}

@@ -1,4 +1,4 @@
-"""The options of a parser: those that the shells pass on, and all of them as a snapshot holds them."""
+"""The options of a parser: those that the shells pass on, and all of them in the form of a snapshot."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def checked_events(events: EventsWanted, *, is_live: bool) -> EventsWanted:
     """Return which events are wanted; `is_live` is whether arguments are to be shown while they arrive.
 
     Raises:
-        ValueError: it is none of the words, or leaves out what is to be shown.
+        ValueError: it is not one of the words, or leaves out the events to be shown.
     """
     if events not in _WANTED:
         raise ValueError(f"events is 'all' or 'calls', not {events!r}")
@@ -54,24 +54,24 @@ def checked_events(events: EventsWanted, *, is_live: bool) -> EventsWanted:
 
 
 def for_turns(options: ParserOptions) -> ParserOptions:
-    """Return the options of a parser whose turns are wanted, not its events: it makes none for pieces of text."""
+    """Return the options of a parser whose turns are wanted, not its events: it makes no events for pieces of text."""
     if options.get("live") or options.get("watch") is not None:
         return options
     return {"events": "calls", **options}
 
 
 class MovedOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """How a parser was made, in what a snapshot can hold; and what it follows live.
+    """The options of a parser in the form of a snapshot, and the calls that it follows live.
 
-    Tools do not travel, for they are types and functions of the caller's. Their names do.
+    Tools are not included, because they are types and functions of the caller. Their names are.
 
     Attributes:
         dialect, framing: their names, None while they are not known.
         events, live, watch, text, policy, limits: the parser's options.
         tools: the names of its tools, sorted; None if it has none.
-        output: whether its answers are values; their type does not travel either.
-        resets: the calls that are followed live (turn, choice, index), and how often their texts were replaced; an answer
-            has the index -1.
+        output: whether its answers are values; their type is not included either.
+        resets: the calls that are followed live (turn, choice, index), and how often their texts were replaced; an
+            answer has the index -1.
     """
 
     dialect: str | None = None
@@ -87,11 +87,11 @@ class MovedOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     resets: dict[tuple[int, int, int], int] = {}
 
     def of_parser(self, tools: Tools[Any] | None, output: Any) -> dict[str, Any]:
-        """Return the options of a parser that is made so, but for its tools and its output, which are given.
+        """Return the options of such a parser, except its tools and its output, which are given.
 
         Raises:
-            BadSnapshot: they are not the tools that the snapshot was taken with, by their names; or the dialect
-                or the framing is not known here.
+            BadSnapshot: they are not the tools that the snapshot was taken with, by their names; or the dialect or the
+                framing is not known here.
         """
         given = None if tools is None else tuple(sorted(tools))
         if given != self.tools:

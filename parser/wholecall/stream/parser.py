@@ -1,10 +1,10 @@
 """The parser: bytes of one stream in, events out.
 
-Theory of operation. Framing cuts the bytes into frames, the dialect's translator says in deltas what a frame
-says (`reading`), the assembler makes events of them. The framing is chosen from the first bytes, the dialect from the
-first frame that is decisive; frames before that are kept, up to a limit, and translated then (`opening`). A stream
-that begins as its dialect documents it has a fast lane before all that, until anything is odd in it (`lanes`). Nothing
-here does I/O, and nothing that comes from the wire raises.
+Theory of operation. Framing cuts the bytes into frames, the dialect's translator reports the content of a frame in
+deltas (`reading`), and the assembler makes events of them. The framing is chosen from the first bytes, the dialect from
+the first decisive frame; earlier frames are kept, up to a limit, and translated then (`opening`). A stream that begins
+as its dialect documents it is read by a fast lane until anything in it is odd (`lanes`). Nothing here does I/O, and no
+input from the wire raises.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ if TYPE_CHECKING:
 
 __all__ = ["ToolCallParser"]
 
-_MANY: Final = 16  # frames of a read, from which on it is looked at for frames that say nothing
+_MANY: Final = 16  # from this many frames on, a read is searched for frames without content
 
 
 class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
-    """Turns one stream, in whatever pieces it comes, into whole tool calls.
+    """A parser that turns one stream, cut anywhere, into whole tool calls.
 
     ::
 
@@ -79,27 +79,27 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
 
     Args:
         dialect: a dialect's name, or `"auto"` to find it from the first decisive frame.
-        tools: the tools that the model was given: `Tools`, or what it takes. Calls are checked against them, and
-            `ToolCall.value` is of the type that describes the tool. Their names also settle what else is in
-            doubt: names in pieces, and two calls under one index. None takes every call that is whole.
-        events: `"all"`, or `"calls"` for those of calls, turns and faults only: whatever shows text as it comes
-            (`TextDelta`, `ReasoningDelta`, `ArgumentsDelta`, `ArgumentsReset`) is not made. All else is the same.
-        output: what the answer has to be, if it is to be a value: a type (a Struct, dataclass, TypedDict, pydantic model or
+        tools: the tools that the model was given: `Tools`, or its argument. Calls are checked against them, and
+            `ToolCall.value` is of the type that describes the tool. Their names also settle other doubts:
+            names in pieces, and two calls under one index. None takes every call that is whole.
+        events: `"all"`, or `"calls"` for events of calls, turns and faults only: the events that show text as it comes
+            (`TextDelta`, `ReasoningDelta`, `ArgumentsDelta`, `ArgumentsReset`) are not made. All else is the same.
+        output: the type of the answer, if it is to be a value (a Struct, dataclass, TypedDict, pydantic model or
             `TypeAdapter`, or any other that msgspec checks), a JSON Schema, alone or as the request has it, or `"json"`
-            for any JSON. An `Output` or `OutputDropped` says what became of it, and so does `Turn.output`.
-        live: whether to report arguments, and an answer that is to be a value, while they arrive: `ArgumentsProgress` and
-            `OutputProgress` events, and `partial`.
+            for any JSON. An `Output` or `OutputDropped` reports the result, and so does `Turn.output`.
+        live: whether to report arguments, and an answer that is to be a value, while they arrive: `ArgumentsProgress`
+            and `OutputProgress` events, and `partial`.
         watch: strings to report instead of everything, by tool: `{"write_file": "content"}` names a top-level key,
             a tuple of keys and indices goes deeper.
         text: calls that the model writes as text: a format's name, `"auto"`, or `TextCalls`; None takes text for text.
         framing: `"sse"`, `"jsonl"`, `"jsonarray"`, `"eventstream"` or `"vercel"`; None chooses from the first bytes.
         policy: how calls are judged.
-        limits: what a stream may hold.
+        limits: bounds on a stream.
 
     Raises:
         UnknownDialect: the dialect, the framing or the format of calls in text is not known.
-        ValueError: `events` is none of its words, or `"calls"` together with `live` or `watch`.
-        TypeError, ValueError, ImportError: what `tools` holds describes no tools; see `Tools`. Or `output` is no type.
+        ValueError: `events` is not one of its words, or `"calls"` together with `live` or `watch`.
+        TypeError, ValueError, ImportError: `tools` does not describe tools; see `Tools`. Or `output` is not a type.
     """
 
     INSTEAD = "take its snapshot() and give that to restore()"
@@ -174,7 +174,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         self._head = b""  # the first bytes, while they do not identify the framing
         asked = (self._text, self._wanted, self._live)
         is_plain = asked == (None,) * len(asked) and framing in (None, "sse", "jsonl")
-        # The dialect whose lane the stream may begin in, `"auto"`, or an empty name.
+        # The dialect in whose lane the stream may begin, `"auto"`, or an empty name.
         self._may_begin_in = dialect if is_plain and are_far(policy, limits) else ""
         lane_of(dialect)  # is imported now, if there is one
         self._lane: Lane | None = None  # which reads the stream
@@ -206,18 +206,18 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
 
     @property
     def is_enveloped(self) -> bool:
-        """Return whether the stream's frames come in envelopes of a gateway, which are taken off."""
+        """Return whether the stream's frames come in envelopes of a gateway, which are removed."""
         return self._opening.enveloped
 
     @property
     def has_reasons(self) -> bool:
-        """Return whether the provider has said why each choice of the current turn ended, as `turn` does for more."""
+        """Return whether the provider has stated why each choice of the current turn ended; cheaper than `turn`."""
         lane = self._lane or self._ended
         return self._assembler.has_reasons if lane is None else lane.provider_reason is not None
 
     @property
     def is_holding(self) -> bool:
-        """Return whether text that came waits because it may be a call; only with `text`."""
+        """Return whether text waits because it may be a call; only with `text`."""
         return self._assembler.is_holding
 
     def is_from_text(self, call: ToolCallStarted | ToolCall[Any] | ToolCallDropped) -> bool:
@@ -238,13 +238,13 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         return self.turns_from(0)
 
     def turns_from(self, number: int) -> tuple[Turn[ArgsT], ...]:
-        """Return the turns of the stream so far, from the one of this number on, counted from 0."""
+        """Return the turns of the stream so far, from this number on, counted from 0."""
         return self._machine.snapshots(number) if self._ended is None else (self.turn,)[max(number, 0) :]
 
     def forget(self) -> None:
         """Forget the text and the reasoning so far, which events have reported; `turn` and `turns` keep the calls.
 
-        For sessions without end, and where only events are wanted: what the model says then takes no memory.
+        Use it for sessions without end, and where only events are needed: then the model's text takes no memory.
         """
         lane = self._lane or self._ended
         if lane is not None:
@@ -261,19 +261,20 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
     def partial(
         self, call: ToolCallStarted | ArgumentsDelta | ArgumentsProgress | OutputProgress | TextDelta
     ) -> PartialArguments | None:
-        """Return what is known of a call's arguments, or of an answer, while they arrive: for display, never for execution.
+        """Return the state of a call's arguments, or of an answer, while they arrive: for display, never for execution.
 
-        A snapshot costs a step per open object or list, whatever they hold.
+        A snapshot costs one step per open object or list, whatever their size.
 
         Args:
             call: any event of the call; or of the answer, with `output`.
 
         Returns:
-            The snapshot, None once the call or the turn is over (their last events say more) and for free-text calls.
+            The snapshot, None once the call or the turn is over (their last events report more) and for free-text
+            calls.
 
         Raises:
-            ValueError: the parser was not made with `live=True`, or with `watch`, which keeps no arguments; or it has no
-                `output`, and the event is one of an answer.
+            ValueError: the parser was not made with `live=True`, or with `watch`, which keeps no arguments; or it has
+                no `output`, and the event belongs to an answer.
         """
         if isinstance(call, (OutputProgress, TextDelta)):
             if self._live_output is None:
@@ -282,7 +283,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         return self._shown().partial((call.turn, call.choice, call.index))
 
     def partials(self) -> dict[ToolCallStarted, PartialArguments]:
-        """Return what is known of the arguments of each open call, by the event that started it; see `partial`.
+        """Return the state of the arguments of each open call, by the event that started it; see `partial`.
 
         Raises:
             ValueError: the parser was not made with `live=True`, or with `watch`, which keeps no arguments.
@@ -299,7 +300,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
 
         Raises:
             StreamClosed: the parser was closed or aborted.
-            TypeError: `data` is no bytes; encode text with `.encode()`.
+            TypeError: `data` is not bytes; encode text with `.encode()`.
         """
         lane = self._lane
         if lane is not None:
@@ -397,7 +398,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         """Drop every open call, end the stream and return the last events; calling it again returns none.
 
         Args:
-            reason: for people; the `detail` of the calls that are dropped.
+            reason: a text for people; the `detail` of the calls that are dropped.
         """
         if self._life == "closed":
             return []
@@ -407,13 +408,13 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         return self._collect()
 
     def fail(self, reason: str) -> list[Event[ArgsT]]:
-        """End the stream because whatever gave its bytes failed, and return the last events; once.
+        """End the stream because its source failed, and return the last events; once.
 
-        A lost connection is no end of the stream: a fatal fault `source_failed` says what happened, every open call
-        is dropped, and the turn has the reason `error`. Bytes that are no whole frame yet are not read any more.
+        A lost connection is not an end of the stream: a fatal fault `source_failed` reports it, every open call is
+        dropped, and the turn has the reason `error`. Bytes of an incomplete frame are not read any more.
 
         Args:
-            reason: for people; the `detail` of the fault, and of the calls that are dropped.
+            reason: a text for people; the `detail` of the fault, and of the calls that are dropped.
         """
         if self._life == "closed":
             return []
@@ -425,11 +426,11 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         return self._collect()
 
     def snapshot(self) -> bytes:
-        """Return all that the parser knows as bytes (MessagePack), between any two feeds; nothing changes in it.
+        """Return the parser's whole state as bytes (MessagePack), between any two feeds; the parser does not change.
 
-        The parser that `restore` makes continues like this one, in another process too: same events, same turns.
-        Options travel with them, tools do not. They hold what `turns` hold, and less after `forget`. Keep them as
-        you keep a session: who can change them can change what a tool is called with.
+        The parser that `restore` makes continues like this one, in another process too: same events, same turns. The
+        snapshot includes the options, but not the tools. It holds the content of `turns`, and less after `forget`.
+        Protect snapshots as you protect a session: an attacker who can change them can change the arguments of a tool.
 
         Raises:
             TypeError: a registered dialect has state that it does not annotate; the message names it.
@@ -474,14 +475,15 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         """Return a parser that continues where the parser of this snapshot stopped.
 
         Args:
-            data: what `snapshot` returned.
-            tools: those that the parser had; compared by their names, and asked again for the `value` of
-                calls that they took.
-            output: what the parser had; asked again for the `value` of answers that it took.
+            data: the result of `snapshot`.
+            tools: those that the parser had; compared by their names, and used again for the `value` of calls that they
+                accepted.
+            output: the `output` that the parser had; used again for the `value` of answers that it accepted.
 
         Raises:
-            BadSnapshot: it is no snapshot, damaged, forged, or of another version, an unknown dialect or other tools.
-            TypeError, ValueError, ImportError: `data` is no bytes, or `tools` or `output` describes none.
+            BadSnapshot: it is not a snapshot, or is damaged or forged, or has another version, an unknown dialect or
+                other tools.
+            TypeError, ValueError, ImportError: `data` is not bytes, or `tools` or `output` describes none.
         """
         from wholecall import snapshots  # noqa: PLC0415 - as above
 
@@ -498,7 +500,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         return parser
 
     def _follows(self, key: tuple[int, int, int], resets: int) -> bool:
-        """Continue to follow a call of a snapshot, or an answer; return False if nobody can."""
+        """Continue to follow a call or an answer of a snapshot; return False if it cannot be followed."""
         turn, choice, index = key
         if index < 0:
             answer = self._assembler.answer(turn, choice)
@@ -510,21 +512,21 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         return self._live is not None and call is not None and self._live.follow(call, resets)
 
     def _roots(self) -> list[object]:
-        """Return the objects that a new parser has, and that a snapshot fills: itself and its parts."""
+        """Return the objects that a new parser has and a snapshot fills: the parser and its parts."""
         translator = self._translator
         wrapped = None if translator is None else translator.wrapped
         parts = (self, self._assembler, self._opening, self._framing, translator, wrapped)
         return [part for part in parts if part is not None]
 
     def _stop(self) -> None:
-        """Take nothing more; and let go of what holds the parser itself, so that it is freed as soon as nobody holds it."""
+        """Take no more input; and release the references to the parser itself, so that it is freed when unused."""
         self._framing, self._life = None, "closed"
         self._translate = nothing
 
-    # The fast lane, and the machine behind it.
+    # The fast lane, and the machine after it.
 
     def _begins_in_lane(self, data: BytesLike) -> bool:
-        """Choose a lane by the first bytes that are no comments; return whether there is one."""
+        """Choose a lane by the first bytes that are not comments; return whether there is one."""
         dialect, self._may_begin_in = self._may_begin_in, ""
         if type(data) is not bytes or self._life not in ("new", "bytes"):
             return False
@@ -548,7 +550,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
 
     @property
     def _machine(self) -> Assembler:
-        """The assembler, which has taken all that came so far."""
+        """The assembler, which has taken all input so far."""
         lane = self._lane or self._ended
         if lane is not None:
             lane.mark()
@@ -556,7 +558,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         return self._assembler
 
     def _leave(self, lane: Lane) -> None:
-        """Let the machine take what a lane has kept; what comes of that was told."""
+        """Let the machine take the input that a lane has kept; its events were emitted already."""
         self._lane = self._ended = None
         self._translate = self._translate_first
         kept, begun = lane.kept(), lane.held or lane.body

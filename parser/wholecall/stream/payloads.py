@@ -1,11 +1,11 @@
 """Payloads that are decoded already: an SDK's objects, as the JSON text that they came from.
 
-Theory of operation. No SDK is imported. How objects of a class are read is determined once, from the class: the
-fields of a pydantic model are its `vars`, under their aliases; models that can serialise themselves do so; for
-the rest `to_dict`, msgspec, and last the public attributes are used. A field without a value (None) is left out,
-and so is what an SDK adds by itself: its helpers retell the stream so far with every event (`snapshot`), which would
-make reading it quadratic, or repeat in their own words what a raw event contained. What an SDK wraps as a
-server-sent event (`event` and `data`) is taken out of it.
+Theory of operation. No SDK is imported. How objects of a class are read is determined once, from the class: the fields
+of a pydantic model are its `vars`, under their aliases; models that can serialise themselves do so; for the rest
+`to_dict`, msgspec, and last the public attributes are used. A field without a value (None) is left out, and so are
+additions of the SDK: its helpers repeat the stream so far with every event (`snapshot`), which would make reading it
+quadratic, or repeat the content of a raw event in their own words. An SDK's wrapper for a server-sent event (`event`
+and `data`) is removed.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Fields = dict[str, Any]
 
 
 class _Kind(NamedTuple):
-    """What is known of the objects of a class: whether they are what was on the wire, or wrap it, and what reads them."""
+    """The kind of a class's objects: whether they were on the wire, or wrap an event, and how they are read."""
 
     is_plain: bool
     is_envelope: bool
@@ -61,7 +61,7 @@ def frames_of(payload: object, event: str | None = None) -> Iterator[Frame]:
         event: the event's name, where the transport has one.
 
     Raises:
-        TypeError: there is something in it that is not data.
+        TypeError: it contains an object that is not data.
         ValueError: the payload contains itself.
     """
     name = event or ""
@@ -73,7 +73,7 @@ def frames_of(payload: object, event: str | None = None) -> Iterator[Frame]:
 
 
 def _frames_of_event(item: Any, name: str) -> Iterator[Frame]:
-    """Yield the frames of an object that may be more, or less, than what was on the wire."""
+    """Yield the frames of an object that may be more, or less, than the wire's payload."""
     kind = getattr(item, "type", None)
     if kind == "chunk" and hasattr(item, "chunk"):
         yield from frames_of(item.chunk, name)
@@ -85,7 +85,7 @@ def _frames_of_event(item: Any, name: str) -> Iterator[Frame]:
 
 
 def is_of_fields(cls: type) -> bool:
-    """Return whether objects of a class are models whose fields are what was on the wire, by their own names."""
+    """Return whether objects of a class are models whose fields were on the wire, under the same names."""
     return _KINDS[cls].read is _fields
 
 
@@ -93,7 +93,7 @@ def is_of_fields(cls: type) -> bool:
 
 
 def quick_text(payload: dict[str, Any]) -> str | None:
-    """Return the JSON text of a dict with null for what is no JSON, such as NaN; None where that takes more than msgspec."""
+    """Return the JSON text of a dict, with null for non-JSON values such as NaN; None if msgspec cannot write it."""
     try:
         return _PLAIN.encode(payload).decode()
     except (TypeError, ValueError, OverflowError, RecursionError):
@@ -101,7 +101,7 @@ def quick_text(payload: dict[str, Any]) -> str | None:
 
 
 def _json_text(value: object) -> str:
-    """Return JSON text; msgspec's where it says the same as `json`, which knows NaN and halves of characters."""
+    """Return JSON text; msgspec's if it equals that of `json`, which supports NaN and halves of characters."""
     if not isinstance(value, dict):
         try:
             text = _FAST.encode(value)
@@ -113,7 +113,7 @@ def _json_text(value: object) -> str:
 
 
 def _dumped(value: Any) -> object:
-    """Return builtins for an object, which may hold others (the encoders ask for what they do not know)."""
+    """Return builtins for an object, which may hold others (encoders call this for objects that they do not know)."""
     return _KINDS[type(value)].read(value)
 
 
@@ -126,7 +126,7 @@ _EXACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_du
 
 
 class _Kinds(dict[type, _Kind]):
-    """The kinds of the classes that were met; not too many, for classes can be made without end."""
+    """The kinds of the classes so far; a limited number, because classes can be made without end."""
 
     def __missing__(self, cls: type) -> _Kind:
         if len(self) >= _MAX_KINDS:
@@ -184,7 +184,7 @@ def _other(value: Any) -> object:
 
 
 def _attributes(value: Any) -> object:
-    """Return the public attributes of an object that nothing else can read."""
+    """Return the public attributes of an object that cannot be read otherwise."""
     read = _KINDS[type(value)].read
     if read is not _other:
         return read(value)

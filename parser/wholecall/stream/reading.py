@@ -1,14 +1,14 @@
 """From frames to deltas: finds the dialect of a stream, and lets its translator translate the frames.
 
-Theory of operation. Frames of a healthy stream are translated in one go, and so are further ones. Frames that come
+Theory of operation. Frames of a healthy stream are translated together, and so are further frames. Frames that come
 with faults between them, or that hold replaced bytes, are taken one by one: each fault is reported where it happened,
 and where text was lost with it, the translator is informed. Frames wait until one identifies the dialect, and its
-translator has understood one (`opening`): a dialect that claims a frame and understands none of those that wait is *on
-trial*, and gives way to the first one that claims another frame and does.
+translator has understood one (`opening`). A dialect that claims a frame and understands none of the waiting frames is
+*on trial*. It gives way to the first dialect that claims another frame and understands one.
 
-A translator remembers labels, and a server can make it remember ever more of them. So after every so many bytes of the
-stream, wherever reads are cut, what it remembers is weighed (`dialects.remembered`); when that is several times what the
-calls of a turn may hold, the stream ends. To weigh costs no more than to read what came since the last time.
+A translator remembers labels, and a server can make it remember ever more of them. Therefore its memory is weighed
+after every so many bytes of the stream, wherever reads are cut (`dialects.remembered`); when it is several times as
+large as the calls of a turn may be, the stream ends. Weighing costs no more than reading the bytes since the last time.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ __all__ = ["FrameReader", "Life", "nothing"]
 
 _SHARE = 4  # times max_total_arguments_bytes: decoded arguments may take more
 _LEAST = 1 << 20  # bytes that a translator may always remember: limits are for calls, and may be small
-_WEIGHINGS = 16  # while as many bytes come as may be remembered
+_WEIGHINGS = 16  # weighings while as many bytes come as may be remembered
 _UNBOUNDED = 1 << 62
 _REMEMBERED = WireFault(
     "stream_too_large",
     "labels and texts that may come again take more than four times max_total_arguments_bytes",
     fatal=True,
 )
-# What came of the stream so far, and then its end: `close` reads what is left, and a closed parser takes nothing more.
+# The life of the stream, up to its end: `close` reads the remaining input, and a closed parser takes no more.
 Life = Literal["new", "bytes", "frames", "closing", "closed"]
 
 
@@ -50,7 +50,7 @@ def nothing(_texts: list[str], _like: Like) -> list[Delta]:
 
 
 class FrameReader:
-    """Reads the frames of one stream, and hands what they say to the assembler."""
+    """A reader of the frames of one stream, which hands their deltas to the assembler."""
 
     DERIVED: ClassVar = frozenset({"_translate", "_translator", "_most_remembered"})
 
@@ -74,13 +74,13 @@ class FrameReader:
             self._translator = known.start()
         self._opening = Opening(limits)
         self._life = "new"
-        self._understood = False  # a frame, behind the one that decided, said something to the translator
+        self._understood = False  # a frame after the deciding one meant something to the translator
         most = limits.max_total_arguments_bytes
         self._most_remembered = _UNBOUNDED if most is None else max(_SHARE * most, _LEAST)
         self._unweighed = self._most_remembered // _WEIGHINGS  # bytes that come before the next weighing
 
     def remade(self) -> None:
-        """Check when the translator is weighed next, as anybody may have written the snapshot.
+        """Check when the translator is weighed next, because a snapshot may be forged.
 
         Raises:
             ValueError: in the past, or too late.
@@ -89,7 +89,7 @@ class FrameReader:
             raise ValueError("what the dialect remembers is weighed at another byte")
 
     def _until_weighed(self, data: bytes) -> Iterator[bytes]:
-        """Yield bytes that reach beyond the next weighing: the parts up to each, which follows it, and the rest."""
+        """Yield bytes that reach beyond the next weighing: each part up to a weighing (which follows), and the rest."""
         start = 0
         while len(data) - start > self._unweighed:
             end = start + self._unweighed
@@ -105,7 +105,7 @@ class FrameReader:
             self._weigh()
 
     def _weigh(self) -> None:
-        """End the stream if the translator remembers too much; of one that has ended, translate nothing more."""
+        """End the stream if the translator remembers too much; if the stream has ended, translate nothing more."""
         self._unweighed = self._most_remembered // _WEIGHINGS
         translator = self._translator
         parts = () if translator is None else (translator, translator.wrapped)
@@ -115,7 +115,7 @@ class FrameReader:
             self._translate = nothing
 
     def _take_singly(self, framing: Framing, frames: list[Frame]) -> bool:
-        """Translate frames one by one, with faults between them where they happened; return whether there were any."""
+        """Translate frames one by one, with faults between them in their places; return whether there were any."""
         done, faults = 0, framing.take_faults()
         for position, fault in faults:
             for frame in frames[done:position]:
@@ -143,14 +143,14 @@ class FrameReader:
         return deltas
 
     def _understands(self, deltas: list[Delta]) -> bool:
-        """Return whether frames have said something so far, these included."""
+        """Return whether any frame so far was understood, including these."""
         if not self._understood and says_something(deltas, text=self._found):
             self._understood = True
             self._opening.trust()
         return self._understood
 
     def _last_word(self) -> list[Delta]:
-        """Return what the end of the stream says: of a stream that nothing understood, what it was."""
+        """Return the deltas of the end of the stream: if nothing was understood, a report on the stream's content."""
         if self._translator is None and (trial := self._opening.last_resort()) is not None:
             self._try(trial)
         if self._translator is None:
@@ -182,7 +182,7 @@ class FrameReader:
         proof = best_of(trials, len(claimed.by.best))
         if proof is None:
             alone = tried is None and len(claimed.by.best) == 1 and not any(trial.read for trial in trials)
-            if alone:  # it says nothing so far, and is all there is
+            if alone:  # it means nothing so far, and is the only frame
                 self._try(claimed.trials(opening.frames)[0])
             return self._is_full()
         rival = proof.rival_among(trials) if len(trials) > 1 else None
@@ -191,19 +191,19 @@ class FrameReader:
         return self._prove(proof.told if len(opening.frames) == 1 else None)
 
     def _try(self, trial: Trial) -> None:
-        """Put a dialect on trial, in place of the one that was."""
+        """Put a dialect on trial, in place of the previous one."""
         self._translator, self._assembler.dialect = trial.translator, trial.dialect.name
         self._opening.enveloped = trial.enveloped
 
     def _is_full(self) -> bool:
-        """Return whether the dialect on trial is taken, as no more frames can be kept; without one, forget the oldest."""
+        """Return whether the dialect on trial is taken, because no more frames fit; without one, forget the oldest."""
         if self._opening.is_full and self._translator is not None:
             return self._prove()
         self._assembler.advance(self._opening.trim())
         return False
 
     def _prove(self, told: list[list[Delta]] | None = None) -> bool:
-        """Take the dialect on trial, and hand on what it has told of the frames that waited, or tells now."""
+        """Take the dialect on trial, and hand on its deltas for the frames that waited, or its deltas for them now."""
         self._proven = True
         frames = self._opening.give()
         if told is None or any(frame.replaced for frame in frames):
@@ -216,7 +216,7 @@ class FrameReader:
             for frame, deltas in zip(frames, told, strict=True):
                 if not self._assembler.failed:
                     self._advance(frame, deltas)
-        self._understood = False  # so far only what decided
+        self._understood = False  # so far only the deciding frame
         return True
 
     def _frame(self, frame: Frame) -> None:
@@ -234,12 +234,12 @@ class FrameReader:
 
     def _advance(self, frame: Frame, deltas: list[Delta]) -> None:
         advance = self._assembler.advance_replaced if frame.replaced else self._assembler.advance
-        if self._life == "closing":  # what could not be read at the very end is a cut, and no hole
+        if self._life == "closing":  # unreadable input at the very end is a cut, not a hole
             deltas[-1:] = map(without_hole, deltas[-1:])
         advance(deltas)
 
     def _is_lost(self, fault: WireFault) -> bool:
-        """Report a fault; return whether the frame that it was in is lost."""
+        """Report a fault; return whether its frame is lost."""
         if fault.hole and self._translator is not None:
             self._translator.lose()
             self._opening.lost = not self._proven

@@ -1,7 +1,7 @@
-"""Calls in a text that comes without a wire: completions of a local model, logs, transcripts.
+"""Calls in a text without a wire: completions of a local model, logs, transcripts.
 
-Theory of operation. The text is one choice of one turn, and takes the way of every text: the layer reads it, the
-assembler binds and judges its calls. So the events and the turn are those of a stream.
+Theory of operation. The text is one choice of one turn, and is handled like every text: the layer reads it, the
+assembler binds and judges its calls. Therefore the events and the turn are those of a stream.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 __all__ = ["TextParser", "read_text"]
 
-_DIALECT = "text"  # what its turns name as their dialect
+_DIALECT = "text"  # the dialect name of its turns
 
 
 class TextParser(Uncopyable, Generic[ArgsT]):
-    """Turns one text, in whatever pieces it comes, into whole tool calls and the text round them.
+    """A parser that turns one text, cut anywhere, into whole tool calls and the text round them.
 
     ::
 
@@ -45,14 +45,14 @@ class TextParser(Uncopyable, Generic[ArgsT]):
 
     Args:
         text: a format's name, `"auto"`, a `Format` of your own, or `TextCalls`.
-        tools: the tools that the model was given, as for `ToolCallParser`. They also say of which types values of
-            tagged formats are.
+        tools: the tools that the model was given, as for `ToolCallParser`. They also define the types of values
+            of tagged formats.
         policy: how calls are judged.
-        limits: what a text may hold.
+        limits: bounds on a text.
 
     Raises:
         UnknownDialect: there is no format of this name.
-        TypeError, ValueError, ImportError: what `tools` holds describes no tools; see `Tools`.
+        TypeError, ValueError, ImportError: `tools` does not describe tools; see `Tools`.
     """
 
     INSTEAD = "feed the same text to a new one"
@@ -76,7 +76,7 @@ class TextParser(Uncopyable, Generic[ArgsT]):
 
     @property
     def turn(self) -> Turn[ArgsT]:
-        """What the text holds so far: its calls, its drops, and the text without them."""
+        """The content of the text so far: its calls, its drops, and the text without them."""
         return self._assembler.snapshot()
 
     def feed(self, text: str) -> list[Event[ArgsT]]:
@@ -84,7 +84,7 @@ class TextParser(Uncopyable, Generic[ArgsT]):
 
         Raises:
             StreamClosed: the parser was closed or aborted.
-            TypeError: `text` is no str.
+            TypeError: `text` is not a str.
         """
         if self._closed:
             raise StreamClosed("the text is closed; use a new parser for another one")
@@ -98,7 +98,8 @@ class TextParser(Uncopyable, Generic[ArgsT]):
         """End the text and return the last events; calling it again returns none.
 
         Args:
-            ended: how it ended: `"clean"` at the model's own end, `"length"` if it was cut, `"open"` if nothing says so.
+            ended: how it ended: `"clean"` at the model's own end, `"length"` if it was cut, `"open"` if neither is
+                known.
         """
         if self._closed:
             return []
@@ -127,7 +128,7 @@ def read_text(
     policy: Policy = Policy(),  # noqa: B008 - frozen
     limits: Limits = Limits(),  # noqa: B008 - frozen
 ) -> Turn[Any]:
-    """Return what a whole text holds, as a turn.
+    """Return the content of a whole text, as a turn.
 
     Args:
         text: all of it.
@@ -136,7 +137,7 @@ def read_text(
         prompt: the end of the prompt that the model continues; see `TextCalls`.
         ended: how the text ended; see `TextParser.close`.
         policy: how calls are judged.
-        limits: what a text may hold.
+        limits: bounds on a text.
 
     Raises:
         UnknownDialect, TypeError, ValueError, ImportError: as for `TextParser`.

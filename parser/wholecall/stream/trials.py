@@ -1,8 +1,8 @@
 """Trial of a dialect that claims a frame: its reading of the waiting frames as proof.
 
-Theory of operation. A claim says what a frame looks like; what the dialect's translator reads in it says more. Where
-only one dialect claims a frame, it has to understand one. Where several do, those of better right (`dialects.claims`)
-go first; but none of them is taken as long as another reads more in the same frames, because then the next frames tell.
+Theory of operation. A claim depends on the form of a frame; the reading of the dialect's translator proves more. If
+only one dialect claims a frame, it has to understand one. If several do, those of better right (`dialects.claims`) go
+first; but none of them is taken as long as another reads more in the same frames, because then the next frames decide.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ from wholecall.framing import Frame
 __all__ = ["Trial", "best_of", "says_something", "tried"]
 _private = True
 
-# What a translator reads in a frame, from nothing to a call.
+# The result of a translator's reading of a frame, from nothing to a call.
 _NOTHING: Final = 0
 _TURN: Final = 1
 _TEXT: Final = 2
 _CALL: Final = 3
 _READ: Final[dict[type, int]] = {
     **dict.fromkeys((Noted, UsageSeen, TurnEnded, CallUnread), _NOTHING),  # which any frame may give
-    **dict.fromkeys((TextBegan, BlockKept, CallPlaced, CarriesOn), _NOTHING),  # which add to what proves it
+    **dict.fromkeys((TextBegan, BlockKept, CallPlaced, CarriesOn), _NOTHING),  # which only support proof
     **dict.fromkeys((TextFragment, ReasoningFragment), _TEXT),
     **dict.fromkeys((CallSeen, CallWhole, CallClosed, CallRefused, CallWritten), _CALL),
     **dict.fromkeys((Fragment, Labelled, Slot, Restated, Reread), _CALL),
@@ -58,10 +58,10 @@ _READ: Final[dict[type, int]] = {
 
 
 class Trial(NamedTuple):
-    """A dialect, and what it says of all frames that wait, in an envelope or not.
+    """A dialect, and its deltas for all frames that wait, in an envelope or not.
 
     Attributes:
-        told: what its translator says of each.
+        told: its translator's deltas for each frame.
         read: how much that is.
     """
 
@@ -77,7 +77,7 @@ class Trial(NamedTuple):
         return self.read >= _TEXT
 
     def rival_among(self, trials: list[Trial]) -> Trial | None:
-        """Return another one that may be right as well, as long as no other frame speaks for this one."""
+        """Return another dialect that may be right as well, as long as no other frame supports this one."""
         rivals = (
             trial
             for trial in trials
@@ -89,7 +89,7 @@ class Trial(NamedTuple):
 
 
 def tried(dialect: Dialect, frames: Iterable[Frame], *, enveloped: bool) -> Trial:
-    """Return what a dialect says of frames."""
+    """Return a dialect's trial on frames."""
     translator = dialect.start()
     told: list[list[Delta]] = []
     read = _NOTHING
@@ -116,7 +116,7 @@ def best_of(trials: list[Trial], n_best: int) -> Trial | None:
 
 
 def says_something(deltas: list[Delta], *, text: bool = False) -> bool:
-    """Return whether a translator understood what it was given: if `text` is asked for, as text or as a call."""
+    """Return whether a translator understood its frame: if `text` is set, as text or as a call."""
     least = _TEXT if text else _TURN
     return any(_read(delta) >= least for delta in deltas)
 

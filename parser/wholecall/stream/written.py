@@ -1,4 +1,4 @@
-"""The assembler of a stream whose texts may hold calls: what a dialect says passes a layer that reads them first."""
+"""The assembler of a stream whose texts may hold calls: a layer reads the dialect's deltas first."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["TextAssembler"]
 
 
 class TextAssembler(Assembler):
-    """Turns the deltas of one stream into events, calls in its texts among them."""
+    """An assembler that turns the deltas of one stream into events, including calls in its texts."""
 
     _layer: TextLayer
 
@@ -55,7 +55,7 @@ class TextAssembler(Assembler):
             piece for delta in deltas for piece in (delta.pieces() if isinstance(delta, Run) else (delta,))
         )
         super().advance_replaced(self._layer.read(pieces))
-        for choice in self._choices.values():  # text that is held is of these bytes, too
+        for choice in self._choices.values():  # held text is from these bytes, too
             spoil(choice)
 
     def makers(self) -> dict[type, Callable[[], Any]]:
@@ -68,12 +68,12 @@ class TextAssembler(Assembler):
         return self._layer.is_holding
 
     def keep(self) -> None:
-        """Note what a snapshot needs."""
+        """Note the state that a snapshot needs."""
         super().keep()
         self._layer.keep()
 
     def close(self, ended: Ended = "open", detail: str = "") -> None:
-        """Finish every turn, because the stream is over: first what its texts still hold."""
+        """Finish every turn, because the stream is over: first the text that is still held."""
         aborted = ended == "aborted" or self.failed
         layer = self._layer
         super().advance(

@@ -1,3 +1,3 @@
-"""For tests of programs that read streams: a plugin of pytest, and files to compare with."""
+"""Tools for tests of programs that read streams: a pytest plugin, and golden files."""
 
 _private = True

@@ -1,4 +1,4 @@
-"""Golden files: output that was read and approved once, one JSON value a line.
+"""Golden files: output that was reviewed and approved once, one JSON value per line.
 
 Theory of operation. A value becomes lines of JSON with sorted keys, so that equal values are equal files. They are
 compared as JSON values, not as text: a golden file may be written by hand. Numbers of other types are other values
@@ -18,16 +18,16 @@ import msgspec
 __all__ = ["SUFFIX", "Comparison", "beside", "compare", "lines_of", "write"]
 
 SUFFIX = ".golden.jsonl"
-_CONTEXT = 1  # equal lines that a difference shows around it
+_CONTEXT = 1  # equal lines shown around a difference
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """What comparing with a golden file found.
+    """The result of a comparison with a golden file.
 
     Attributes:
         kind: whether the file holds the value.
-        diff: the lines that differ, those of the file with `-`, those of the value with `+`; it shows what the
-            file and the value hold.
+        diff: the lines that differ, those of the file with `-`, those of the value with `+`; it shows content of the
+            file and of the value.
         added: how many lines only the value has.
         removed: how many only the file has.
     """
@@ -42,7 +42,7 @@ class Comparison(msgspec.Struct, frozen=True):
 
 
 def beside(recording: Path, name: str = "") -> Path:
-    """Return where the golden file of a recording is, `<recording>[.<name>].golden.jsonl`."""
+    """Return the path of a recording's golden file, `<recording>[.<name>].golden.jsonl`."""
     return recording.with_name(f"{recording.name}{name and f'.{name}'}{SUFFIX}")
 
 
@@ -50,12 +50,12 @@ def lines_of(value: Any) -> list[str]:
     """Return a value as lines of JSON.
 
     Args:
-        value: events or other Structs, dataclasses, pydantic's models (of SDKs too) and all that JSON can say;
-            each item of a list, tuple or iterator is a line, anything else is one line.
+        value: events or other Structs, dataclasses, pydantic's models (of SDKs too) and all JSON values; each item of a
+            list, tuple or iterator is a line, anything else is one line.
 
     Raises:
-        TypeError: JSON cannot say it.
-        ValueError: it holds a number that JSON cannot say.
+        TypeError: JSON cannot represent the value.
+        ValueError: it holds a number that JSON cannot represent.
     """
     is_one = isinstance(value, (str, bytes, Mapping, msgspec.Struct)) or hasattr(value, "model_dump")
     values: Iterable[Any] = [value] if is_one or not isinstance(value, Iterable) else value
@@ -66,12 +66,10 @@ def compare(path: Path, lines: list[str]) -> Comparison:
     """Compare a golden file with the lines of a value.
 
     Raises:
-        OSError: the file is there and cannot be read.
+        OSError: the file exists and cannot be read.
     """
     try:
-        held = (
-            path.read_bytes().decode("utf-8", "replace").split("\n")
-        )  # `splitlines` would cut inside of text
+        held = path.read_bytes().decode("utf-8", "replace").split("\n")  # `splitlines` would cut inside text
     except FileNotFoundError:
         return Comparison("missing", added=len(lines))
     golden = [_sorted(line.strip()) for line in held if line.strip()]
@@ -109,7 +107,7 @@ def _dumped(value: Any) -> str:
 
 
 def _sorted(line: str) -> str:
-    """Return a line with its keys sorted; one that is not JSON stays as it is, and so differs."""
+    """Return a line with its keys sorted; a line that is not JSON stays as it is, and therefore differs."""
     try:
         return _dumped(json.loads(line))
     except (ValueError, RecursionError):

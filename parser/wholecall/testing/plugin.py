@@ -1,10 +1,10 @@
-"""The fixtures of the pytest plugin; pytest itself loads `wholecall_pytest`, beside this package.
+"""The fixtures of the pytest plugin; pytest itself loads `wholecall_pytest`, next to this package.
 
 Theory of operation. A fixture makes a server, or a transport without a socket, gives it the recordings of the test's
 nearest marker, and checks at the end whether there was a request without an answer, or an answer without a request.
-With `--wholecall-record` the last recording may be missing: then the provider is asked, and the file written when the
-test is over. A mistake of the user fails the test with a message and without a traceback. What is written is reported
-by the test's report, so that it arrives from the workers of pytest-xdist too.
+With `--wholecall-record` the last recording may be missing: then the request goes to the provider, and the file is
+written when the test is over. A mistake of the user fails the test with a message and without a traceback. Written
+files are listed in the test's report, so that they also arrive from the workers of pytest-xdist.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from wholecall.testing import golden
 
 __all__ = ["Golden", "serving", "summary"]
 
-_SHOWN_LINES = 40  # of a difference, and
-_SHOWN_CHARS = 400  # of each of its lines; all of both with -vv
+_SHOWN_LINES = 40  # most lines of a shown difference, and
+_SHOWN_CHARS = 400  # most characters of each line; -vv shows all
 _ALL = 2
 _BLESSED, _RECORDED = "wholecall_blessed", "wholecall_recorded"  # names of properties in reports
 
@@ -47,20 +47,20 @@ class _Marked(NamedTuple):
     strict: bool = True
 
 
-_SERVING = pytest.StashKey[list[RecordedAnswers]]()  # of a test: what it is served by
-_WRITTEN = pytest.StashKey[dict[Path, tuple[str, list[str]]]]()  # of a run: golden files, by whom and what
+_SERVING = pytest.StashKey[list[RecordedAnswers]]()  # of a test: its servers and transports
+_WRITTEN = pytest.StashKey[dict[Path, tuple[str, list[str]]]]()  # of a run: golden files and their writers
 
 
 @contextmanager
 def serving(
     request: pytest.FixtureRequest, kind: type[AnyAnswers], seed: str | None
 ) -> Generator[AnyAnswers]:
-    """Make what answers a test; fail the test at the end for requests or recordings that were too many.
+    """Make a test's server or transport; at the end, fail the test for unanswered requests or unused recordings.
 
     Args:
-        request: of the fixture, with the test that it is for.
+        request: the fixture's request, with its test.
         kind: the class to make.
-        seed: draws other chunks; None keeps them.
+        seed: draws other chunk boundaries; None keeps the recorded ones.
     """
     marked = _marked(request.node)
     answers = kind(request.node.path.parent, seed)
@@ -85,13 +85,13 @@ def serving(
         _save(request.node, answers, missing)
     if marked.strict and answers.unanswered:
         pytest.fail(_too_many(answers), pytrace=False)
-    could_ask = not has_failed  # for all of them
+    could_ask = not has_failed  # a failed test may not have sent all requests
     if marked.strict and could_ask and answers.unused:
         pytest.fail(_too_few(answers), pytrace=False)
 
 
 def _missing(node: pytest.Item, marked: _Marked) -> StrPath | None:
-    """Return the recording that could be made: the last one, if there is no such file."""
+    """Return the recording that could be made: the last one, if its file does not exist."""
     last = marked.recordings[-1] if marked.recordings else b""
     if not isinstance(last, (str, os.PathLike)) or glob.has_magic(os.fspath(last)):
         return None
@@ -99,7 +99,7 @@ def _missing(node: pytest.Item, marked: _Marked) -> StrPath | None:
 
 
 def _save(node: pytest.Item, answers: RecordedAnswers, path: StrPath) -> None:
-    """Write what was recorded, and report it; fail the test if that is less than was asked for."""
+    """Write the recorded answers, and report them; fail the test if any answer is missing."""
     count = answers.save()
     if count:
         node.user_properties.append((_RECORDED, f"{path} ({count} answer{'' if count == 1 else 's'})"))
@@ -121,7 +121,7 @@ def _marked(node: pytest.Item) -> _Marked:
 
 
 def _marker(node: pytest.Item) -> pytest.Mark | None:
-    """Return the marker of a test: its parameters' before its own before that of its class or module."""
+    """Return the marker of a test: of its parameters, else its own, else of its class or module."""
     parameters = getattr(node, "callspec", None)
     marks: list[pytest.Mark] = parameters.marks if parameters is not None else []
     found = [mark for mark in marks if mark.name == "wholecall"]
@@ -152,7 +152,7 @@ def _too_few(answers: RecordedAnswers) -> str:
 
 
 class Golden:
-    """Compares values with golden files, or rewrites the files with `--wholecall-bless`.
+    """A comparison of values with golden files; `--wholecall-bless` rewrites the files.
 
     Args:
         node: the test.
@@ -165,13 +165,13 @@ class Golden:
         """Compare a value with the golden file `<recording>[.<name>].golden.jsonl`; fail the test if they differ.
 
         Args:
-            value: events, Structs, dataclasses, pydantic's models (of SDKs too), or anything that JSON can say;
-                the items of a list, tuple or iterator are a line each.
+            value: events, Structs, dataclasses, pydantic's models (of SDKs too), or any JSON value; the items of a
+                list, tuple or iterator are a line each.
             name: distinguishes the golden files of one recording.
-            beside: the recording, relative to the test's file; None takes the first one that the test is served.
+            beside: the recording, relative to the test's file; None takes the first recording served to the test.
 
         Raises:
-            TypeError, ValueError: the value is nothing that JSON can say.
+            TypeError, ValueError: JSON cannot represent the value.
         """
         __tracebackhide__ = True
         path = golden.beside(self._recording(beside), name)
@@ -237,7 +237,7 @@ class Golden:
             self._node.user_properties.append((_BLESSED, f"{self._shown(path)} ({changed} lines)"))
 
     def _shown(self, path: Path) -> str:
-        """Return a path as short as it is from the folder of the run."""
+        """Return a path relative to the folder of the run, if that is possible."""
         path = Path(os.path.abspath(path))  # noqa: PTH100 - `..` goes, links stay
         root = self._node.config.rootpath
         return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
@@ -247,9 +247,9 @@ def summary(reporter: pytest.TerminalReporter, *, blessed: bool, recorded: bool)
     """Report at the end of a run which files were written.
 
     Args:
-        reporter: writes to the terminal.
-        blessed: whether golden files were to be.
-        recorded: whether recordings were to be.
+        reporter: pytest's writer to the terminal.
+        blessed: whether golden files were to be written.
+        recorded: whether recordings were to be written.
     """
     for is_wanted, property_name, title, word, nothing in (
         (blessed, _BLESSED, "golden files", "blessed", "none changed"),

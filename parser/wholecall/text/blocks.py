@@ -1,8 +1,8 @@
 """Classify a block by the text after its opener.
 
-Theory of operation. `<tool_call>` is shared by five formats: what stands behind it decides, never the format's name. The
-ways are tried in one order, and the first whose beginning stands there reads on. A marker that holds another opener is a
-wrapper: it is markup, and its closer is owed.
+Theory of operation. `<tool_call>` is shared by five formats: the text after it decides, never the format's name. The
+ways are tried in one order, and the first way whose beginning is there continues. A marker that holds another opener is
+a wrapper: it is markup, and its closer is owed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _CALL: Final = matcher(["call:", "call ", ":"])
 
 
 def read_block(region: Region, block: Block, rules: Rules) -> Waiting:
-    """Read what the block at the cursor holds."""
+    """Read the content of the block at the cursor."""
     source = region.source
     following = yield from source.space()
     closers = matcher(block.closes)
@@ -92,7 +92,7 @@ def _named(region: Region, block: Block, _rules: Rules) -> Generator[None, None,
 
 
 def _inner(region: Region, block: Block, rules: Rules) -> Generator[None, None, bool]:
-    """Take the marker for a wrapper if another opener follows: its closer is owed."""
+    """Treat the marker as a wrapper if another opener follows: its closer is owed."""
     source = region.source
     end = source.pos
     for prefix in block.skip_prefix:
@@ -114,7 +114,7 @@ def _inner(region: Region, block: Block, rules: Rules) -> Generator[None, None, 
 
 
 def begins_call(region: Region) -> Generator[None, None, bool]:
-    """Whether a call in Python's spelling begins at the bracket at the cursor; the cursor stays."""
+    """Return whether a call in Python's spelling begins at the bracket at the cursor; the cursor stays."""
     source = region.source
     start = source.pos
     source.pos += 1
@@ -143,7 +143,7 @@ def _python(region: Region, block: Block, _rules: Rules) -> Generator[None, None
 
 
 def read_python(region: Region, stops: frozenset[str]) -> Waiting:
-    """Read a list of calls in Python's spelling, or calls one after the other, and tell them.
+    """Read a list of calls in Python's spelling, or calls one after the other, and record them.
 
     Raises:
         Unreadable: they cannot be read, or the text ends in them.
@@ -159,7 +159,7 @@ def read_python(region: Region, stops: frozenset[str]) -> Waiting:
 
 
 def _calls_in_line(region: Region, stops: frozenset[str]) -> Waiting:
-    """Tell calls that stand one after the other, each when it ends: a fault in the next one is not its own."""
+    """Record successive calls, each when it ends: a fault in the next call does not affect it."""
     source = region.source
     while True:
         start = source.pos
@@ -182,7 +182,7 @@ def _calls_in_line(region: Region, stops: frozenset[str]) -> Waiting:
 
 
 def _tell(region: Region, start: int) -> None:
-    """Tell the calls that stand between there and the cursor."""
+    """Record the calls between `start` and the cursor."""
     text = region.source.text(start, region.source.pos)
     try:
         calls = python_calls(text, max_depth=region.limits.max_depth)
@@ -213,7 +213,7 @@ def _relaxed(region: Region, block: Block, _rules: Rules) -> Generator[None, Non
 
 
 def read_relaxed(region: Region, stops: frozenset[str]) -> Waiting:
-    """Read `call:NAME{…}`, and tell the call.
+    """Read `call:NAME{…}`, and record the call.
 
     Raises:
         Unreadable: it cannot be read, or the text ends in it.
@@ -241,7 +241,7 @@ def read_relaxed(region: Region, stops: frozenset[str]) -> Waiting:
 
 
 def _end(region: Region, block: Block) -> Waiting:
-    """Read the closer behind calls that were told."""
+    """Read the closer after recorded calls."""
     source = region.source
     end = source.pos
     yield from source.space()

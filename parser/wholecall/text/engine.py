@@ -1,13 +1,14 @@
-"""The engine: text in pieces in, spans out that are text, reasoning, markup, calls or drops.
+"""The engine: its input is text in pieces, its output spans of text, reasoning, markup, calls or drops.
 
-Theory of operation. A walk over the source (a generator) is suspended while the text so far leaves open what comes next.
+Theory of operation. A walk over the source (a generator) is suspended while the text so far leaves the next step open.
 It goes from commit to commit: visible text is shown, a marker acted on, a region ended. *Between two commits nothing is
-told*, and all that counts is in `State` and in the text that is held; so the walk can be begun anew at the last commit,
-which is how the engine is restored, and why pieces only decide when something is told, never what.
+emitted*, and all that counts is in `State` and in the held text. Therefore the walk can restart at the last commit,
+which is how the engine is restored, and why the division into pieces affects only the time of output, not its
+content.
 
-In mode *text* the walk looks for the earliest literal of the format and decides, by where it stands, whether it is a
-marker or prose. In *reasoning* it looks for what ends that; calls in it count by the policy `in_reasoning`. The *body* of
-a message to the user is shown as it comes. What a marker opens is a region, read by the readers of its record.
+In mode *text* the walk looks for the earliest literal of the format and decides, by its place, whether it is a marker
+or prose. In *reasoning* it looks for the end of the reasoning; calls in it count by the policy `in_reasoning`. The
+*body* of a message to the user is shown as it comes. A marker opens a region, read by the readers of its record.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class TextEngine(Teller):
             self._begin_with(prompt)
 
     def feed(self, piece: str) -> list[Output]:
-        """Take the next piece of the text, and say what is decided."""
+        """Take the next piece of the text, and return the decided outputs."""
         calm = self.calm
         if calm is None:
             return self._taken(piece)
@@ -74,22 +75,22 @@ class TextEngine(Teller):
         return self._resume()
 
     def close(self, ended: Ended) -> list[Output]:
-        """End the text, and say the rest."""
+        """End the text, and return the remaining outputs."""
         self.source.eof, self.source.ended = True, ended
         return self._resume()
 
     @property
     def is_holding(self) -> bool:
-        """Whether text waits for what follows it."""
+        """Whether text is held until later text decides it."""
         return self.source.size > max(self.done, self.hidden)
 
     @property
     def held(self) -> str:
-        """The text that was not told yet."""
+        """The text that was not emitted yet."""
         return self.source.text(self.done, self.source.size)
 
     def saved(self) -> Saved:
-        """Return what an engine with the same rules, tools and limits needs to go on from here."""
+        """Return the state from which an engine with the same rules, tools and limits can continue."""
         return Saved(
             state=self.state.copied(),
             held=self.held,
@@ -98,9 +99,9 @@ class TextEngine(Teller):
         )
 
     def restore(self, saved: Saved) -> None:
-        """Go on where another engine was; this one has to be new.
+        """Continue where another engine was; this engine has to be new.
 
-        Between two commits nothing is told, so the text since the last one is read again from there.
+        Between two commits nothing is emitted, so the text since the last one is read again from there.
         """
         self.source = Source(self.source.window)
         self.state = saved.state.copied()
@@ -135,7 +136,7 @@ class TextEngine(Teller):
             yield from self.MODES[self.state.mode](self)
 
     def _text(self) -> Waiting:
-        """Show text up to the next literal, and decide what that is."""
+        """Show text up to the next literal, and decide its meaning."""
         source, state = self.source, self.state
         if state.edge:
             following = yield from source.space(_LONGEST_EDGE)
@@ -178,7 +179,7 @@ class TextEngine(Teller):
         self.state.begin()
 
     def _undecided_reasoning(self, ends: tuple[str, ...]) -> Waiting:
-        """Hold a call in reasoning until it is known whether that closes, or goes on: then it was no call."""
+        """Hold a call in reasoning until it is known whether the reasoning closes; if not, there is no call."""
         source = self.source
         start = source.pos
         most = self.limits.max_held_text
@@ -191,7 +192,7 @@ class TextEngine(Teller):
         self._end_reasoning()
 
     def _is_all_calls(self, start: int) -> bool:
-        """Return whether nothing but calls and markup stands from here to the end of the text."""
+        """Return whether there is nothing but calls and markup from here to the end of the text."""
         rest = TextEngine(self.rules, self.declared, self.limits, in_fence=self.in_fence)
         told = [*rest.feed(self.source.text(start, self.source.size)), *rest.close("clean")]
         return not any(isinstance(output, Shown) and output.text.strip() for output in told)
@@ -205,7 +206,7 @@ class TextEngine(Teller):
         "body": _body,
     }
 
-    # What a literal is.
+    # The meaning of a literal.
 
     def _decide(self, literal: str) -> Waiting:
         """Act on the literal at the cursor."""
@@ -240,7 +241,7 @@ class TextEngine(Teller):
         self.tell_markup(self.source.pos)
 
     def _close(self, literal: str) -> None:
-        """Pass a closer that is owed, and all that were owed since."""
+        """Pass an owed closer, and all that became owed since."""
         state = self.state
         self._pass(literal)
         if literal in state.owed:
@@ -250,7 +251,7 @@ class TextEngine(Teller):
             state.wrapper = ()
 
     def _noise(self, literal: str) -> Waiting:
-        """Pass noise: a token by its looks, or where nothing but markup stands round it."""
+        """Pass noise: a token by its looks, or a literal with nothing but markup around it."""
         source = self.source
         if self.rules.has_bar(literal) or self.state.edge:
             self._pass(literal)
@@ -279,7 +280,7 @@ class TextEngine(Teller):
         self.finish(region)
 
     def _rejected(self, region: Region, opener: str) -> Waiting:
-        """Show an opener that opened nothing; behind a wrapper, which was taken for markup already, it is a drop."""
+        """Show an opener that opened nothing; after a wrapper, which was taken for markup already, it is a drop."""
         source, state = self.source, self.state
         if not state.in_wrapper:
             source.pos = region.start + len(opener)

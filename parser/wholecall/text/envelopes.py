@@ -1,8 +1,8 @@
 """Read a JSON object as a call: its name, its id, and the place of its arguments.
 
-Theory of operation. Envelopes differ in their keys, and some wrap the call in another object. Only the outermost members
-are looked at, by the lexer of recovery, so that a lax object is understood as well as a strict one. The arguments are
-not decoded here: their text goes to the verdict as the model wrote it.
+Theory of operation. Envelopes differ in their keys, and some wrap the call in another object. Only the outermost
+members are read, by the lexer of recovery, so that a lax object is understood as well as a strict one. The arguments
+are not decoded here: their text goes to the verdict as the model wrote it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Member(NamedTuple):
 
 
 class Meant(NamedTuple):
-    """What an object means: a call, or the reason why it is none."""
+    """The meaning of an object: a call, or the reason why it is not a call."""
 
     name: str | None = None
     arguments: str = "{}"
@@ -49,18 +49,18 @@ def _text(raw: msgspec.Raw) -> str:
 
 
 def members(text: str) -> list[Member]:
-    """Return the members of the object that the text is, as far as they can be told apart."""
+    """Return the members of the object in `text`, as far as they can be distinguished."""
     try:
         known = {key: _text(value) for key, value in _AS_OBJECT(text).items()}
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return _members_of_lax(text)
     if count_members(text) > len(known) + sum(map(count_members, known.values())):
-        return _members_of_lax(text)  # a member is named twice
+        return _members_of_lax(text)  # a repeated member
     return [Member(key, value) for key, value in known.items()]
 
 
 def _members_of_lax(text: str) -> list[Member]:
-    """Return the members of an object that is no JSON, as far as they can be told apart; "" for no value."""
+    """Return the members of an object that is not JSON, as far as they can be distinguished; "" for no value."""
     found: list[Member] = []
     depth, key, start, end = 0, None, -1, -1
     in_value = False
@@ -88,7 +88,7 @@ def _members_of_lax(text: str) -> list[Member]:
 
 
 def elements(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where the elements of the list stand that the text is, or begins to be; the last may be cut."""
+    """Yield the places of the elements of the list in `text`, which may be incomplete; the last may be cut."""
     try:
         values = list(map(_text, _AS_LIST(text)))
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
@@ -96,13 +96,13 @@ def elements(text: str) -> Iterator[tuple[int, int]]:
         return
     end = 1
     for value in values:
-        start = text.index(value, end)  # only a comma and white space stand before it
+        start = text.index(value, end)  # only a comma and white space precede it
         end = start + len(value)
         yield start, end
 
 
 def _elements_of_lax(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where the elements stand of a list that is no JSON or not whole; the last may be cut."""
+    """Yield the places of the elements of a list that is not JSON or not whole; the last may be cut."""
     depth, start, end = 0, -1, -1
     for token in scan(text):
         kind = token.kind

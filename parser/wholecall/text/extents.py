@@ -1,9 +1,9 @@
 """From an opening bracket to its end, while the text still grows.
 
-Theory of operation. A `Lexis` says what matters in a spelling of values: which strings there are, which brackets, and
-which literals may not stand outside strings, because they end what holds the value. The walk goes from one of these to
-the next, keeps the brackets that are open, and passes a string's body by one search. It trusts brackets and quotes alone:
-whether the text between them can be read is for the verdict on it.
+Theory of operation. A `Spelling` describes the spelling of values: its strings, its brackets, and the literals that may
+not be outside strings, because they end the container of the value. The walk goes from one of these to the next, keeps
+the open brackets, and passes a string's body by one search. It trusts brackets and quotes alone: the verdict on the
+value decides whether the text between them can be read.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ Extent = Literal["ok", "bad", "cut"]
 
 
 class Spelling:
-    """How values are spelled: their strings, with whether a backslash escapes in them, and their brackets.
+    """The spelling of values: their strings, with whether a backslash escapes in them, and their brackets.
 
-    `careful` strings begin only where a value or a key may: apostrophes stand in unquoted text, too.
+    `careful` strings begin only where a value or a key may: apostrophes occur in unquoted text, too.
     """
 
     def __init__(self, strings: Mapping[str, bool], brackets: Mapping[str, str], careful: str = "") -> None:
@@ -40,12 +40,12 @@ class Spelling:
 
     @lru_cache(maxsize=256)  # noqa: B019 - the spellings are three, and live for ever
     def tokens(self, stops: frozenset[str]) -> Matcher:
-        """Return what is looked for outside strings."""
+        """Return the matcher of the tokens outside strings."""
         return matcher([*self.strings, *self.brackets, *self.closing, *stops])
 
     @lru_cache(maxsize=256)  # noqa: B019
     def quick(self, stops: frozenset[str]) -> re.Pattern[str]:
-        """Return the expression of strings that close (`whole`), what else opens one (`open`), brackets and stops."""
+        """Return the expression of strings that close (`whole`), other openers of one (`open`), brackets and stops."""
         plain = [quote for quote in self.bodies if quote not in self.careful]
         whole = "|".join(f"{quote}(?!{quote}{quote}){self.bodies[quote].pattern}{quote}" for quote in plain)
         openers = Matcher(self.strings).pattern
@@ -54,7 +54,7 @@ class Spelling:
 
 
 def _body(quote: str) -> re.Pattern[str]:
-    """Return the expression of a string's body: up to its quote, or to an escape that the text so far cuts."""
+    """Return the expression of a string's body: up to its quote, or to an escape that is cut at the end of the text."""
     return re.compile(rf"[^{quote}\\]*(?:\\.[^{quote}\\]*)*", re.DOTALL)
 
 
@@ -71,9 +71,9 @@ _BEFORE_VALUES = frozenset("{[(,:=")
 def extent(
     source: Source, spelling: Spelling, stops: Iterable[str], max_depth: int | None
 ) -> Generator[None, None, tuple[Extent, bool]]:
-    """Go from the opening bracket at the cursor behind its end; say whether that worked, and whether it was too deep.
+    """Go from the opening bracket at the cursor past its end; return whether that worked, and whether it was too deep.
 
-    `bad`: a stop or a wrong bracket stands outside strings, and the cursor before it. `cut`: the text ends inside.
+    `bad`: a stop or a wrong bracket is outside strings, with the cursor before it. `cut`: the text ends inside.
     """
     tokens, quick = spelling.tokens(frozenset(stops)), spelling.quick(frozenset(stops))
     open_brackets = _Brackets(spelling, max_depth)
@@ -86,7 +86,7 @@ def extent(
 
 
 class _Brackets:
-    """The brackets that are open; of those beyond the limit only the number."""
+    """The open brackets; of those beyond the limit only the number."""
 
     __slots__ = ("closing", "deeper", "left", "most", "open", "too_deep")
 
@@ -98,7 +98,7 @@ class _Brackets:
         self.too_deep = False
 
     def take(self, token: str) -> Literal["ok", "bad"] | None:
-        """Take a bracket, or what may not stand there; `ok`: the first one is closed, `bad`: this is none or wrong."""
+        """Take a token; `ok`: the first bracket is closed, `bad`: the token is illegal or the wrong bracket."""
         if token in self.left:
             if self.most is not None and len(self.open) >= self.most:
                 self.deeper, self.too_deep = self.deeper + 1, True
@@ -118,7 +118,7 @@ class _Brackets:
 def _quickly(
     source: Source, brackets: _Brackets, pattern: re.Pattern[str], longest: int
 ) -> Literal["ok", "bad"] | None:
-    """Go past what is decided in the window: brackets, and strings that close; return how it ended, if it did."""
+    """Go past the decided tokens in the window: brackets, and strings that close; return how it ended, if it did."""
     window, at, base = source.window_at_cursor()
     last = len(window) - longest
     if at >= last:
@@ -155,7 +155,7 @@ def _one_token(
 
 
 def _string(source: Source, spelling: Spelling, quote: str) -> Generator[None, None, bool]:
-    """Go behind the string at the cursor; return False if the text ends in it."""
+    """Go past the string at the cursor; return False if the text ends in it."""
     before = source.before().rstrip()[-1:]
     source.pos += len(quote)
     if quote in spelling.careful and before not in _BEFORE_VALUES:

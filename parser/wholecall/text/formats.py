@@ -1,8 +1,8 @@
 """All formats by name, and their union, `auto`.
 
 Theory of operation. The order is that of the documentation, and it matters for the union: of two records with one
-opener the earlier one reads it. What would make the union read prose as a call, or one format as another, is left out
-of it: formats whose markers mean something else elsewhere, openers and noise that are plain words, and all shapes
+opener the earlier one reads it. The union omits everything that would make it read prose as a call, or one format as
+another: formats whose markers mean something else elsewhere, openers and noise that are plain words, and all shapes
 without a marker.
 """
 
@@ -74,7 +74,7 @@ FORMATS: Final[Mapping[str, Format]] = MappingProxyType({format_.name: format_ f
 NOT_IN_AUTO: Final = frozenset(
     {"hunyuan_v3", "seed_oss", "functionary", "functools", "olmo3", "beam", "apriel"}
 )
-_PLAIN_WORDS = frozenset({"<response>", "</response>", "<answer>", "</answer>"})  # also HTML's, and prose's
+_PLAIN_WORDS = frozenset({"<response>", "</response>", "<answer>", "</answer>"})  # also in HTML, and in prose
 
 
 def _records(formats: tuple[Format, ...]) -> tuple[Record, ...]:

@@ -1,7 +1,7 @@
 """Formats whose calls are expressions, in Python's spelling or as relaxed objects, and those that consist of messages.
 
 Theory of operation. Data only; `formats` puts them in order. Messages have their own ends and their own reasoning, so
-that they take neither from the other formats.
+they take neither from the other formats.
 """
 
 from __future__ import annotations

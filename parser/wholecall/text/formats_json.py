@@ -1,4 +1,4 @@
-"""Formats whose calls are JSON: an object with name and arguments behind a marker, or a name and then its object.
+"""Formats whose calls are JSON: an object with name and arguments after a marker, or a name and then its object.
 
 Theory of operation. Data only; `formats` puts them in order.
 """
@@ -45,7 +45,7 @@ __all__ = [
     "XLAM",
 ]
 
-# --- An object or a list behind a marker --------------------------------------------------------------------
+# --- An object or a list after a marker ---------------------------------------------------------------------
 
 HERMES: Final = made(
     "hermes",
@@ -61,7 +61,7 @@ MINIMAX_M1: Final = made("minimax_m1", TOOL_CALLS)
 
 JAMBA: Final = made(
     "jamba", TOOL_CALLS, noise=("<answer>", "</answer>")
-)  # Hunyuan A13B's too, whence the noise
+)  # Hunyuan A13B's too, hence the noise
 
 APRIEL: Final = made(
     "apriel",

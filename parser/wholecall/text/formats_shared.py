@@ -1,7 +1,7 @@
 """Shared parts of several formats: stop tokens, reasoning, and records.
 
 Theory of operation. A marker that two formats use is one object here, so that both read it alike and the union of all
-formats holds it once. `made` puts what every format has beside what is its own.
+formats holds it once. `made` joins the parts of every format with a format's own parts.
 """
 
 # ruff: noqa: RUF001 - the bars of DeepSeek's and Step's tokens are full-width

@@ -42,7 +42,7 @@ __all__ = [
 
 QWEN_XML: Final = made("qwen_xml", TOOL_CALL, FUNCTION_TAG)
 
-# A line end behind a value is its own unless one stands before it too: `nl2`.
+# A line end after a value is the value's own unless there is one before it too: `nl2`.
 SEED_OSS: Final = made(
     "seed_oss",
     Block(opens=("<seed:tool_call>",), closes=("</seed:tool_call>",), holds=("inner",)),
@@ -62,7 +62,7 @@ GLM: Final = made("glm", TOOL_CALL)
 
 POOLSIDE: Final = made("poolside", TOOL_CALL, weak=("json",))
 
-# The model that was given to the public writes `:opensource` behind each of its words.
+# The public model writes `:opensource` after each of its words.
 HUNYUAN_V3: Final = made(
     "hunyuan_v3",
     Block(
@@ -195,7 +195,7 @@ ATEM_TAG: Final = Tag(
     params=Params(opens=("<atem:parameter name=",), closes=("</atem:parameter>",), key="attr"),
 )
 
-# Its tokenizer leaves a letter for the space, and some servers leave nothing.
+# Its tokenizer leaves a letter in place of the space, and some servers leave nothing.
 _SPACES = (" ", "Ġ", "")
 
 MINICPM5: Final = made(

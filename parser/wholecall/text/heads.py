@@ -1,7 +1,7 @@
 """Heads of tags, and the keys of parameters: `<function=NAME>`, `<invoke name="NAME">`, `<arg_key>KEY</arg_key>`.
 
 Theory of operation. A head goes up to its end on one line and is bounded, so that a marker in prose costs no more than
-that. Its text is the name itself, or attributes; only in attributes entities are decoded.
+that. Its text is the name itself, or attributes; entities are decoded only in attributes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["Head", "begun_by", "key_in", "read_head", "read_key", "read_tag_head
 LONGEST_HEAD: Final = 1024
 _ATTRIBUTE: Final = re.compile(r"""([\w.\-:]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>/]+|/(?!\s*$))+)""")
 _NO_KEY: Final = re.compile(r"""[>="\r\n]|</""")  # markup, or the rest of another head
-_LEFT_OVER: Final = " \t\r\n\"'/"  # what may stand beside attributes; else a head was not read whole
+_LEFT_OVER: Final = " \t\r\n\"'/"  # allowed next to attributes; else a head was not read whole
 _HEAD_MARKS: Final = matcher([">", "<", "\n", "\r", '"', "'"])
 
 
@@ -40,7 +40,7 @@ def begun_by(opener: str, tag: Tag) -> str:
 
 
 def read_tag_head(source: Source, tag: Tag, opener: str) -> Generator[None, None, Head | None]:
-    """Read the head of a call's tag; return None where none with a name stands."""
+    """Read the head of a call's tag; return None where there is none with a name."""
     eq = tag.name == "eq"
     head = yield from read_head(source, tag.gt, begun_by(opener, tag), eq=eq, attr=tag.name_attr)
     return head if head is not None and head.name.strip() else None
@@ -49,7 +49,7 @@ def read_tag_head(source: Source, tag: Tag, opener: str) -> Generator[None, None
 def read_head(
     source: Source, gt: str, begun: str, *, eq: bool, attr: str
 ) -> Generator[None, None, Head | None]:
-    """Read a head up to its end, and go behind it; return None where none stands."""
+    """Read a head up to its end, and go past it; return None where there is none."""
     start = source.pos
     if gt != ">":
         found = yield from source.find(matcher([gt]), LONGEST_HEAD)
@@ -69,7 +69,7 @@ def read_head(
 
 
 def _line_head(source: Source) -> Generator[None, None, str | None]:
-    """Return what stands before the `>` on this line; None if there is none, or a `<` outside quotes before it."""
+    """Return the text before the `>` on this line; None if there is none, or a `<` outside quotes before it."""
     start, quote = source.pos, ""
     while source.pos - start <= LONGEST_HEAD:
         mark = yield from source.find(_HEAD_MARKS, LONGEST_HEAD)
@@ -85,7 +85,7 @@ def _line_head(source: Source) -> Generator[None, None, str | None]:
 
 
 def _attributes(head: str) -> dict[str, str]:
-    """Return the attributes in a head, none if it holds anything else; entities are decoded in them, and nowhere else."""
+    """Return the attributes in a head, none if it holds anything else; entities are decoded only in them."""
     found: dict[str, str] = {}
     at = 0
     for match in _ATTRIBUTE.finditer(head):
@@ -108,7 +108,7 @@ def _unquoted(head: str) -> str:
 
 
 def read_key(source: Source, params: Params, opener: str) -> Generator[None, None, Head | None]:
-    """Read a key, and go where its value begins; return None where no key stands, or one that holds markup."""
+    """Read a key, and go to the start of its value; return None where there is no key, or one that holds markup."""
     if params.key == "pair":
         head = yield from _pair(source, params)
     else:
@@ -122,7 +122,7 @@ def _is_key(name: str) -> bool:
 
 
 def key_in(text: str, at: int, params: Params, opener: str) -> tuple[str | None, int]:
-    """Return the key whose opener ends at a place of a complete text, None if none is there; and where its head ends."""
+    """Return the key whose opener ends at a place of a complete text, or None, and the end of its head."""
     source = Source()
     source.append(text[at : at + 3 * LONGEST_HEAD])
     source.eof = True
@@ -136,7 +136,7 @@ def key_in(text: str, at: int, params: Params, opener: str) -> tuple[str | None,
 
 
 def _pair(source: Source, params: Params) -> Generator[None, None, Head | None]:
-    """Read the key of a pair, and go where its value begins."""
+    """Read the key of a pair, and go to the start of its value."""
     start = source.pos
     ends = matcher([end for end in (params.key_closes, params.type_opens, params.value_opens) if end])
     found = yield from source.find(matcher([*ends.literals, *params.opens, *params.closes]), LONGEST_HEAD)

@@ -1,8 +1,8 @@
-"""Calls as JSON objects, one or several, in lists or one after the other, up to a closer or without one.
+"""Calls as JSON objects, one or several, in lists or in sequence, with or without a closer.
 
 Theory of operation. The extent of each value is found by its brackets and strings, so that markers in strings are data.
 Whole elements of a list count even if the list breaks off: an object has no prefix that is an object, so nothing can be
-missing inside a whole one. What follows a value decides whether there is another, the closer, or the end of the region.
+missing inside a whole one. The text after a value decides between another value, the closer, and the end of the region.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _value(region: Region, block: Block, start: int, end: int) -> None:
 
 
 def _object(region: Region, block: Block, text: str, end: int) -> None:
-    """Tell the call that an element means; several, if it lists them, share its end."""
+    """Record the call that an element means; several, if it lists them, share its end."""
     if text[:1] != "{":
         region.drop(end, "unparseable", "an element of the list is no object")
         return
@@ -73,7 +73,7 @@ def _object(region: Region, block: Block, text: str, end: int) -> None:
 
 
 def _whole_elements(region: Region, block: Block, start: int) -> None:
-    """Tell the elements before the fault of a list that is not whole."""
+    """Record the elements before the fault of a list that is not whole."""
     text = region.source.text(start, region.source.pos)
     if text[:1] != "[":
         return
@@ -84,7 +84,7 @@ def _whole_elements(region: Region, block: Block, start: int) -> None:
 
 
 def _size_of_whole(text: str) -> int:
-    """Return where the object ends that an element begins with, whatever the fault behind it is; 0 if it does not."""
+    """Return the end of the object at the start of an element, whatever the fault after it; 0 if there is none."""
     depth = 0
     for token in scan(text) if text[:1] == "{" else ():
         depth += (token.kind in "{[") - (token.kind in "}]")
@@ -94,7 +94,7 @@ def _size_of_whole(text: str) -> int:
 
 
 def _broken_off(region: Region, block: Block, rules: Rules, *, is_cut: bool) -> Waiting:
-    """End a region in which brackets were left open; where only that of a list of whole elements is, nothing is missing."""
+    """End a region with open brackets; if only that of a list of whole elements is open, nothing is missing."""
     source = region.source
     is_rest_blank = bool(region.items) and not source.text(region.told, source.pos).strip()
     if is_rest_blank and not is_cut and (yield from source.take(matcher(block.closes))) is not None:
@@ -110,7 +110,7 @@ def _broken_off(region: Region, block: Block, rules: Rules, *, is_cut: bool) -> 
 
 
 def _past_fault(region: Region, block: Block, rules: Rules) -> Waiting:
-    """Drop what follows up to the first closer; without closers up to the next opener, or the end."""
+    """Drop the text up to the first closer; without closers up to the next opener, or the end."""
     source = region.source
     if block.closes:
         closer = yield from source.find(matcher(block.closes))
@@ -123,7 +123,7 @@ def _past_fault(region: Region, block: Block, rules: Rules) -> Waiting:
 
 
 def _after(region: Region, closers: Matcher, rules: Rules, *, fenced: bool) -> Generator[None, None, bool]:
-    """Read what follows a value; return whether that is another one."""
+    """Read the text after a value; return whether another value follows."""
     source = region.source
     end = source.pos
     separated = False

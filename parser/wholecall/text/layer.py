@@ -1,12 +1,13 @@
-"""Between dialect and assembler: text goes through an engine, and what it wrote as calls becomes deltas of calls.
+"""Between dialect and assembler: an engine reads the text, and calls written in it become deltas of calls.
 
-Theory of operation. Each choice has one engine for its visible text and one for its reasoning, so that whatever dialect a
-stream has, its text fields, reasoning fields and text blocks are read alike. A turn that ends, or a choice that gets its
-reason, ends its texts before that delta is passed on: what was held is decided then. A fault that ends the stream, or an
+Theory of operation. Each choice has one engine for its visible text and one for its reasoning, so that text fields,
+reasoning fields and text blocks are read alike in every dialect. When a turn ends, or a choice gets its finish reason,
+its texts end before that delta is passed on: held text is decided then. A fault that ends the stream, or an
 abort, ends them without deciding: a call that was begun is a drop.
 
-The reasoning of a channel of its own never closes in the text itself. Under `unclosed` its calls count only if nothing
-else came in the choice: a visible text or a structured call shows that the model went on, and then they were thoughts.
+Reasoning in a separate channel never closes in the text itself. Under `unclosed` its calls count only if nothing
+else came in the choice: a visible text or a structured call shows that the model continued, and then the calls were
+thoughts.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ _OF_CALLS = (CallSeen, CallWhole, Fragment, Labelled, Reread, Restated, Slot)
 
 
 class _Channel(NamedTuple):
-    """Where a text comes: the turn's key, the choice, and whether it is reasoning."""
+    """The place of a text: the turn's key, the choice, and whether it is reasoning."""
 
     turn: str | None
     choice: int
@@ -68,7 +69,7 @@ class _Channel(NamedTuple):
 
 
 class Kept(msgspec.Struct, frozen=True, kw_only=True):
-    """One text as a snapshot holds it: where it comes, and what its engine needs to go on."""
+    """One text in a snapshot: its channel, and the state that its engine needs to continue."""
 
     turn: str | None
     choice: int
@@ -81,8 +82,8 @@ class TextLayer:
     """Reads the texts of one stream.
 
     Attributes:
-        replaced: whether bytes of the stream were not UTF-8 and were replaced: a call with such a character is none.
-        holed: whether text was lost: nobody knows what it opened, so that no call behind it is one.
+        replaced: whether bytes of the stream were not UTF-8 and were replaced: a call with U+FFFD does not count.
+        holed: whether text was lost: the lost text may have opened anything, so that nothing after it is a call.
     """
 
     replaced: bool
@@ -103,19 +104,19 @@ class TextLayer:
         self._rules = rules_of(wanted.read_as(), weak)
         self._format = self._rules.form.name
         self._engines: dict[_Channel, TextEngine] = {}
-        self._blocks: dict[_Channel, ReasoningFragment] = {}  # what the last fragment of reasoning was of
-        self._over = []  # choices whose reason came: what follows passes as it is
+        self._blocks: dict[_Channel, ReasoningFragment] = {}  # the source of the last fragment of reasoning
+        self._over = []  # choices with a finish reason: later text passes unchanged
         self.replaced = self.holed = False
         self._turn = None
         self._kept = []  # the engines, for a snapshot
 
     @property
     def is_holding(self) -> bool:
-        """Whether text waits that may still become a call."""
+        """Whether text is held that may still become a call."""
         return any(engine.is_holding for engine in self._engines.values())
 
     def keep(self) -> None:
-        """Note what a snapshot needs, also of the engines."""
+        """Note the state for a snapshot, including that of the engines."""
         self._kept = [
             Kept(
                 turn=channel.turn,
@@ -128,7 +129,7 @@ class TextLayer:
         ]
 
     def remade(self) -> None:
-        """Make the engines again."""
+        """Rebuild the engines."""
         for kept in self._kept:
             channel = _Channel(kept.turn, kept.choice, kept.is_reasoning)
             self._engine(channel).restore(kept.saved)
@@ -137,7 +138,7 @@ class TextLayer:
         self._kept = []
 
     def read(self, deltas: Iterable[Delta]) -> Iterator[Delta]:
-        """Yield what the deltas are with text-borne calls read."""
+        """Yield the deltas with text-borne calls read."""
         for delta in deltas:
             of = delta.of if isinstance(delta, Run) else delta
             if isinstance(of, (TextFragment, ReasoningFragment)) and (self._turn, of.choice) in self._over:
@@ -161,7 +162,7 @@ class TextLayer:
                 yield from self.abort()
                 yield delta
             elif isinstance(delta, TextBegan) or (isinstance(delta, BlockKept) and delta.of_text):
-                pass  # what is shown of a text in which calls are read is no block of the wire any more
+                pass  # text in which calls are read is no longer shown as a block of the wire
             else:
                 self.holed = self.holed or (isinstance(delta, WireFault) and delta.hole)
                 yield delta
@@ -169,7 +170,7 @@ class TextLayer:
     # The ends of texts.
 
     def _opened(self, delta: TurnOpened) -> Iterator[Delta]:
-        """A message that begins anew, or one without a key, has texts of its own."""
+        """Start new texts for a message that begins anew or has no key."""
         if delta.restart or delta.key is None:
             yield from self._end_turn("open", delta.key if delta.restart else self._turn)
         self._turn = delta.key
@@ -193,13 +194,13 @@ class TextLayer:
         self._blocks.pop(channel, None)
 
     def close(self, ended: Ended, turn: str | None = None, *, all_turns: bool = False) -> Iterator[Delta]:
-        """End the texts of a turn, or of all turns, and yield what they still say."""
+        """End the texts of a turn, or of all turns, and yield their last deltas."""
         for channel in sorted(self._engines, key=lambda channel: (channel.choice, not channel.is_reasoning)):
             if all_turns or channel.turn == turn:
                 yield from self._ended(channel, ended)
 
     def abort(self) -> Iterator[Delta]:
-        """End all texts without deciding what is held: a call that was begun is dropped, all else is text."""
+        """End all texts without deciding held text: a call that was begun is dropped, all else is text."""
         for channel in list(self._engines):
             held = self._engines.pop(channel).held
             if not held:
@@ -227,7 +228,7 @@ class TextLayer:
             yield from self._told(channel, outputs)
 
     def _reasoning(self, of: ReasoningFragment, delta: Delta) -> Iterator[Delta]:
-        """Read reasoning that comes in a channel of its own; what belongs to it beside its text passes."""
+        """Read reasoning in a separate channel; its data other than text passes."""
         texts = delta.texts if isinstance(delta, Run) else [of.text]
         if self._wanted.in_reasoning == "ignore" or not any(texts):
             yield delta
@@ -243,7 +244,7 @@ class TextLayer:
             yield replace(of, text="")
 
     def _release(self, choice: int) -> Iterator[Delta]:
-        """Let go of reasoning that is held: something else came, so that it was reasoning."""
+        """Release held reasoning: other content came, so that it was reasoning."""
         channel = _Channel(self._turn, choice, True)
         if channel in self._engines and self._wanted.in_reasoning == "unclosed":
             yield from self._ended(channel, "open")
@@ -281,7 +282,7 @@ class TextLayer:
                 yield Noted(choice, "dangling_marker")
 
     def _objection(self, output: Written) -> tuple[DropReason | None, str]:
-        """Return what speaks against a call that is whole by its text alone."""
+        """Return the objection to a call that is whole by its text alone."""
         if self.holed:
             return "incomplete_input", "text was lost before it, or in it"
         if self.replaced and "\ufffd" in output.source:

@@ -1,4 +1,4 @@
-"""Markers: where in a text does the earliest of many literals stand, while the text still grows?
+"""Markers: find the earliest of many literals in a text that still grows.
 
 Theory of operation. A `Matcher` holds literals as one regular expression made from their trie, so that shared
 beginnings are tried once and the longest literal wins. Text arrives in pieces, and its end may be the beginning of a
@@ -26,7 +26,7 @@ class Matcher:
     """Finds the earliest of its literals, the longest one at its place.
 
     Attributes:
-        literals: what is looked for.
+        literals: the literals to look for.
         first: the characters that a literal can begin with.
         calm: the characters that can matter in the middle of a line that is shown.
         longest: characters of the longest literal.
@@ -50,9 +50,9 @@ class Matcher:
         self._growing = re.compile(_pattern(trie, r"\Z") if trie else never)
 
     def find(self, text: str, start: int, *, ended: bool) -> tuple[int, str | None]:
-        """Return the place of the earliest literal, and the literal; None for it where that is open.
+        """Return the place of the earliest literal, and the literal; None for the literal while that is open.
 
-        Before that place stands none. It is the end of the text if nothing there can begin one.
+        There is no literal before that place. It is the end of the text if nothing there can begin one.
         """
         start = self._skip(text, start)
         match = (self._whole if ended else self._growing).search(text, start)
@@ -61,7 +61,7 @@ class Matcher:
         return match.start(), self._settled(match, text, ended=ended)
 
     def _skip(self, text: str, start: int) -> int:
-        """Go on over stretches without a first character, which is faster than the expression where they are long."""
+        """Skip stretches without a first character, which is faster than the expression where they are long."""
         while start < len(text):
             stop = start + _STRETCH
             for first in self.first:
@@ -71,11 +71,11 @@ class Matcher:
         return start
 
     def is_begun(self, text: str) -> bool:
-        """Whether the text is a literal that is not whole."""
+        """Return whether the text is an incomplete literal."""
         return text in self._prefixes
 
     def at(self, text: str, start: int, *, ended: bool) -> tuple[bool, str | None]:
-        """Return whether it is decided which literal stands here, and that literal, None for none."""
+        """Return whether the literal here is decided, and that literal, None for none."""
         match = (self._whole if ended else self._growing).match(text, start)
         if match is None:
             return start < len(text) or ended, None
@@ -115,7 +115,7 @@ def _trie(literals: Iterable[str]) -> _Trie:
 
 
 def _pattern(node: _Trie, end: str) -> str:
-    """Return the expression of what may follow at a node; `end` is what stands for a text that stops there."""
+    """Return the expression of the text after a node; `end` matches a text that stops there."""
     ways = [
         re.escape(character) + _rest(child, end) for character, child in sorted(node.items()) if character
     ]
@@ -123,7 +123,7 @@ def _pattern(node: _Trie, end: str) -> str:
 
 
 def _rest(node: _Trie, end: str) -> str:
-    """Return the expression behind a character; without branches where there is one way only."""
+    """Return the expression after a character; without branches where there is one way only."""
     onward = [character for character in node if character]
     if not onward:
         return ""

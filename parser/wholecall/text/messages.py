@@ -1,8 +1,8 @@
-"""Messages with a header: who is meant, and what becomes of the body (Harmony, Beam, Muse).
+"""Messages with a header: their recipient, and the treatment of the body (Harmony, Beam, Muse).
 
-Theory of operation. A header runs from a start literal to the one that begins the body; in it stand a recipient
-(`to=…`) and a channel. A body for a tool is a call, one for the user is shown as it comes, and no marker in it is live
-but what ends it.
+Theory of operation. A header runs from a start literal to the literal that begins the body; it holds a recipient
+(`to=…`) and a channel. A body for a tool is a call, a body for the user is shown as it comes, and no marker in it is
+live except its end.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class _Header(NamedTuple):
 
 
 def _parsed(header: str) -> _Header:
-    """Return what a header says: the first recipient wherever it stands, the last word behind the channel's marker."""
+    """Return the fields of a header: the first recipient in any place, the last word after the channel's marker."""
     recipient = _RECIPIENT.search(header)
     behind = header.rpartition(_CHANNEL)[2] if _CHANNEL in header else ""
     words = [word for word in _IGNORED.sub(" ", _RECIPIENT.sub(" ", behind)).split() if word != "json"]
@@ -47,7 +47,7 @@ def _parsed(header: str) -> _Header:
 
 
 def read_header(teller: Teller, literal: str) -> Waiting:
-    """Read the header at the cursor, and what follows it up to where another mode reads on."""
+    """Read the header at the cursor, and the text after it up to where another mode continues."""
     source, messages = teller.source, teller.rules.form.messages
     assert messages is not None
     region = teller.new_region(literal, messages.ends, teller.limits.max_arguments_bytes)
@@ -69,7 +69,7 @@ def read_header(teller: Teller, literal: str) -> Waiting:
 
 
 def _addressed(teller: Teller, region: Region, header: _Header, messages: Messages) -> Waiting:
-    """Begin the body, by whom it is for."""
+    """Begin the body, by its recipient."""
     recipient = header.recipient
     if recipient == "self" or recipient in _TO_USER:
         teller.tell_markup(teller.source.pos)
@@ -101,7 +101,7 @@ def _unknown(region: Region, messages: Messages, recipient: str) -> Waiting:
 
 
 def _to_end(region: Region, messages: Messages) -> Waiting:
-    """Go behind the end of the body; before a message that begins without one."""
+    """Go past the end of the body; before a message that begins without one."""
     source = region.source
     if "".join(source.before(len(messages.ends[0]))).endswith(messages.ends):
         return
@@ -153,7 +153,7 @@ def _empty(region: Region, messages: Messages, recipient: str) -> Waiting:
 
 
 def _tags(region: Region, teller: Teller, recipient: str) -> Waiting:
-    """Read tags, the names of which have to be the recipient's."""
+    """Read tags, whose names have to be the recipient's."""
     source, rules = region.source, teller.rules
     openers = matcher(rules.openers)
     while (opener := (yield from source.take(openers))) is not None:

@@ -1,7 +1,7 @@
 """Guess a model's format from its name, as publishers, servers and gateways spell it.
 
 Theory of operation. An ordered table of expressions; the first one that is found in the case-folded name counts. A
-fine-tune that writes a format of its own often has its base in its name ("Hermes-3-Llama-3.1-8B"), so such names stand
+fine-tune with its own format often has its base in its name ("Hermes-3-Llama-3.1-8B"), so such names come
 before those of the bases, and the name of one version before that of its family.
 """
 
@@ -64,7 +64,7 @@ MODELS: Final = tuple((re.compile(expression), name) for expression, name in _TA
 
 
 def text_format_of(model: str) -> str | None:
-    """Return the format in which a model writes calls as text, None if its name says nothing.
+    """Return the format in which a model writes calls as text, None if its name is unknown.
 
     >>> text_format_of("Qwen/Qwen3-Coder-480B-A35B-Instruct")
     'qwen_xml'

@@ -1,7 +1,7 @@
 """Calls as a name, a separator and a JSON object.
 
 Theory of operation. `[prefix] NAME (separator)* [fence] OBJECT [fence] [closer]`. A well-formed name commits only if
-what follows is legal behind one, so that prose behind a marker stays text.
+the text after it is legal there, so that prose after a marker stays text.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def read_named(region: Region, block: Block) -> Generator[None, None, bool]:
 
 
 def _at_end(region: Region, block: Block, name: str) -> Waiting:
-    """End a name behind which the text ends: where calls have no closer it can be a call without arguments."""
+    """End a name at the end of the text: where calls have no closer it can be a call without arguments."""
     yield from ()
     if block.name_alone and region.source.ended == "clean" and name in region.declared:
         region.call(region.source.pos, name, "{}")
@@ -77,7 +77,7 @@ def _separators_of(block: Block) -> tuple[str, ...]:
 
 
 def _separators(region: Region, block: Block) -> Generator[None, None, str | None]:
-    """Skip what stands between a name and its object; return the id in it."""
+    """Skip the text between a name and its object; return the id in it."""
     source, id = region.source, None
     separators = matcher(_separators_of(block))
     while True:
@@ -121,7 +121,7 @@ def read_object(region: Region, stops: tuple[str, ...], name: str) -> Generator[
 
 
 def _closer(region: Region, block: Block, name: str, id: str | None, arguments: str, end: int) -> Waiting:
-    """Tell the call, with its closer if that follows."""
+    """Record the call, with its closer if that follows."""
     source = region.source
     following = yield from source.space()
     while following == "}":  # surplus

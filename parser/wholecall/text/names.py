@@ -1,4 +1,4 @@
-"""Names as models write them: prefixes, counters and doublings that templates put round a tool's name."""
+"""Names as models write them: prefixes, counters and doublings that templates put around a tool's name."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Final
 __all__ = ["LONGEST", "NAME", "cleaned"]
 
 LONGEST: Final = 256  # characters of a name
-# A letter of any script, a digit or `_` first: no signs, for documents write `<tool_call>` and a line end.
+# A letter of any script, a digit or `_` first: no signs, because documents write `<tool_call>` and a line end.
 NAME: Final = re.compile(r"\w[\w.\-:/]*")
 
 _COUNTED = re.compile(r"(.+?):\d+")
-_TOKENS = re.compile(r"(?:<\|\w+\|>)+\Z")  # of the template, which slip in behind a name
+_TOKENS = re.compile(r"(?:<\|\w+\|>)+\Z")  # of the template, which slip in after a name
 _PREFIX = re.compile(r"(?:functions\.|function\.|tools\.|default_api:)(.+)", re.DOTALL)
 
 
 def cleaned(written: str, declared: Container[str]) -> str:
-    """Return the name that was meant: what is declared as it stands is not touched."""
+    """Return the intended name: a name that is declared as written is not changed."""
     name = _TOKENS.sub("", written).strip()
     counted = _COUNTED.fullmatch(name)
     if counted is not None and name not in declared:

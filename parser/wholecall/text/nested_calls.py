@@ -1,7 +1,8 @@
-"""Calls as nested elements, every tag of which stands behind a token (MiniMax M3).
+"""Calls as nested elements, where a token precedes every tag (MiniMax M3).
 
-Theory of operation. The body is cut at the token: each piece is a tag and the text behind it. Elements become members,
-repeated ones and `item`s become lists, and so does what the tool's schema calls an array. A stack holds what is open.
+Theory of operation. The body is cut at the token: each piece is a tag and the text after it. Elements become members,
+repeated elements and `item`s become lists, and so does any element that the tool's schema calls an array. A stack holds
+the open elements.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _ITEM: Final = "item"
 
 
 def read_nested(region: Region, nested: Nested, _rules: Rules) -> Waiting:
-    """Read the element behind the opener."""
+    """Read the element after the opener."""
     source = region.source
     head = yield from read_head(source, ">", "name=", eq=False, attr="name")
     if head is None or not head.name.strip() or len(head.name) > LONGEST:
@@ -51,15 +52,15 @@ _GLUED: Final = frozenset("<\"'=/")
 
 
 def _no_more(region: Region, nested: Nested, name: str) -> Waiting:
-    """Go on if the call does not go on behind its closer, which the wrapper's or another call has to follow.
+    """Check that the call ends at its closer: the wrapper's closer or another call has to follow.
 
     Raises:
-        Unreadable: it does, or may, since the text was cut there.
+        Unreadable: it continues, or may, since the text was cut there.
     """
     source, end = region.source, region.source.pos
     if not region.wrapped:
         return
-    tags = [opener.partition(" ")[0] for opener in nested.opens]  # which is all that a cut may leave of one
+    tags = [opener.partition(" ")[0] for opener in nested.opens]  # a cut may leave only these
     legal = matcher((*region.wrapped, *tags))
     following = yield from source.space()
     goes_on = (yield from source.match(legal)) is None
@@ -75,7 +76,7 @@ def _no_more(region: Region, nested: Nested, name: str) -> Waiting:
 
 
 class _Open:
-    """An element that is open: its key, what it may be, its children so far and its text."""
+    """An open element: its key, its schema, its children so far and its text."""
 
     __slots__ = ("children", "key", "schema", "text")
 
@@ -87,10 +88,10 @@ class _Open:
 
 
 def _read(body: str, token: str, schema: Schema, name: str, max_depth: int | None) -> dict[str, Any]:
-    """Return the arguments that the elements say.
+    """Return the arguments in the elements.
 
     Raises:
-        Unreadable: a tag is out of order, or text stands where none may.
+        Unreadable: a tag is out of order, or there is text where none may be.
     """
     first, *pieces = body.split(token)
     stack = [_Open("", schema)]

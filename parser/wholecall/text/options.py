@@ -26,23 +26,24 @@ class _Named(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
 
 
 class TextCalls(_Named, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Which calls written as text count, and where.
+    """The calls written as text that count, and their places.
 
     Attributes:
-        format: a format's name (`text_formats()` lists them), `"auto"` for all that can be told apart, or a
-            `Format` of your own.
+        format: a format's name (`text_formats()` lists them), `"auto"` for all that can be distinguished, or your own
+            `Format`.
         model: the name of a model, such as `"Qwen/Qwen3-Coder-30B"`, in place of the format that it writes.
-        prompt: the end of the prompt that the model continues, where that opens something: `"<think>"`,
+        prompt: the end of the prompt that the model continues, if it opens something: `"<think>"`,
             `"<|start|>assistant"`, `">>>"`. It is read first, and nothing of it is shown.
-        in_reasoning: what a call in reasoning is: none (`"ignore"`), one if the reasoning never closes and the text
-            ended cleanly (`"unclosed"`), or the end of the reasoning (`"call"`).
-        in_fence: what a marker in code or in a block quote is: `"text"`, or a `"call"`.
-        weak: which shapes without a marker count: a set of `"json"`, `"python"`, `"fenced"`, `"relaxed"`,
-            `"action"` and `"react"`; None for those of the format, which for `"auto"` are none. They need tools in any case.
+        in_reasoning: the treatment of a call in reasoning: none (`"ignore"`), one if the reasoning never closes and the
+            text ended cleanly (`"unclosed"`), or the end of the reasoning (`"call"`).
+        in_fence: the treatment of a marker in code or in a block quote: `"text"`, or a `"call"`.
+        weak: the shapes without a marker that count: a set of `"json"`, `"python"`, `"fenced"`, `"relaxed"`,
+            `"action"` and `"react"`; None for those of the format, which for `"auto"` are none. They always need
+            tools.
 
     Raises:
         UnknownDialect: there is no format of this name.
-        ValueError: no format is known for the model, it is named beside another format, or an option has no such word.
+        ValueError: no format is known for the model, both it and a format are given, or an option has no such word.
     """
 
     model: Union[str, None] = None
@@ -84,7 +85,7 @@ class TextCalls(_Named, frozen=True, kw_only=True, omit_defaults=True, forbid_un
         """Return the format.
 
         Raises:
-            UnknownDialect: there is none of this name.
+            UnknownDialect: there is no format of this name.
         """
         if isinstance(self.format, Format):
             return self.format
@@ -105,7 +106,7 @@ TextWanted = Union[str, Format, TextCalls, None]
 
 
 def text_calls(wanted: TextWanted) -> TextCalls | None:
-    """Return what a caller's word means: None for none, a format or its name, or the choice itself.
+    """Return the options for a caller's value: None for none, a format or its name, or the options themselves.
 
     Raises:
         UnknownDialect: there is no format of this name.

@@ -1,7 +1,7 @@
 """Outputs of the engine for a text: in order, and complete.
 
-All that is said is a span of the text: shown to the user, markup, a call, or something that was to be a call and is
-none. Laid side by side the spans are the text.
+All outputs are spans of the text: shown to the user, markup, a call, or an attempted call that does not
+count. Joined in order the spans are the text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Shown(msgspec.Struct, frozen=True, gc=False):
 
 
 class Markup(msgspec.Struct, frozen=True, gc=False):
-    """What only holds other things together. `dangling`: an opener with nothing behind it."""
+    """Text that only holds other text together. `dangling`: an opener with nothing after it."""
 
     text: str
     dangling: bool = False
@@ -35,7 +35,7 @@ class Markup(msgspec.Struct, frozen=True, gc=False):
 
 
 class Written(msgspec.Struct, frozen=True, gc=False):
-    """A whole call. `arguments` is JSON: the model's own text, or written from what it meant (`translated`)."""
+    """A whole call. `arguments` is JSON: the model's own text, or written from its meaning (`translated`)."""
 
     name: str
     arguments: str
@@ -48,7 +48,7 @@ class Written(msgspec.Struct, frozen=True, gc=False):
 
 
 class Unread(msgspec.Struct, frozen=True, gc=False):
-    """What was to be a call, and is none; `source` is all of it, markers included."""
+    """An attempted call that does not count; `source` is all of it, markers included."""
 
     reason: DropReason
     source: str

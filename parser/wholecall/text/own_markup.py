@@ -1,11 +1,11 @@
-"""The format's own markup in a raw value: is it text that the value holds, or the end of the value, badly continued?
+"""The format's own markup in a raw value: is it text in the value, or the badly continued end of the value?
 
 Theory of operation. A raw value has no escaping, so `ls</parameter>⏎<parameter nme="cwd">/tmp` can be read in two ways:
-as one value, and as a value with its closer, behind which the model slipped. One rule decides when the value's end is
-known. Own markup is text where it stands *in a line*, with other text behind it (`it ends with </parameter> here`), or
-where it belongs to an element that *the value itself* opened (`<parameter>1</parameter>`). It is in doubt where it stands
-as the format writes it: a closer at the end of a line or of the value, or before another tag; a parameter's head that may
-begin the next parameter; anything like a marker in a value without a closer of its own. Single tokens of the model's
+as one value, and as a value with its closer, after which the model slipped. One rule decides when the value's end is
+known. Own markup is text if it is *in a line*, with other text after it (`it ends with </parameter> here`), or if it
+belongs to an element that *the value itself* opened (`<parameter>1</parameter>`). It is in doubt if it is placed as the
+format places it: a closer at the end of a line or of the value, or before another tag; a parameter's head that may
+begin the next parameter; anything like a marker in a value without its own closer. Single tokens of the model's
 vocabulary (`<|close|>`) are never text.
 """
 
@@ -34,7 +34,7 @@ _UNOPENED: Final = re.compile(r"([\w|\uff5c:/.\-]{1,80})>")  # `/parameter>`
 _BARE: Final = re.compile(r"[/|\uff5c]?([\w:]+)(?:[>=]|\s+\w+\s*=)")  # `parameter name=`
 _STOPS: Final = frozenset(
     "\"'`)]}.,;:!?*|\\\u2019\u201d"
-)  # what stands right behind a marker that a text names
+)  # characters right after a marker that a text names
 _TOKEN: Final = re.compile(r"</?\w*[|\uff5c\u2016]")
 _LONE_BRACKET: Final = re.compile(r"(?:\A|>)[^<>]*>\s*\Z")
 _LAST_TAG: Final = re.compile(r"<(/?)([^<>]*)(?<!/)>\s*\Z")
@@ -48,27 +48,27 @@ _LINE_START: Final = re.compile(r"(?:\A|[\r\n])[ \t]*\Z")
 
 
 class Taken(NamedTuple):
-    """What is known of a call's keys: that of the value, those of the values before it, and what its tool declares."""
+    """The known keys of a call: that of the value, those of the values before it, and those that its tool declares."""
 
     key: str
     given: Collection[str]
     declared: frozenset[str]
 
     def leaves(self, key: str) -> bool:
-        """Whether the next parameter can have this key."""
+        """Return whether the next parameter can have this key."""
         return key != self.key and key not in self.given and (not self.declared or key in self.declared)
 
 
 class Own:
-    """What is a format's own markup in the values of its calls; made once for each record.
+    """A format's own markup in the values of its calls; made once for each record.
 
     Attributes:
-        params: the parameters whose values they are.
-        closers: what ends a value.
-        marks: finds all markers of which one may end a value, or be in doubt.
-        inner: finds what only stands within a call.
-        tokens: finds a closer of a value (`close`), of a call (`end`), what opens a parameter (`open`), an element of
-            the closer's name (`element`) and what opens a call (`again`).
+        params: the parameters that the values belong to.
+        closers: the closers of a value.
+        marks: finds all markers that may end a value, or be in doubt.
+        inner: finds markers that only occur within a call.
+        tokens: finds a closer of a value (`close`), of a call (`end`), the opener of a parameter (`open`), an element
+            of the closer's name (`element`) and the opener of a call (`again`).
         special: finds markers that are single tokens of the model's vocabulary.
         words: the words of all markers.
     """
@@ -96,7 +96,7 @@ class Own:
         )
 
     def is_in_doubt(self, value: str, taken: Taken, *, closed: bool) -> bool:
-        """Whether a value that holds markers, or lacks its closer, can be read in another way."""
+        """Return whether a value that holds markers, or lacks its closer, can be read in another way."""
         if is_json(value):
             return False
         if self.special.search(value) or self._begins_in_head(value):
@@ -104,13 +104,13 @@ class Own:
         return _Walk(self, value, taken).finds_doubt() if closed else self._holds_like(value)
 
     def _begins_in_head(self, value: str) -> bool:
-        """Whether a value begins with the rest of its head (`<parameter=a>>⏎`), or is a section that is broken."""
+        """Return whether a value begins with the rest of its head (`<parameter=a>>⏎`), or is a broken section."""
         if self.params.trim != "none" and value.startswith((">\n", ">\r")):
             return True
         return self.params.cdata and ("CDATA[" in value[:16] or value.rstrip().endswith("]]>"))
 
     def _holds_like(self, text: str) -> bool:
-        """Whether anything in a text is like a marker, or a tag at its end belongs to nothing in it."""
+        """Return whether a text holds anything like a marker, or a tag at its end belongs to nothing in it."""
         if self._is_special and _TOKEN.search(text):
             return True
         tags = [*_TAG.findall(text), *_UNOPENED.findall(text)]
@@ -122,11 +122,11 @@ class Own:
         return last is not None and (not last.group(1) or f"<{last.group(2).strip()}" not in text)
 
     def is_like(self, word: str) -> bool:
-        """Whether a word is one of a marker, but for one letter, or has one in it."""
+        """Return whether a word is a marker's word, but for one letter, or contains one."""
         return any(own in word or _is_near(word, own) for own in self.words if len(own) >= _SHORTEST)
 
     def goes_on_in_line(self, rest: str) -> bool:
-        """Whether what stands behind a closer is the text of a line: no end, no tag, and nothing like a marker."""
+        """Return whether the text after a closer is the text of a line: no end, no tag, and nothing like a marker."""
         text = rest.lstrip()
         gap = rest[: len(rest) - len(text)]
         if not text or text[0] == "<" or "\n" in gap or "\r" in gap or (not gap and text[0] not in _STOPS):
@@ -144,14 +144,14 @@ class _Walk:
         self.own = own
         self.value = value
         self.taken = taken
-        self.opened: list[bool] = []  # of each element that is open: whether it may be the next parameter
+        self.opened: list[bool] = []  # for each open element: whether it may be the next parameter
         self.any_opened = False
         self.at_lines = own.params.trim != "none" and value[:1] in "\r\n"
 
     def finds_doubt(self) -> bool:
-        """Whether a marker stands where it may be none of the value."""
+        """Return whether a marker is where it may not belong to the value."""
         value, tokens = self.value, self.own.tokens
-        before, behind, at = "", 0, 0  # which marker came before, and where it ends
+        before, behind, at = "", 0, 0  # the marker before, and its end
         while (token := tokens.search(value, at)) is not None:
             kind, start, at = token.lastgroup or "", token.start(), token.end()
             if kind == "close":
@@ -169,7 +169,7 @@ class _Walk:
         return any(self.opened)
 
     def _is_closed_by(self, start: int, end: int) -> bool:
-        """Take a closer; return False if it may be that of the value."""
+        """Take a closer; return False if it may be the value's own closer."""
         if self.opened:
             self.opened.pop()
             return True
@@ -180,7 +180,7 @@ class _Walk:
         return self.own.goes_on_in_line(self.value[end : end + 256])
 
     def _open(self, token: re.Match[str], *, is_structure: bool) -> int:
-        """Take what opens an element; return where its head ends."""
+        """Take the opener of an element; return the end of its head."""
         params, end = self.own.params, token.end()
         if _SELF_CLOSED.match(self.value, end):
             return end
@@ -196,7 +196,7 @@ class _Walk:
         return end
 
     def _repeats_opener(self, token: re.Match[str]) -> bool:
-        """Whether the value begins with what opens values: `<arg_value><arg_value>`."""
+        """Return whether the value begins with an opener of values: `<arg_value><arg_value>`."""
         params, before = self.own.params, self.value[: min(token.start(), 256)]
         is_opener = token.group() == params.value_opens.removesuffix(">")
         return is_opener and not before.replace(params.key_closes, "").strip()
@@ -215,12 +215,12 @@ def _tokens(params: Params, closes: tuple[str, ...], again: tuple[str, ...]) -> 
 
 
 def _element(closer: str) -> str:
-    """Return how the element begins that a closer ends: `<parameter` for `</parameter>`."""
+    """Return the beginning of the element that a closer ends: `<parameter` for `</parameter>`."""
     return closer.replace("/", "", 1).replace("close", "open", 1).removesuffix(">")
 
 
 def is_json(text: str) -> bool:
-    """Whether a text is JSON that quotes what it holds."""
+    """Return whether a text is JSON that quotes its content."""
     text = text.strip()
     if text[:1] not in ("{", "[", '"'):
         return False
@@ -233,7 +233,7 @@ def is_json(text: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_near(word: str, own: str) -> bool:
-    """Whether one letter is missing, doubled, wrong, or changed places with its neighbour."""
+    """Return whether one letter is missing, doubled, wrong, or swapped with its neighbour."""
     if min(len(word), len(own)) < _SHORTEST or abs(len(word) - len(own)) > 1:
         return False
     same = next((at for at, (one, other) in enumerate(zip(word, own, strict=False)) if one != other), None)

@@ -1,9 +1,9 @@
 r"""Python's literals and keyword calls, as models write them, read without running anything.
 
-Theory of operation. One reader walks over the text with one expression for tokens, and keeps the open brackets on a
-stack of its own: depth is counted and never becomes recursion. A string's body is taken by one expression, in which no
-character can be matched in two ways. The first thing without a place ends the reading: what follows a string that holds
-an unescaped quote has none, so nothing is guessed there. Where JSON and Python differ both spellings are read: the
+Theory of operation. One reader walks over the text with one expression for tokens, and keeps the open brackets on its
+own stack: depth is counted and never becomes recursion. A string's body is taken by one expression, in which no
+character can be matched in two ways. The first token without a legal place ends the reading: the text after a string
+with an unescaped quote has none, so nothing is guessed there. Where JSON and Python differ both spellings are read: the
 words `true` and `null`, the escape `\/` in double quotes, and the two halves of a character beyond `\uffff`.
 """
 
@@ -29,13 +29,13 @@ __all__ = [
     "whole_characters",
 ]
 
-# What `max_depth=None` comes to: deeper values could be read, but the readers and writers of JSON recurse.
+# The meaning of `max_depth=None`: deeper values could be read, but the readers and writers of JSON recurse.
 DEEPEST: Final = 500
-MOST_DIGITS: Final = 4300  # of an integer: what CPython and msgspec read
+MOST_DIGITS: Final = 4300  # of an integer: the limit of CPython and msgspec
 
 
 class NotPython(ValueError):
-    """The text is not what was asked for.
+    """The text is not of the requested kind.
 
     Attributes:
         reason: the reason to drop a call with: `unparseable`, `duplicate_key`, `nesting_too_deep` or
@@ -64,7 +64,7 @@ class PythonCall(NamedTuple):
 
 
 def python_value(text: str, *, max_depth: int | None) -> Any:
-    """Return the value of the one literal that `text` is; tuples and sets come as lists.
+    """Return the value of the one literal in `text`; tuples and sets become lists.
 
     Raises:
         NotPython: it is not one literal, or breaks a bound.
@@ -76,7 +76,7 @@ def python_value(text: str, *, max_depth: int | None) -> Any:
 
 
 def python_calls(text: str, *, max_depth: int | None) -> list[PythonCall]:
-    """Return the calls that `text` consists of: `[f(a=1), g()]`, or without brackets, also one on each line.
+    """Return the calls in `text`: `[f(a=1), g()]`, or without brackets, also one on each line.
 
     Raises:
         NotPython: there is anything else, or a call breaks a bound.
@@ -104,7 +104,7 @@ def _float(word: str) -> float:
 
 
 def _integer(word: str) -> int:
-    if len(word) > MOST_DIGITS + 1:  # with its sign
+    if len(word) > MOST_DIGITS + 1:  # including the sign
         raise OverflowError
     return int(word)
 
@@ -125,7 +125,7 @@ _NUMBERS: Final[tuple[tuple[re.Pattern[str], Callable[[str], Any]], ...]] = (
 
 
 def _word(word: str) -> Any:
-    """Return the constant or number that a word is."""
+    """Return the constant or number that a word spells."""
     if word in _WORDS:
         return _WORDS[word]
     read = next((read for pattern, read in _NUMBERS if pattern.fullmatch(word)), None)
@@ -150,16 +150,16 @@ _ESCAPE = re.compile(
     r"\\(?:(?P<code>x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})|(?P<octal>[0-7]{1,3})"
     r"|N\{(?P<name>[^{}\r\n]{1,100})\}|(?P<short>\r\n|[\s\S]))"
 )
-_LINE_ENDS = ("\n", "\r", "\r\n")  # an escaped one is none
+_LINE_ENDS = ("\n", "\r", "\r\n")  # an escaped one is not a line end
 _SHORT: Final = {
     **dict(zip("\\'\"abfnrtv", "\\'\"\a\b\f\n\r\t\v", strict=True)),
     **dict.fromkeys(_LINE_ENDS, ""),
 }
-_SHORT_OF_JSON: Final = {**_SHORT, "/": "/"}  # what a JSON string may be; in Python `\/` is two characters
+_SHORT_OF_JSON: Final = {**_SHORT, "/": "/"}  # for a possible JSON string; in Python `\/` is two characters
 
 
 def _meaning(match: re.Match[str]) -> str:
-    """Return what an escape stands for; an unknown one keeps its backslash."""
+    """Return the meaning of an escape; an unknown escape keeps its backslash."""
     code, octal, name, short = match.groups()
     if octal is not None:
         return chr(int(octal, 8))
@@ -174,12 +174,12 @@ def _meaning(match: re.Match[str]) -> str:
 
 
 def _meaning_or_json(match: re.Match[str]) -> str:
-    """Return the same in a string that may be JSON's."""
+    """Return the meaning of an escape in a string that may be JSON."""
     return _SHORT_OF_JSON["/"] if match.group() == "\\/" else _meaning(match)
 
 
 def whole_characters(text: str) -> str | None:
-    """Join the halves of surrogate pairs; None where one is alone: no JSON can hold it."""
+    """Join the halves of surrogate pairs; None for an unpaired half, which JSON cannot hold."""
     if not holds_half(text):
         return text
     try:
@@ -188,21 +188,21 @@ def whole_characters(text: str) -> str | None:
         return None
 
 
-# --- what is open ------------------------------------------------------------------------------------------
+# --- open brackets -----------------------------------------------------------------------------------------
 
 _CLOSERS: Final = {"[": "]", "(": ")", "{": "}"}
 _MORE: Final = object()
 
 
 def _add(members: dict[str, Any], key: str, value: Any) -> None:
-    """Add a member; one that is told twice has to be equal."""
+    """Add a member; a repeated one has to be equal."""
     if key in members and not spelled_alike(members[key], value):
         raise NotPython("duplicate_key")
     members[key] = value
 
 
 class _Open:
-    """An open bracket with what was read in it: a list, a tuple, a set, a dict, or one value in round brackets."""
+    """An open bracket with its content so far: a list, a tuple, a set, a dict, or one value in round brackets."""
 
     __slots__ = ("closer", "commas", "items", "key", "members", "opener")
 
@@ -215,7 +215,7 @@ class _Open:
         self.commas = 0
 
     def take(self, value: Any, mark: str) -> bool:
-        """Take a value with the mark behind it; return whether more is to come."""
+        """Take a value with the mark after it; return whether more is to come."""
         if mark == ":":
             self._take_key(value)
             return True
@@ -237,7 +237,7 @@ class _Open:
         self.key = value
 
     def value(self) -> Any:
-        """Return what the closed bracket is."""
+        """Return the value of the closed bracket."""
         if self.opener == "{" and not self.items:
             return self.members
         if self.opener == "(" and len(self.items) == 1 and not self.commas:
@@ -282,7 +282,7 @@ class _Reader:
             raise NotPython
 
     def value(self, depth: int = 0) -> Any:
-        """Read one value, which lies in `depth` brackets."""
+        """Read one value, which is in `depth` brackets."""
         opened: list[_Open] = []
         while True:
             kind, piece = self.token()
@@ -296,7 +296,7 @@ class _Reader:
                 return value
 
     def _leaf(self, kind: str, piece: str, opened: list[_Open]) -> Any:
-        """Return a string, a word, or what ends here with nothing more in it."""
+        """Return a string, a word, or the value of a bracket that closes here with nothing more in it."""
         if kind == "quote":
             return self._string(piece)
         if kind == "word":
@@ -306,7 +306,7 @@ class _Reader:
         return opened.pop().value()
 
     def _handed_up(self, opened: list[_Open], value: Any) -> Any:
-        """Hand a value to the bracket that it stands in, and what closes thereby to the next; return the outermost."""
+        """Hand a value to its bracket, and each bracket that this closes to the next; return the outermost."""
         while opened:
             if opened[-1].take(value, self.token()[1]):
                 return _MORE
@@ -314,7 +314,7 @@ class _Reader:
         return value
 
     def _string(self, quote: str) -> str:
-        """Read a string behind its opening quotes, and those beside it, which are parts of it."""
+        """Read a string after its opening quotes, and adjacent strings, which are parts of it."""
         parts = [self._body(quote)]
         while (beside := _TOKEN.match(self.text, self.at)) and beside.lastgroup == "quote":
             if beside.start("quote") == self.at and beside.group("quote")[0] == quote[0]:
@@ -355,7 +355,7 @@ class _Reader:
         return found
 
     def _skip(self, pattern: re.Pattern[str]) -> str:
-        """Take what the pattern matches, perhaps nothing."""
+        """Take the match of the pattern, perhaps nothing."""
         match = pattern.match(self.text, self.at)
         assert match is not None  # such a pattern matches everywhere
         self.at = match.end()
@@ -379,7 +379,7 @@ class _Reader:
         return PythonCall(name, arguments, start, self.at)
 
     def _named(self, pattern: re.Pattern[str]) -> str:
-        """Take a name with the mark behind it."""
+        """Take a name with the mark after it."""
         match = pattern.match(self.text, self.at)
         if match is None:
             raise NotPython

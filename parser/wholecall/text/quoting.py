@@ -1,9 +1,9 @@
 """Find quoting lines of a text: code fences, indented code and block quotes, by CommonMark.
 
-Theory of operation. A model that shows a call, or repeats a page that holds one, quotes it; a quoted call is text. What
-is quoted is a question of blocks, so each line that is shown is read once, at its end, and changes the state for those
-that follow: a fence opens or closes, a list item begins or ends, a paragraph goes on or is over. The line that has not
-ended is judged by what it holds so far. Of a line only its beginning decides, and no more than that is kept.
+Theory of operation. A model that shows a call, or repeats a page that holds one, quotes it; a quoted call is text.
+Quoting is a matter of blocks: each shown line is read once, at its end, and changes the state for the lines
+that follow: a fence opens or closes, a list item begins or ends, a paragraph continues or is over. A line that has not
+ended is judged by its content so far. Only the beginning of a line decides, and no more than that is kept.
 
     > ```                a fence in a block quote, closed by its end, too
     - ````md             a fence in a list item: only four backticks or more close it
@@ -21,7 +21,7 @@ import msgspec
 
 __all__ = ["Blocks"]
 
-_LONGEST_HEAD: Final = 256  # characters of a line that can decide what it is
+_LONGEST_HEAD: Final = 256  # characters of a line that can decide its kind
 _MOST_ITEMS: Final = 32  # list items within one another
 _CODE: Final = 4  # columns from which a line is code
 _ITEM: Final = re.compile(r"(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t]|$)")
@@ -30,13 +30,13 @@ _NO_PARAGRAPH: Final = re.compile(
     r"#{1,6}(?:\s|$)|=+$|([-_*])[ \t]*(?:\1[ \t]*){2,}$"
 )  # a heading, or a line across
 _PROSE: Final = re.compile(r" {0,3}[^\W\d_]")
-# The end of a line before one that is neither prose nor blank.
+# The end of a line before a line that is neither prose nor blank.
 _ODD: Final = re.compile(r"\n(?! {0,3}[^\W\d_]| {0,3}\n)")
 _UNDECIDED: Final = re.compile(r"[-_*=+`~ \t]*$|[0-9]{1,9}[.)]?$")
 
 
 class _Line(NamedTuple):
-    """A line without the marks of its containers: what it holds, how far it is indented in them, and what they are."""
+    """A line without the marks of its containers: its content, its indentation in them, and those marks."""
 
     text: str
     indent: int
@@ -48,9 +48,9 @@ class Blocks(msgspec.Struct, kw_only=True):
     """The blocks that are open, and the line that has not ended.
 
     Attributes:
-        line: how that line begins; what follows its first characters changes nothing.
-        fence: the characters that opened the fence that is open, `""` if none is.
-        quotes: how many block quotes the fence stands in.
+        line: the beginning of that line; text after its first characters changes nothing.
+        fence: the characters that opened the open fence, `""` if none is open.
+        quotes: how many block quotes the fence is in.
         items: the columns at which the open list items begin; those at the fence, while one is open.
         paragraph: whether the next line continues a paragraph.
     """
@@ -62,7 +62,7 @@ class Blocks(msgspec.Struct, kw_only=True):
     paragraph: bool = False
 
     def is_quoting(self) -> bool:
-        """Return whether what comes next in the line is quoted: it stands in a block quote, or is code."""
+        """Return whether the next text in the line is quoted: it is in a block quote, or is code."""
         line = self._read(self.line + "x")
         if line.quotes:
             return True
@@ -78,7 +78,7 @@ class Blocks(msgspec.Struct, kw_only=True):
         return bool(self.fence) and not self._leaves(line)
 
     def is_decided(self) -> bool:
-        """Return whether nothing that follows in the line changes what it is; backticks are counted all the same."""
+        """Return whether the rest of the line cannot change its kind; backticks are counted all the same."""
         if _PROSE.match(self.line) or len(self.line) >= _LONGEST_HEAD:
             return True
         return _UNDECIDED.match(self._read(self.line).text) is None
@@ -89,9 +89,9 @@ class Blocks(msgspec.Struct, kw_only=True):
             self.line += part[: _LONGEST_HEAD - len(self.line)]
 
     def past_prose(self, text: str, at: int) -> int:
-        """Return where the lines of mere words that start here are over: of all of these only the last one matters.
+        """Return the end of the lines of mere words that start here: of all of these only the last one matters.
 
-        That may be where they start: in a fence or a list any line may matter.
+        That may be their start: in a fence or a list any line may matter.
         """
         if self.fence or self.items:
             return at
@@ -102,7 +102,7 @@ class Blocks(msgspec.Struct, kw_only=True):
         return max(at, end)
 
     def end_line(self) -> bool:
-        """End the line; return whether a paragraph goes on behind it."""
+        """End the line; return whether a paragraph continues after it."""
         prose = _PROSE.match(self.line) is not None and not self.items
         if (prose or not self.line) and not self.quotes:  # most lines by far
             self.paragraph = prose and not self.fence
@@ -128,7 +128,7 @@ class Blocks(msgspec.Struct, kw_only=True):
         return self.paragraph
 
     def _leaves(self, line: _Line) -> bool:
-        """Return whether a line stands outside of what holds the open fence."""
+        """Return whether a line is outside of the containers of the open fence."""
         return line.quotes < self.quotes or (bool(line.text) and len(line.items) < len(self.items))
 
     def _closes(self, line: _Line) -> bool:
@@ -136,7 +136,7 @@ class Blocks(msgspec.Struct, kw_only=True):
         return line.indent < _CODE and line.text.startswith(self.fence) and not line.text.strip(self.fence[0])
 
     def _read(self, line: str) -> _Line:
-        """Take the marks of containers from a line: in a fence only those of containers that hold it."""
+        """Take the marks of containers from a line: in a fence only those of the containers of the fence."""
         at, column, base, quotes = 0, 0, 0, 0
         items: tuple[int, ...] = ()
         waiting = list(self.items)
@@ -167,7 +167,7 @@ class Blocks(msgspec.Struct, kw_only=True):
 
 
 def _past_blanks(line: str, at: int, column: int) -> tuple[int, int]:
-    """Return the place behind blanks, and its column; a tab reaches to the next fourth one."""
+    """Return the place after blanks, and its column; a tab reaches to the next multiple of four."""
     while line[at : at + 1] in (" ", "\t") and at < len(line):
         column += 1 if line[at] == " " else 4 - column % 4
         at += 1

@@ -1,9 +1,9 @@
-"""Records of a format: the markers, and the content of each. They are data; `readers` reads by them.
+"""Records of a format: its markers and their content. They are data; `readers` reads by them.
 
-A *block* is a marker that holds something, told apart by what follows. A *tag* carries the name of the call, then
-tagged parameters or one JSON object. *Nested* elements are MiniMax M3's, where a token stands before every tag.
-*Messages* have a header, a body and an end. What several formats share is one record whose body decides, so that a
-wrongly chosen format still reads its neighbours.
+A *block* is a marker with content; the text after it decides its kind. A *tag* carries the name of the call, then
+tagged parameters or one JSON object. *Nested* elements are MiniMax M3's, where a token precedes every tag.
+*Messages* have a header, a body and an end. A marker that several formats share has one record whose body decides, so
+that a wrongly chosen format still reads its neighbours.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ __all__ = ["Block", "Format", "Hold", "Messages", "Nested", "Params", "Record", 
 
 Hold = Literal["json", "inner", "named", "pairs", "python", "relaxed"]
 Weak = Literal["json", "python", "fenced", "relaxed", "action", "react"]
-Think = tuple[str, str]  # what opens reasoning, and what closes it
+Think = tuple[str, str]  # the opener and the closer of reasoning
 
 
 class Params(msgspec.Struct, frozen=True, kw_only=True):
     """Tagged parameters, each a key and a raw text.
 
     Attributes:
-        opens: what begins one.
-        closes: what ends its value.
-        key: how the key stands there: `eq` (`<parameter=KEY>`), `attr` (`name="KEY"`), or `pair` (`<k>KEY</k><v>`).
-        key_closes: what ends the key of a pair.
-        value_opens: what begins the value of a pair.
-        type_opens: what begins a type between the two, and `type_closes` what ends it.
-        gt: what ends the head.
+        opens: the opener of a parameter.
+        closes: the closer of its value.
+        key: the notation of the key: `eq` (`<parameter=KEY>`), `attr` (`name="KEY"`), or `pair` (`<k>KEY</k><v>`).
+        key_closes: the closer of the key of a pair.
+        value_opens: the opener of the value of a pair.
+        type_opens: the opener of a type between the two; `type_closes` is its closer.
+        gt: the end of the head.
         key_attr: the attribute that holds the key.
-        trim: which white space round a value is markup: `none`, one line end at each side (`nl`), the same but only
-            if there is a leading one (`nl2`).
-        cdata: whether a value may stand in a CDATA section.
-        typing: who says of which type a value is: the tool's `schema`, the attribute `string` (`string_attr`), or an
+        trim: the white space around a value that is markup: `none`, one line end at each side (`nl`), the same but
+            only if there is a leading one (`nl2`).
+        cdata: whether a value may be in a CDATA section.
+        typing: the source of a value's type: the tool's `schema`, the attribute `string` (`string_attr`), or an
             attribute or element with the type's name (`type_attr`).
     """
 
@@ -54,25 +54,25 @@ class Params(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """A marker that holds something.
+    """A marker with content.
 
     Attributes:
-        opens: what begins it.
-        closes: what ends it; none where the format has no closer.
+        opens: the opener.
+        closes: the closers; none where the format has no closer.
         holds: what may follow: JSON, another opener, `NAME` and an object, `NAME` and pairs, calls in Python's
             spelling, or `call:NAME{…}`.
         pairs: the parameters of `pairs`.
-        seps: what may stand between a name and its object.
-        skip_prefix: what may stand before the name.
+        seps: separators allowed between a name and its object.
+        skip_prefix: text allowed before the name.
         as_key: whether the name is the key of its arguments, `{"NAME": {…}}`.
-        noise: whether anything may stand between this marker and the call in it.
+        noise: whether any text may precede the call in this marker.
         strict: whether the closer is needed.
-        overlap: how many characters at the end of the opener belong to what it holds.
+        overlap: how many characters at the end of the opener belong to its content.
         declared: whether it counts only for the name of a declared tool.
         text_names: names whose body is text, not a call.
-        name_is_id: whether the name as it stands, with its index, is also the id of the call.
-        id_sep: what stands between the name and an id of the call.
-        name_alone: whether a declared name with nothing behind it, at a clean end, is a call without arguments.
+        name_is_id: whether the name as written, with its index, is also the id of the call.
+        id_sep: the separator between the name and an id of the call.
+        name_alone: whether a declared name with nothing after it, at a clean end, is a call without arguments.
     """
 
     opens: tuple[str, ...]
@@ -96,12 +96,12 @@ class Tag(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """A tag that carries the name.
 
     Attributes:
-        opens: what begins it.
-        closes: what ends the call.
+        opens: the opener.
+        closes: the end of the call.
         params: its parameters.
-        name: how the name stands in the head: `eq` (`<function=NAME>`) or `attr` (`<invoke name="NAME">`).
+        name: how the name is written in the head: `eq` (`<function=NAME>`) or `attr` (`<invoke name="NAME">`).
         name_attr: the attribute that holds the name.
-        gt: what ends the head.
+        gt: the end of the head.
         bare: whether it counts anywhere without its wrapper, or only at the start of a line and for a declared tool.
     """
 
@@ -115,7 +115,7 @@ class Tag(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Nested(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Nested elements, every tag of which stands behind a token."""
+    """Nested elements: a token precedes every tag."""
 
     opens: tuple[str, ...]
     closes: tuple[str, ...]
@@ -126,10 +126,10 @@ class Messages(msgspec.Struct, frozen=True, kw_only=True):
     """Messages with a header.
 
     Attributes:
-        starts: what begins a header.
-        body: what ends it.
-        ends: what ends a body.
-        kind: whose they are: the recipients and bodies differ.
+        starts: the openers of a header.
+        body: the end of a header.
+        ends: the ends of a body.
+        kind: the family of models: the recipients and bodies differ.
         params: tagged parameters that a body may consist of.
     """
 
@@ -144,16 +144,16 @@ Record = Union[Block, Tag, Nested]
 
 
 class Format(msgspec.Struct, frozen=True, kw_only=True):
-    """How a family of models writes calls.
+    """The way a family of models writes calls.
 
     Attributes:
-        name: what `text=` calls it.
-        calls: what holds calls.
-        think: what opens and closes reasoning.
-        noise: what is never shown: stop tokens, role markers, wrappers of channels.
+        name: its name for `text=`.
+        calls: the records of calls.
+        think: the openers and closers of reasoning.
+        noise: text that is never shown: stop tokens, role markers, wrappers of channels.
         messages: its messages, if it has any.
         weak: which shapes without a marker it also writes; they count only for declared tools.
-        imply: what ends reasoning although it does not close it.
+        imply: markers that end reasoning although they do not close it.
     """
 
     name: str
@@ -165,5 +165,5 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     imply: tuple[str, ...] = ()
 
     def openers(self) -> Iterable[str]:
-        """Return what begins a call."""
+        """Return the openers of calls."""
         return (opener for record in self.calls for opener in record.opens)

@@ -1,8 +1,8 @@
-"""One region: what a marker opened, until it is a call, a drop, or nothing at all.
+"""One region: the text after an opener, until it is a call, a drop, or nothing at all.
 
-Theory of operation. A reader walks from the opener on. Until it has *committed*, that is, until the first evidence that
-a call was meant, every failure rejects: the opener is text. After it every failure drops. What the region gives is told
-when it ends, as spans side by side: a call's source runs from where the one before it ended to its own end.
+Theory of operation. A reader walks on from the opener. Until it has *committed*, that is, until the first evidence that
+a call was meant, every failure rejects: the opener is text. After it every failure drops. The region's results are
+emitted when it ends, as adjacent spans: a call's source runs from the end of the call before it to its own end.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ __all__ = ["NotOne", "Region", "Unreadable"]
 
 
 class NotOne(Exception):
-    """What stands here is no call: the opener is text."""
+    """The text here is not a call: the opener is text."""
 
 
 class Unreadable(Exception):
-    """What stands here was to be a call and cannot be read; it goes up to the cursor."""
+    """The text here was meant as a call and cannot be read; this goes up to the cursor."""
 
     def __init__(self, reason: DropReason, detail: str, name: str | None = None) -> None:
         super().__init__(reason)
@@ -40,21 +40,21 @@ class Unreadable(Exception):
 
 
 class Region:
-    """What was read of one region so far.
+    """The results of reading one region so far.
 
     Attributes:
         source: the text.
-        opener: what opened it.
-        start: where that stands.
-        closes: what may close it.
-        wrapped: the closers of a wrapper round it, if it stands in one.
-        at_line: whether it stands at the start of a line.
-        items: what is told when it ends.
+        opener: the opener.
+        start: the position of the opener.
+        closes: the closers that may end it.
+        wrapped: the closers of a wrapper around it, if it is in one.
+        at_line: whether it is at the start of a line.
+        items: the outputs to emit when it ends.
         owed: closers that may still come, and are markup then.
         committed: whether a call was meant.
-        most: characters of it that are kept, and that it may have.
+        most: the number of its characters that are kept, and its maximal length.
         is_wrapper: whether it was a wrapper, with a call to follow in it.
-        after_unread: whether it ended at a fault that hides where it ends.
+        after_unread: whether it ended at a fault that hides its end.
     """
 
     __slots__ = (
@@ -96,13 +96,13 @@ class Region:
         self.is_wrapper = False
 
     def commit(self) -> None:
-        """Note that a call was meant: what is longer than it may be is read to its end, and not kept."""
+        """Note that a call was meant: a region beyond its maximal length is read to its end, and not kept."""
         self.committed = True
         self.source.hold(self.start, self.most)
 
     @property
     def is_too_long(self) -> bool:
-        """Whether it is longer than it may be."""
+        """Whether it is longer than allowed."""
         return self.committed and self.most is not None and self.source.pos - self.start > self.most
 
     def reject(self) -> NoReturn:
@@ -112,7 +112,7 @@ class Region:
     def call(
         self, end: int, name: str, arguments: str, *, id: str | None = None, edits: Iterable[EditKind] = ()
     ) -> None:
-        """Tell a call that ends here."""
+        """Record a call that ends here."""
         name = cleaned(name, self.declared)
         span = self._span(end)
         if not name:
@@ -124,12 +124,12 @@ class Region:
     def drop(
         self, end: int, reason: DropReason, detail: str, name: str | None = None, id: str | None = None
     ) -> None:
-        """Tell a call that cannot be read, and ends here."""
+        """Record a call that cannot be read, and ends here."""
         known = (cleaned(name, self.declared) or None) if name is not None else None
         self.items.append(Unread(reason, self._span(end), known, id, detail))
 
     def markup(self, end: int, *, dangling: bool = False) -> None:
-        """Tell what stands up to here as markup: at once with the call before it, if there is one."""
+        """Record the text up to here as markup: at once with the call before it, if there is one."""
         span = self._span(end)
         if not span:
             return
@@ -141,18 +141,18 @@ class Region:
         return span
 
     def retract(self) -> None:
-        """Take back what was told last: what is told next begins where that began."""
+        """Take back the last output: the next output begins at its start."""
         last = self.items.pop()
         self.told -= len(last.source if isinstance(last, (Written, Unread)) else last.text)
 
     def cut(self, name: str | None = None) -> Unreadable:
-        """Return what to raise where the text ends inside the call."""
+        """Return the exception to raise where the text ends inside the call."""
         if self.source.ended == "open":
             return Unreadable("unterminated", "the stream ended in it", name)
         return Unreadable("truncated", "the text ends in it", name)
 
     def close(self, end: int) -> None:
-        """Tell the closer that ends here as part of the last call."""
+        """Record the closer that ends here as part of the last call."""
         span = self._span(end)
         if not span:
             return

@@ -1,9 +1,9 @@
-"""Objects as Gemma writes them: `{key:<|"|>text<|"|>,count:3}`, with bare keys and strings in markers of their own.
+"""Objects as Gemma writes them: `{key:<|"|>text<|"|>,count:3}`, with bare keys and strings in their own markers.
 
-Theory of operation. One reader walks over the text and keeps the open brackets on a stack of its own: depth is counted
+Theory of operation. One reader walks over the text and keeps the open brackets on its own stack: depth is counted
 and never becomes recursion. A string in markers has no escapes, so that its end is found at once. A text that cannot be
-read so is read a second time with one rule more: what stands without quotes, up to a comma or the closing bracket, is a
-string. Where such a string could as well be a value and another member behind it, it is refused.
+read so is read a second time with one more rule: text without quotes, up to a comma or the closing bracket, is a
+string. Where such a string could also be a value followed by another member, it is refused.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DELIMITERS: Final = ('<|"|>', "<escape>")  # each opens a string and closes it
 
 
 class NotRelaxed(ValueError):
-    """The text is no such object.
+    """The text is not such an object.
 
     Attributes:
         reason: the reason to drop a call with: `unparseable`, `duplicate_key`, `nesting_too_deep` or
@@ -37,7 +37,7 @@ class NotRelaxed(ValueError):
 
 
 def relaxed_object(text: str, *, max_depth: int | None) -> dict[str, Any]:
-    """Return the object that `text` is.
+    """Return the object in `text`.
 
     Raises:
         NotRelaxed: it is not one object, or breaks a bound.
@@ -58,7 +58,7 @@ _MORE: Final = object()
 
 
 def _word(word: str) -> Any:
-    """Return the constant or number that a word is, `_MORE` if it is none."""
+    """Return the constant or number that a word spells, `_MORE` for any other word."""
     if word in _WORDS:
         return _WORDS[word]
     number = _NUMBER.fullmatch(word)
@@ -68,7 +68,7 @@ def _word(word: str) -> Any:
 def _number(number: re.Match[str]) -> int | float:
     """Return a number; an integer keeps all its digits."""
     if number.group(1) is None and number.group(2) is None:
-        if len(number.group()) > MOST_DIGITS + 1:  # with its sign
+        if len(number.group()) > MOST_DIGITS + 1:  # including the sign
             raise NotRelaxed("number_out_of_range")
         try:
             return int(number.group())
@@ -81,7 +81,7 @@ def _number(number: re.Match[str]) -> int | float:
 
 
 class _Open:
-    """An open bracket with what was read in it."""
+    """An open bracket with its content so far."""
 
     __slots__ = ("closer", "items", "key", "members")
 
@@ -92,7 +92,7 @@ class _Open:
         self.key = ""
 
     def keep(self, value: Any) -> None:
-        """Take an item, or the value of the member whose key came before."""
+        """Take an item, or the value of the preceding key."""
         if self.closer == "]":
             self.items.append(value)
             return
@@ -101,7 +101,7 @@ class _Open:
         self.members[self.key] = value
 
     def value(self) -> Any:
-        """Return what the closed bracket is."""
+        """Return the value of the closed bracket."""
         return self.items if self.closer == "]" else self.members
 
 
@@ -118,14 +118,14 @@ _QUOTED = re.compile(
 _BARE_WORD = re.compile(r'[^\s{}\[\],":]+')
 _COLON = re.compile(r"\s*:")
 _JSON_STRING = re.compile(STRING)
-# What stands without quotes, by the bracket it stands in. Brackets are data (`a[0]`) where they cannot end it.
+# Text without quotes, by the bracket around it. Brackets are data (`a[0]`) where they cannot end it.
 _UNQUOTED: Final = {"}": re.compile(r'[^,{}"]+'), "]": re.compile(r'[^,{}\[\]"]+')}
-# `Paris unit:c`: perhaps a member behind a comma that is missing. `see https://…` is none.
+# `Paris unit:c`: perhaps a member after a missing comma. `see https://…` is not.
 _LIKE_MEMBER = re.compile(r"\s[^\W\d][\w.\-]*:(?!//)")
 
 
 class _Reader:
-    """Walks over one text; with `unquoted`, strings may stand without quotes."""
+    """Walks over one text; with `unquoted`, strings may be unquoted."""
 
     __slots__ = ("at", "most", "text", "unquoted")
 
@@ -145,14 +145,14 @@ class _Reader:
         return value
 
     def next(self) -> str:
-        """Skip white space; return the character behind it, "" at the end."""
+        """Skip white space; return the character after it, "" at the end."""
         match = _SPACE.match(self.text, self.at)
         assert match is not None  # it matches everywhere
         self.at = match.end()
         return self.text[self.at : self.at + 1]
 
     def _value(self) -> Any:
-        """Read one value with everything in it."""
+        """Read one value with its content."""
         opened: list[_Open] = []
         while True:
             mark = self.next()
@@ -180,7 +180,7 @@ class _Reader:
         return _MORE
 
     def _handed_up(self, opened: list[_Open], value: Any) -> Any:
-        """Hand a value to the bracket that it stands in, and what closes thereby to the next; return the outermost."""
+        """Hand a value to its bracket, and each bracket that this closes to the next; return the outermost."""
         while opened:
             opened[-1].keep(value)
             mark = self.next()
@@ -193,7 +193,7 @@ class _Reader:
         return value
 
     def _key(self) -> str:
-        """Read a key, bare or quoted, and the colon behind it."""
+        """Read a key, bare or quoted, and the colon after it."""
         key = self._quoted()
         if key is None:
             key = self._taken(_BARE_KEY).strip()
@@ -203,7 +203,7 @@ class _Reader:
         return key
 
     def _leaf(self, closer: str) -> Any:
-        """Read a string, a number or a word; `closer` ends the bracket that it stands in."""
+        """Read a string, a number or a word; `closer` ends the bracket around it."""
         quoted = self._quoted()
         if quoted is not None:
             return quoted
@@ -227,13 +227,12 @@ class _Reader:
         if not self.text.startswith('"', self.at):
             return None
         try:
-            read: str = json.loads(self._taken(_JSON_STRING), strict=False)  # a raw line end is what it is
+            read: str = json.loads(self._taken(_JSON_STRING), strict=False)  # a raw line end is kept
         except ValueError:
             raise NotRelaxed from None
         return self._sound(read)
 
     def _marked(self, delimiter: str) -> str:
-        """Read a string in markers."""
         start = self.at + len(delimiter)
         end = self.text.find(delimiter, start)
         if end < 0:
@@ -248,7 +247,6 @@ class _Reader:
         return whole
 
     def _taken(self, pattern: re.Pattern[str]) -> str:
-        """Take what the pattern matches."""
         match = pattern.match(self.text, self.at)
         if match is None:
             raise NotRelaxed

@@ -1,4 +1,4 @@
-"""A format as the engine reads it: what each of its literals can be, and what is looked for in each mode."""
+"""A format as the engine reads it: the roles of its literals, and the literals to look for in each mode."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["FENCE", "JSON_FENCES", "Rules", "rules_of"]
 
 FENCE: Final = "```"
 JSON_FENCES: Final = ("```json", "```JSON", FENCE)
-_SPECIAL = ("<|", "<\uff5c", "[T")  # how tokens begin that nobody writes in prose
+_SPECIAL = ("<|", "<\uff5c", "[T")  # beginnings of tokens that do not occur in prose
 _BARS = frozenset("|\uff5c\u2016")
-# What shapes without a marker begin with.
+# The beginnings of shapes without a marker.
 _WEAK: Final[dict[str, tuple[str, ...]]] = {
     "json": ("{", "["),
     "python": ("[",),
@@ -34,16 +34,16 @@ class Rules:
         form: the format.
         weak: the weak shapes that count.
         openers: each literal that opens a call, with its record.
-        thinks: each literal that opens reasoning, with what closes it.
-        unthinks: what closes reasoning.
-        closers: what closes a call or a wrapper.
-        noise: what is never shown.
-        starts: what begins the header of a message.
-        weak_openers: what a weak shape begins with.
-        only_weak: those of them that are nothing else.
-        calls: finds what opens a call.
+        thinks: each literal that opens reasoning, with its closers.
+        unthinks: the closers of reasoning.
+        closers: the closers of calls and wrappers.
+        noise: literals that are never shown.
+        starts: the openers of a message header.
+        weak_openers: the beginnings of weak shapes.
+        only_weak: those weak openers with no other role.
+        calls: finds openers of calls.
         text: finds all that matters in text.
-        calm: the characters that can matter in the middle of a line; weak shapes begin only behind its end.
+        calm: the characters that can matter in the middle of a line; weak shapes begin only after its end.
     """
 
     def __init__(self, form: Format, weak: frozenset[Weak]) -> None:
@@ -80,22 +80,22 @@ class Rules:
 
     @lru_cache(maxsize=64)  # noqa: B019 - rules are few, and kept anyway
     def reasoning(self, ends: tuple[str, ...], *, calls: bool) -> Matcher:
-        """Return what is looked for in reasoning that ends so, with what opens a call if that counts."""
+        """Return the matcher for reasoning with these ends, and for openers of calls if those count."""
         return matcher([*ends, *self.form.imply, *(self.openers if calls else ())])
 
     @lru_cache(maxsize=64)  # noqa: B019
     def opens_of(self, closes: tuple[str, ...]) -> tuple[str, ...]:
-        """Return what opens that which these close."""
+        """Return the openers that belong to these closers."""
         return tuple(opener for opener, record in self.openers.items() if closes and record.closes == closes)
 
     @staticmethod
     def is_special(literal: str) -> bool:
-        """Whether nobody writes this in prose."""
+        """Return whether this literal does not occur in prose."""
         return literal.startswith(_SPECIAL)
 
     @staticmethod
     def has_bar(literal: str) -> bool:
-        """Whether this is a token of a chat template by its looks."""
+        """Return whether this looks like a token of a chat template."""
         return not _BARS.isdisjoint(literal)
 
 

@@ -1,13 +1,13 @@
-"""The text that is read: it arrives in pieces, a reader walks over it, and what it has passed can be asked for again.
+"""The text to read: it arrives in pieces, a reader walks over it, and passed text can be asked for again.
 
-Theory of operation. A *window* holds the text round the cursor. When the cursor is far into it, all but the last
+Theory of operation. A *window* holds the text around the cursor. When the cursor is far into it, all but the last
 characters before the cursor move to a list of parts, so that a piece costs the size of the window however long the text
-before it is. Going back behind the window joins the parts from there on again, which happens once per stretch of text.
-Of what is longer than it may be only the beginning is kept, and the last stretch, in which readers may still go back.
+before it is. Going back before the window joins the parts from there on again, which happens once per stretch of text.
+Of text beyond its maximal length only the beginning is kept, and the last stretch, in which readers may still go back.
 
 Every primitive is a generator that yields (suspends) exactly while the text so far leaves its answer open, and is
-resumed when more came or the text has ended. Its answer is a function of the whole text from the cursor on, never of
-how the text was cut into pieces: that is why all splits of a text give the same.
+resumed when more text came or the text has ended. Its answer is a function of the whole text from the cursor on, never
+of the division into pieces: that is why all splits of a text give the same.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Waiting = Generator[None, None, None]
 
 LOOK_BACK = 64  # characters before the cursor that the window always holds
 _WINDOW = 4096  # characters before the cursor that it holds at most, when a piece comes
-_RECENT = 16384  # characters before the cursor that are kept of what is too long; readers go back half as far
+_RECENT = 16384  # characters before the cursor that are kept of a text that is too long; readers go back half as far
 
 
 class Source:
@@ -55,11 +55,11 @@ class Source:
         self.eof = False
         self.ended: Ended = "clean"
         self._window = ""
-        self._base = 0  # where the window begins
+        self._base = 0  # the start of the window
         self._cursor = 0  # in the window
         self._parts: list[str] = []
         self._starts: list[int] = []
-        self._kept: int | None = None  # up to here what is held is kept, if it may be too long
+        self._kept: int | None = None  # up to here held text is kept, if it may be too long
 
     @property
     def pos(self) -> int:
@@ -102,7 +102,7 @@ class Source:
                 del self._parts[first:last], self._starts[first:last]
 
     def _reach(self, place: int) -> None:
-        """Let the window begin a look back before this place, so that what is before it is not moved again."""
+        """Let the window begin a look back before this place, so that the text before it is not moved again."""
         first = max(bisect_right(self._starts, place) - 1, 0)
         start = self._starts[first]
         joined = "".join([*self._parts[first:], self._window])
@@ -112,7 +112,7 @@ class Source:
         self._window, self._base = joined[cut:], start + cut
 
     def text(self, start: int, end: int) -> str:
-        """Return the text between two places, or nothing if it lies in what is too long and reaches far back."""
+        """Return the text between two places, or nothing if it is in text that is too long and reaches far back."""
         base = self._base
         if self._kept is not None and end > self._kept and self.pos - start > _RECENT // 2:
             return ""
@@ -124,11 +124,11 @@ class Source:
         return joined[start - self._starts[first] : end - self._starts[first]]
 
     def hold(self, start: int, most: int | None) -> None:
-        """Keep what comes from here on, but no more than so many characters."""
+        """Keep the text from here on, up to a number of characters."""
         self._kept = None if most is None else start + most
 
     def forget(self, place: int) -> None:
-        """Let go of what stands before this place; nobody goes back there."""
+        """Release the text before this place; no reader goes back there."""
         self._kept = None
         if self._parts:
             gone = len(self._parts) if place >= self._base else bisect_right(self._starts, place) - 1
@@ -139,21 +139,21 @@ class Source:
         return self._window[max(self._cursor - size, 0) : self._cursor]
 
     def look(self, matcher: Matcher) -> str | None:
-        """Go to the earliest literal, or as far as none can begin; return it if that is decided."""
+        """Go to the earliest literal, or up to the first place where one may begin; return it if that is decided."""
         place, literal = matcher.find(self._window, self._cursor, ended=self.eof)
         self._cursor = place
         return literal
 
     def ahead(self, matcher: Matcher) -> tuple[bool, str | None]:
-        """Return whether it is decided which literal stands at the cursor, and that literal."""
+        """Return whether the literal at the cursor is decided, and that literal."""
         return matcher.at(self._window, self._cursor, ended=self.eof)
 
     def window_at_cursor(self) -> tuple[str, int, int]:
-        """Return the window, the cursor in it, and where it begins."""
+        """Return the window, the cursor in it, and the start of the window."""
         return self._window, self._cursor, self._base
 
     def ends_in(self, matcher: Matcher) -> bool:
-        """Whether the text is complete, and its rest a literal that is not whole."""
+        """Return whether the text is complete, and its rest an incomplete literal."""
         return self.eof and matcher.is_begun(self._window[self._cursor :])
 
     # Primitives.
@@ -165,7 +165,7 @@ class Source:
             most = None if last is None else last - self._base + matcher.longest
             if most is None or most >= len(self._window):
                 place, literal = matcher.find(self._window, self._cursor, ended=self.eof)
-            else:  # nothing behind the limit is searched, and a literal that begins before it is whole
+            else:  # nothing after the limit is searched, and a literal that begins before it is whole
                 place, literal = matcher.find(self._window[self._cursor : most], 0, ended=False)
                 place += self._cursor
             if last is not None and self._base + place > last:
@@ -177,7 +177,7 @@ class Source:
             yield
 
     def match(self, matcher: Matcher) -> Generator[None, None, str | None]:
-        """Return the literal at the cursor, None if none stands there."""
+        """Return the literal at the cursor, None if there is none."""
         while True:
             decided, literal = matcher.at(self._window, self._cursor, ended=self.eof)
             if decided:
@@ -185,7 +185,7 @@ class Source:
             yield
 
     def take(self, matcher: Matcher) -> Generator[None, None, str | None]:
-        """Return the literal at the cursor and go behind it; None if none stands there."""
+        """Return the literal at the cursor and go past it; None if there is none."""
         literal = yield from self.match(matcher)
         if literal is not None:
             self._cursor += len(literal)
@@ -228,7 +228,7 @@ class Source:
         return self._window[self._cursor : self._cursor + size]
 
     def past(self, body: re.Pattern[str], end: str) -> Generator[None, None, bool]:
-        """Go past what the expression matches, and the character that ends it; return False if the text ends before it."""
+        """Go past a match of the expression, and the character that ends it; False if the text ends before it."""
         while True:
             window = self._window
             match = body.match(window, self._cursor)
@@ -242,7 +242,7 @@ class Source:
             yield
 
     def run(self, pattern: re.Pattern[str], most: int) -> Generator[None, None, str]:
-        """Go past a run of what the expression matches, and return it, with one character more where it is too long."""
+        """Go past a run that the expression matches, and return it, with one character more where it is too long."""
         while True:
             match = pattern.match(self._window, self._cursor, self._cursor + most + 1)
             end = self._cursor if match is None else match.end()

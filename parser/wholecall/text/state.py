@@ -1,4 +1,4 @@
-"""The state of the engine between two commits: all that it remembers besides the text that it still holds."""
+"""The state of the engine between two commits: everything it remembers in addition to the held text."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ class State(msgspec.Struct, kw_only=True):
     """The state between two commits.
 
     Attributes:
-        mode: what is being read.
-        ends: what closes the reasoning.
+        mode: the current mode of reading.
+        ends: the closers of the reasoning.
         fresh: whether nothing of the reasoning was shown yet.
         edge: whether nothing was shown since the last markup: white space waits here.
         bol: whether only blanks were shown since the last line end.
         blocks: the fences, quotes and other blocks that are open.
         quoted: whether a marker in a code span was shown: up to the next backtick every marker is text.
         span: how many backticks may have opened a code span of this paragraph, 0 if none have.
-        span_here: whether they stand in this line.
+        span_here: whether they are in this line.
         run: how many backticks were shown last.
         owed: closers that did not come yet.
-        wrapper: the closers of the wrapper that is open, and of those round it.
+        wrapper: the closers of the open wrapper, and of those around it.
         in_wrapper: whether nothing was read since that wrapper.
-        strong: whether a marker held a call, or what was to be one.
+        strong: whether a marker held a call, or an attempted call.
         unreadable: whether the end of something could not be known.
         body: whether the body of a message is reasoning.
     """
@@ -54,7 +54,7 @@ class State(msgspec.Struct, kw_only=True):
     body: bool = False
 
     def saw(self, text: str) -> None:
-        """Take note of text that is shown."""
+        """Note text that is shown."""
         self.edge = self.in_wrapper = self.fresh = False
         line_end = text.rfind("\n")
         if line_end >= 0 or self.bol:
@@ -76,7 +76,7 @@ class State(msgspec.Struct, kw_only=True):
         self.blocks.extend(part)
 
     def end_line(self) -> None:
-        """Note the end of a line; a code span may go on behind it as long as its paragraph does."""
+        """Note the end of a line; a code span may continue after it as long as its paragraph does."""
         if self.run:
             self.settle()
         self.span_here = False
@@ -84,7 +84,7 @@ class State(msgspec.Struct, kw_only=True):
             self.span = 0
 
     def begin(self) -> None:
-        """Begin anew behind markup, as at the start of a text."""
+        """Begin anew after markup, as at the start of a text."""
         self.edge = self.bol = True
         self.blocks = Blocks()
         self.span = self.run = 0
@@ -105,7 +105,7 @@ class State(msgspec.Struct, kw_only=True):
             self.quoted = False
 
     def settle(self) -> None:
-        """Note that a run of backticks is over: it opens a code span, closes the one that it equals, or does nothing."""
+        """Note that a run of backticks is over: it opens a code span, closes one of equal length, or does nothing."""
         if self.run and self.span == 0:
             self.span, self.span_here = self.run, True
         elif self.run == self.span:
@@ -118,7 +118,7 @@ class State(msgspec.Struct, kw_only=True):
 
 
 class Saved(msgspec.Struct, frozen=True, kw_only=True):
-    """All that an engine needs to go on elsewhere. Positions are counted from the start of the held text.
+    """The state for an engine to continue elsewhere. Positions are counted from the start of the held text.
 
     Attributes:
         state: the state at the last commit.

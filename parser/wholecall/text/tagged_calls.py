@@ -1,9 +1,9 @@
 """Calls as tags: the name in a head, then parameters with raw values, or one JSON object, then the closer.
 
-Theory of operation. Raw values have no escaping, so a closer counts only where what follows it can follow it: another
-parameter, the end of the call, or a closer that is owed. All else in a value is data, markers of other formats included.
-A call is told with its closer; what lacks a parameter's end or its own is a call only where something else shows that
-nothing is missing.
+Theory of operation. Raw values have no escaping, so a closer counts only if the text after it can follow it: another
+parameter, the end of the call, or an owed closer. All else in a value is data, markers of other formats included.
+A call is emitted with its closer; a call that lacks a parameter's end or its own counts only if something else shows
+that nothing is missing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["read_pairs", "read_parameters", "read_tag"]
 
 
 def read_tag(region: Region, tag: Tag, rules: Rules) -> Waiting:
-    """Read the tag behind the opener."""
+    """Read the tag after the opener."""
     source = region.source
     head = yield from read_tag_head(source, tag, region.opener)
     if head is None or len(head.name) > LONGEST:
@@ -57,7 +57,7 @@ def read_tag(region: Region, tag: Tag, rules: Rules) -> Waiting:
 
 
 def read_pairs(region: Region, block: Block, rules: Rules) -> Generator[None, None, bool]:
-    """Read the name at the cursor and its pairs; return False, the cursor unmoved, if that does not stand there."""
+    """Read the name at the cursor and its pairs; return False, with the cursor unmoved, if they are not there."""
     source, params = region.source, block.pairs
     if params is None:
         return False
@@ -83,12 +83,12 @@ def read_pairs(region: Region, block: Block, rules: Rules) -> Generator[None, No
 def read_parameters(
     region: Region, name: str, params: Params, closes: tuple[str, ...], around: tuple[str, ...]
 ) -> Waiting:
-    """Read parameters that stand for themselves, up to what closes them, in what `around` opens."""
+    """Read parameters without a name before them, up to their closers, inside of `around`."""
     yield from _parameters(region, Shape(name, params, closes, (), around=around, stops=True))
 
 
 def _behind_name(region: Region, block: Block) -> Generator[None, None, bool]:
-    """Go behind what ends a name before pairs; return whether it is legal there."""
+    """Go past the end of a name before pairs; return whether it is legal there."""
     source = region.source
     assert block.pairs is not None
     legal = matcher((*block.seps, *block.pairs.opens, *block.closes, "{", "\n", "\\n", "\r\n"))
@@ -117,7 +117,7 @@ def _object_body(region: Region, shape: Shape) -> Waiting:
 
 
 class _Given(NamedTuple):
-    """A parameter as it came: its key, its value, and whether it was closed."""
+    """A parameter as written: its key, its value, and whether it was closed."""
 
     key: str
     value: Any
@@ -163,7 +163,7 @@ def _parameters(region: Region, shape: Shape) -> Waiting:
 
 
 def _whole(region: Region, shape: Shape, own: Own, given: dict[str, Any], *, missing: bool) -> Waiting:
-    """End a call at its closer; in a wrapper, only if it is seen that the call does not go on."""
+    """End a call at its closer; in a wrapper, only if it is clear that the call does not continue."""
     if region.wrapped and given:
         end = region.source.pos
         yield from _no_more(region, shape, own)
@@ -171,14 +171,14 @@ def _whole(region: Region, shape: Shape, own: Own, given: dict[str, Any], *, mis
     _tell(region, shape, given, missing=missing)
 
 
-_IN_HEADS: Final = frozenset("\"'=/")  # what else stands in the rest of a head: `</function>="cwd">`
+_IN_HEADS: Final = frozenset("\"'=/")  # other characters in the rest of a head: `</function>="cwd">`
 
 
 def _no_more(region: Region, shape: Shape, own: Own) -> Waiting:
-    """Go on if the call does not go on behind the closer before the cursor.
+    """Check that the call does not continue after the closer before the cursor.
 
     Raises:
-        Unreadable: it does, or may: the text was cut there, and that closer may stand in the call's last value.
+        Unreadable: it does, or may: the text was cut there, and that closer may be in the call's last value.
     """
     source, end = region.source, region.source.pos
     following = yield from source.space()
@@ -208,7 +208,7 @@ def _to_closer(region: Region, shape: Shape) -> Waiting:
 def _parameter(
     region: Region, shape: Shape, own: Own, schema: Schema, given: dict[str, Any], opener: str
 ) -> Generator[None, None, _Given]:
-    """Read the parameter behind its opener."""
+    """Read the parameter after its opener."""
     source, params = region.source, shape.params
     head = yield from read_key(source, params, opener)
     if head is None:
@@ -230,10 +230,10 @@ def _parameter(
 
 
 def _in_doubt(region: Region, shape: Shape) -> Waiting:
-    """Drop a call that can be read in two ways; nobody knows either whose the calls behind it are.
+    """Drop a call that can be read in two ways; the owner of later calls is then unknown too.
 
     Raises:
-        Unreadable: always; the cursor is behind the next closer then.
+        Unreadable: always; the cursor is after the next closer then.
     """
     source = region.source
     closer = yield from source.find(matcher((*shape.closes, *region.wrapped)))
@@ -248,7 +248,7 @@ _CDATA_CLOSES: Final = matcher(["]]>"])
 
 
 def _cdata(region: Region, params: Params, shape: Shape) -> Generator[None, None, str | None]:
-    """Return the value in a CDATA section, and go behind the parameter's closer; None, the cursor unmoved, if it is none."""
+    """Return the value in a CDATA section, and go past its closer; None, with the cursor unmoved, for other text."""
     source = region.source
     start = source.pos
     if not params.cdata:
@@ -269,14 +269,14 @@ def _cdata(region: Region, params: Params, shape: Shape) -> Generator[None, None
             text = source.text(first, last)
             if "<![CDATA[" in text or text.rstrip().endswith(
                 "]]>"
-            ):  # no section holds another, or ends twice
+            ):  # a section cannot hold another, or end twice
                 yield from _in_doubt(region, shape)
             return text
         source.pos = last + 1
 
 
 def _trimmed(raw: str, params: Params) -> str:
-    """Return a value without the line ends round it that are markup."""
+    """Return a value without the surrounding line ends that are markup."""
     leading = raw[:1] == "\n" or raw[:2] == "\r\n"
     if params.trim == "none" or (params.trim == "nl2" and not leading):
         return raw
@@ -285,7 +285,7 @@ def _trimmed(raw: str, params: Params) -> str:
 
 
 def _typed(region: Region, params: Params, schema: Schema, head: Head, raw: str) -> Any:
-    """Return what a raw value means: the format's own word for its type wins, then the tool's schema."""
+    """Return the meaning of a raw value: the format's own word for its type wins, then the tool's schema."""
     depth, kinds = region.limits.max_depth, schema.kinds(head.name)
     said = head.attributes.get("string" if params.typing == "string_attr" else "type")
     if params.typing == "string_attr" and said is not None:

@@ -28,22 +28,22 @@ _MOST_OWED = 16
 
 
 class Teller:
-    """Tells spans of the source, one after the other.
+    """Emits spans of the source in order.
 
     Attributes:
         rules: the format.
         declared: the tools.
-        limits: what a text may hold.
-        in_fence: what a marker in code or in a block quote is.
+        limits: the limits of a text.
+        in_fence: the treatment of a marker in code or in a block quote.
         source: the text.
-        state: where the reading stands.
-        done: up to here everything is told.
+        state: the state of the reading.
+        done: up to here everything is emitted.
         hidden: up to here nothing is shown: it is the prompt.
         weak_after: up to here no weak shape is looked for.
-        span_ends: up to here the text stands in a code span, as far as that is known.
-        out: what was told since it was taken last.
+        span_ends: up to here the text is in a code span, as far as that is known.
+        out: the outputs since they were last taken.
         calm: while nothing is held in the middle of a line, the characters that can matter; else None.
-        aside: whether what is shown then is reasoning.
+        aside: whether text shown then is reasoning.
     """
 
     def __init__(self, rules: Rules, declared: Declared, limits: Limits) -> None:
@@ -62,7 +62,7 @@ class Teller:
         self.aside = False
 
     def shown_up_to(self, marks: Matcher, held: int) -> Generator[None, None, str | None]:
-        """Go to the next literal and show what stands before it; white space up to `held` waits for what follows it."""
+        """Go to the next literal and show the text before it; white space up to `held` waits for the text after it."""
         source = self.source
         while True:
             literal = source.look(marks)
@@ -85,7 +85,7 @@ class Teller:
             yield
 
     def is_quoted(self) -> Generator[None, None, bool]:
-        """Return whether a marker at the cursor is text: it stands in a code span, in code, or in a block quote."""
+        """Return whether a marker at the cursor is text: it is in a code span, in code, or in a block quote."""
         state, blocks = self.state, self.state.blocks
         state.settle()
         code = blocks.is_quoting() and (not state.edge or blocks.in_fence())
@@ -96,10 +96,10 @@ class Teller:
         return state.quoted
 
     def _is_in_span(self) -> Generator[None, None, bool]:
-        """Return whether the cursor stands in a code span.
+        """Return whether the cursor is in a code span.
 
-        Backticks in the same line before a marker quote it, whatever follows. Those of an earlier line of its paragraph
-        do if they are closed in the paragraph.
+        Backticks before a marker in the same line quote it in any case. Backticks of an earlier line of its paragraph
+        quote it if they are closed in the paragraph.
         """
         state, source = self.state, self.source
         if state.span == 0:
@@ -111,7 +111,7 @@ class Teller:
         return state.span > 0
 
     def _end_of_span(self, ticks: int) -> Generator[None, None, int | None]:
-        """Return where the code span that is open ends in its paragraph; None if it does not end there."""
+        """Return the end of the open code span in its paragraph; None if it does not end there."""
         source, start = self.source, self.source.pos
         most = self.limits.max_held_text
         ends: int | None = None
@@ -127,7 +127,7 @@ class Teller:
             if (yield from source.space_in_line()) in ("", "\n"):
                 break
         else:
-            ends = source.pos  # whatever is too long to be held is quoted
+            ends = source.pos  # text that is too long to be held is quoted
         source.pos = start
         return ends
 
@@ -144,7 +144,7 @@ class Teller:
             self.out.append(Shown(text, self.state.mode == "reasoning" or self.state.body))
 
     def tell_markup(self, end: int, *, dangling: bool = False) -> None:
-        """Pass over what stands up to here: it is markup, and white space behind it waits."""
+        """Pass over the text up to here as markup; white space after it waits."""
         text = self._span(end)
         if text:
             self.out.append(Markup(text, dangling))
@@ -154,7 +154,7 @@ class Teller:
         self.state.run = 0
 
     def tell(self, items: list[Output]) -> None:
-        """Tell what a region gave; its spans end at the cursor."""
+        """Emit the results of a region; its spans end at the cursor."""
         if "\n" in self._span(self.source.pos):
             self.state.end_line()
         self.out += items
@@ -171,7 +171,7 @@ class Teller:
         return text
 
     def new_region(self, opener: str, closes: tuple[str, ...], most: int | None) -> Region:
-        """Return a region that begins at the cursor and may have so many characters."""
+        """Return a region that begins at the cursor, with a maximal length in characters."""
         state = self.state
         region = Region(
             self.source, opener, self.declared, self.limits,
@@ -187,7 +187,7 @@ class Teller:
         return Unread("arguments_too_large", raw, detail="it is longer than Limits.max_arguments_bytes")
 
     def finish(self, region: Region) -> None:
-        """Tell what a region gave, and go on behind it."""
+        """Emit the results of a region, and continue after it."""
         state = self.state
         if region.start > self.done:
             self.tell_markup(region.start)

@@ -1,4 +1,4 @@
-"""The tools as text formats want them: their names, and for each key which types its schema allows."""
+"""The tools as text formats need them: their names, and for each key the types that its schema allows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NOTHING = Schema(None)
 
 
 class Declared:
-    """The declared tools; without any, every name is as good as another."""
+    """The declared tools; without any, every name is equally valid."""
 
     __slots__ = ("_schemas", "_tools")
 
@@ -34,7 +34,7 @@ class Declared:
         return iter(self._tools or ())
 
     def schema(self, name: str) -> Schema:
-        """Return the JSON Schema of a tool's arguments; of an unknown tool one that says nothing."""
+        """Return the JSON Schema of a tool's arguments; of an unknown tool an empty one."""
         if self._tools is None or name not in self._tools:
             return _NOTHING
         known = self._schemas.get(name)

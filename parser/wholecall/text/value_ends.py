@@ -1,9 +1,9 @@
 """Find the end of a raw value: the first closer that has a legal continuation.
 
-Theory of operation. Candidates are the value's closers, the call's closers, and what opens a parameter. A value's closer
-counts where another parameter, the end of the call, or a closer that is owed follows; the others end a value that lacks
-its own only where what follows shows that they do. Anything else is part of the value, if it cannot be read in another
-way: see `own_markup`.
+Theory of operation. Candidates are the value's closers, the call's closers, and the opener of a parameter. A value's
+closer counts if another parameter, the end of the call, or an owed closer follows; the other candidates end a value
+that lacks its own closer only if the following text shows that they do. Anything else is part of the value, if it
+cannot be read in another way: see `own_markup`.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Shape", "ValueEnd", "read_value_end"]
 
-_LONGEST_SPACE: Final = 4096  # characters of white space between a closer and what follows it
+_LONGEST_SPACE: Final = 4096  # characters of white space after a closer
 
 
 class Shape(NamedTuple):
-    """What a call with tagged parameters consists of, whether a tag or a name opened it.
+    """The parts of a call with tagged parameters, opened by a tag or by a name.
 
     Attributes:
         name: the tool's name.
         params: its parameters.
-        closes: what ends the call.
-        again: what begins the next call of the same kind.
+        closes: the closers of the call.
+        again: the openers of the next call of the same kind.
         tag: the record, if a tag opened it; else a name did, and pairs follow.
-        around: what opens a wrapper or a message round it.
-        stops: whether what ends it is a stop token, which servers swallow: a clean end of the text does as well.
+        around: the opener of a wrapper or a message around it.
+        stops: whether its end is a stop token, which servers swallow: a clean end of the text ends it as well.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Shape(NamedTuple):
 
 
 class ValueEnd(NamedTuple):
-    """Where a value ends, whether its own closer stands there, and whether any marker stands in it."""
+    """The end of a value, whether its own closer is there, and whether the value holds any marker."""
 
     at: int
     closed: bool
@@ -62,7 +62,7 @@ def read_value_end(
 ) -> Generator[None, None, ValueEnd]:
     """Find the end of the value at the cursor.
 
-    The cursor is behind the value's own closer then, else at the end of the value.
+    The cursor is after the value's own closer then, else at the end of the value.
     """
     source, opens = region.source, shape.params.opens
     holds_marks = False
@@ -88,7 +88,7 @@ def read_value_end(
 
 
 def _may_follow_value(region: Region, shape: Shape) -> Generator[None, None, bool]:
-    """Whether what follows a value's closer can follow it."""
+    """Return whether the following text can follow a value's closer."""
     source = region.source
     if not (yield from source.space(_LONGEST_SPACE)):
         return True
@@ -99,7 +99,7 @@ def _may_follow_value(region: Region, shape: Shape) -> Generator[None, None, boo
 
 
 def _may_follow_call(region: Region, shape: Shape, closer: str) -> Generator[None, None, bool]:
-    """Whether a call's closer, in a value without one, ends both."""
+    """Return whether a call's closer, in a value without one, ends both."""
     source = region.source
     if not (yield from source.space(_LONGEST_SPACE)):
         return source.ended == "clean"
@@ -122,10 +122,10 @@ def _may_follow_call(region: Region, shape: Shape, closer: str) -> Generator[Non
 def _begins_next(
     region: Region, shape: Shape, schema: Schema, given: dict[str, Any], opener: str
 ) -> Generator[None, None, bool]:
-    """Whether a parameter that begins in a value without closer ends that value: at a line's start, with a new key.
+    """Return whether a parameter that begins in an unclosed value ends it: at a line's start, with a new key.
 
     Raises:
-        Unreadable: the text was cut in what may be its head, and nobody knows whose the closers in it are.
+        Unreadable: the text was cut in a possible head, and the owner of its closers is unknown.
     """
     source = region.source
     line = source.before().rpartition("\n")
@@ -141,7 +141,7 @@ def _begins_next(
 
 
 def _is_cut(source: Source, params: Params) -> bool:
-    """Whether the text ends at the cursor, or in a marker of a parameter's head that stands there."""
+    """Return whether the text ends at the cursor, or in a marker of a parameter's head there."""
     marks = (params.key_closes, params.type_opens, params.type_closes, params.value_opens)
     return source.eof and (
         source.pos == source.size or source.ends_in(matcher([mark for mark in marks if mark]))

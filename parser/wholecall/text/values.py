@@ -1,11 +1,11 @@
 """The type of a raw value between tags: the format's, else one that the tool's schema allows.
 
-Theory of operation. A `Schema` answers which kinds of JSON value a tool allows for a key. It reads what states a type
-and leaves the rest of JSON Schema to the tool's check. References and alternatives are followed within bounds, so that a
-schema that holds itself ends. `typed` turns a raw text into a value by these kinds, one rule for each shape of them:
-where a string is allowed the text itself counts, unless it spells one of the others; where none is, the text is read as
-JSON, then as Python. Nothing here raises for what a model wrote: what no rule reads stays the raw text, and the tool's
-check drops the call.
+Theory of operation. A `Schema` answers which kinds of JSON value a tool allows for a key. It reads the words that state
+a type and leaves the rest of JSON Schema to the tool's check. References and alternatives are followed within bounds,
+so that a schema that contains itself ends. `typed` turns a raw text into a value by these kinds, one rule for each
+case: where a string is allowed the text itself counts, unless it spells one of the others; where none is, the text is
+read as JSON, then as Python. Nothing here raises for text that a model wrote: text that no rule reads stays raw, and
+the tool's check drops the call.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _TYPES: Final[dict[type, str]] = {
 }
 _MISSING: Final = object()
 
-# --- what a schema allows ----------------------------------------------------------------------------------
+# --- kinds that a schema allows -----------------------------------------------------------------------------
 
 _NONE: Final = Kinds()
 _LINKS = 8  # references on one path
 _LEVELS = 64  # of schemas within schemas, without those of members
-_NODES = 1000  # that one question looks at
+_NODES = 1000  # that one question visits
 
 
 def _listed(node: dict[str, Any], key: str) -> list[Any]:
@@ -52,12 +52,12 @@ def _listed(node: dict[str, Any], key: str) -> list[Any]:
 
 
 def _named(name: Any) -> str | None:
-    """Return the kind of JSON that a type's name means, `list[str]` and `STRING` too."""
+    """Return the kind of JSON that a type's name means, also for `list[str]` and `STRING`."""
     return TYPES.get(type_named(name)) if isinstance(name, str) else None
 
 
 def _stated(node: dict[str, Any]) -> Iterator[Kinds]:
-    """Yield what the words of a schema say of the type, each a bound of its own."""
+    """Yield the kinds that each word of a schema allows, each a separate bound."""
     said = node.get("type")
     types = frozenset(filter(None, map(_named, said if isinstance(said, list) else [said])))
     constants = [*_listed(node, "enum"), *([node["const"]] if "const" in node else [])]
@@ -89,13 +89,13 @@ class _Walk:
         self.left = _NODES
 
     def _enter(self, node: Any, links: int, level: int) -> dict[str, Any] | None:
-        """Return the schema if it is one that says something, and may be looked at."""
+        """Return the schema if it has content, and may be visited."""
         self.left -= 1
         bounded = self.left >= 0 and links <= _LINKS and level <= _LEVELS
         return node if bounded and isinstance(node, dict) else None
 
     def _joined(self, node: dict[str, Any], links: int) -> Iterator[tuple[Any, int]]:
-        """Yield the schemas that hold besides this one, with the references on the way."""
+        """Yield the schemas that apply in addition to this one, with the references on the way."""
         if isinstance(node.get("$ref"), str):
             yield target(self.root, node["$ref"]), links + 1
         for inner in _listed(node, "allOf"):
@@ -131,7 +131,7 @@ class _Walk:
     def part(
         self, node: Any, pick: Callable[[dict[str, Any]], list[Any]], links: int = 0, level: int = 0
     ) -> Any:
-        """Return the schema of a part that `pick` finds in a schema, joined from all that speak of it."""
+        """Return the schema of a part that `pick` finds in a schema, joined from all that describe it."""
         schema = self._enter(node, links, level)
         if schema is None:
             return None
@@ -146,7 +146,7 @@ class _Walk:
 
 
 def _either(branches: list[Kinds | None]) -> Kinds | None:
-    """Return what alternatives allow together: anything, if nothing is known of one of them."""
+    """Return the kinds that alternatives allow together: any kind, if one alternative is unknown."""
     known = [branch for branch in branches if branch is not None]
     return _NONE.union(*known) if len(known) == len(branches) else None
 
@@ -204,7 +204,7 @@ def _mapped(node: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def _items(node: dict[str, Any]) -> Any:
-    """Return the schema that any element has to fit, wherever it stands."""
+    """Return the schema that any element has to fit, at any index."""
     said = node.get("items")
     later = said if isinstance(said, list) else [] if said is None else [said]
     return _one_of([*_listed(node, "prefixItems"), *later], "anyOf")
@@ -229,7 +229,7 @@ def written(value: Any) -> str:
 
 
 def typed(raw: str, kinds: Kinds, *, max_depth: int | None) -> Any:
-    """Return the value that a raw text has where a schema allows these kinds; the text itself where none fits."""
+    """Return the value of a raw text where a schema allows these kinds; the text itself where none fits."""
     if kinds == _STRING:
         return raw
     rule = _beside_strings if "string" in kinds else _as_code if kinds else _by_itself
@@ -245,24 +245,24 @@ def self_typed(raw: str, name: str, kinds: Kinds, *, max_depth: int | None) -> A
 
 
 def json_typed(raw: str, kinds: Kinds, *, max_depth: int | None) -> Any:
-    """Return the value of a raw text that its format calls JSON; what is none is left to the schema."""
+    """Return the value of a raw text that its format calls JSON; text that is not JSON is left to the schema."""
     value = _json(raw.strip(), max_depth)
     return typed(raw, kinds, max_depth=max_depth) if value is _MISSING else _whole(value, raw, kinds)
 
 
 def _beside_strings(raw: str, kinds: Kinds, max_depth: int | None) -> Any:
-    """A string and others are allowed: the text counts, unless it is just how one of the others is written."""
+    """Where a string and other kinds are allowed: return the text, unless it is exactly another kind's spelling."""
     text = raw.strip()
     if "null" in kinds and text in _NULLS:
         return None
-    if kinds <= {"string", "null"}:  # JSON could be nothing else, and need not be read
+    if kinds <= {"string", "null"}:  # JSON cannot be any other kind, and need not be read
         return raw
     value = _json(text, max_depth)
     return value if type(value) is not str and _fits(value, kinds) else raw
 
 
 def _as_code(raw: str, kinds: Kinds, max_depth: int | None) -> Any:
-    """No string is allowed: the text is JSON, else Python, else a spelling that has one meaning only."""
+    """Where no string is allowed: read the text as JSON, else as Python, else as a spelling with only one meaning."""
     text = raw.strip()
     value = _json(text, max_depth)
     strict = value is not _MISSING
@@ -278,7 +278,7 @@ def _as_code(raw: str, kinds: Kinds, max_depth: int | None) -> Any:
 
 
 def _by_itself(raw: str, _: Kinds, max_depth: int | None) -> Any:
-    """Nothing is known: the text is JSON, or a list, dict or word of Python's; a quoted string is the text with its quotes."""
+    """Where nothing is known: read JSON, or Python's list, dict or word; a quoted string is the text with quotes."""
     text = raw.strip()
     value = _WORDS.get(text, _MISSING)
     if value is _MISSING:
@@ -298,7 +298,7 @@ def _fits(value: Any, kinds: Kinds) -> bool:
 
 
 def _whole(value: Any, text: str, kinds: Kinds) -> Any:
-    """Return `3.0` as the integer 3 where no other number is allowed; digits that a float has lost come from the text."""
+    """Return `3.0` as the integer 3 where no other number is allowed; digits that a float lost come from the text."""
     if type(value) is not float or "integer" not in kinds or "number" in kinds or not value.is_integer():
         return value
     digits = _WHOLE.fullmatch(text.strip())
@@ -340,7 +340,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _tells_twice(text: str, value: Any) -> bool:
-    """Whether an object in valid JSON has one key with two values; read again only if the decoder lost members."""
+    """Return whether an object in valid JSON has one key with two values; reread only if the decoder lost members."""
     if members(text) == _count_members(value):
         return False
     try:

@@ -2,8 +2,8 @@
 
 Theory of operation. Such a shape is weak evidence, so it counts only for declared tools, at the start of a line, before
 any marker held a call, and only if nothing but calls, white space and markup follows it to the end of a text that ended
-cleanly. Until that is known its text is held, up to a limit; then all of it is text. What a failed candidate has read
-holds no further candidate, or else many beginnings would cost the square of their number.
+cleanly. Until that is known its text is held, up to a limit; then all of it is text. Text that a failed candidate has
+read holds no further candidate, or else many beginnings would cost the square of their number.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ENDS_INPUT: Final = matcher(["\nObservation", "\nThought:", "\nFinal Answer:", 
 
 
 def read_weak(teller: Teller, literal: str) -> Generator[None, None, bool]:
-    """Read the weak shape that may begin at the cursor; return whether it was one, all of it told."""
+    """Read the weak shape that may begin at the cursor; return whether it was one, fully emitted."""
     source, state = teller.source, teller.state
     may_be = teller.declared and (state.bol or state.edge) and not state.strong
     if not may_be or source.pos < teller.weak_after:
@@ -106,7 +106,7 @@ def _json(teller: Teller, region: Region) -> Waiting:
 
 
 def _is_envelope(region: Region) -> Waiting:
-    """Go on if the JSON at the cursor can be a call by its first key.
+    """Check that the JSON at the cursor can be a call by its first key.
 
     Raises:
         NotOne: it cannot.
@@ -160,7 +160,7 @@ _INPUT: Final = matcher(["Action Input:"])
 
 
 def _action(teller: Teller, region: Region) -> Waiting:
-    """`Action:` and JSON behind it, perhaps in a fence (Command R+)."""
+    """Read `Action:` and JSON after it, perhaps in a fence (Command R+)."""
     source = region.source
     yield from source.take(_ACTION)
     yield from source.space()
@@ -171,7 +171,7 @@ def _action(teller: Teller, region: Region) -> Waiting:
 
 
 def _react(teller: Teller, region: Region) -> Waiting:
-    """`Action: NAME` and `Action Input: …`; what follows the first action is the model's imagination."""
+    """Read `Action: NAME` and `Action Input: …`; the text after the first action is the model's imagination."""
     source = region.source
     yield from source.take(_ACTION)
     line = (yield from source.run(_LINE, _LONGEST_LINE)).strip()

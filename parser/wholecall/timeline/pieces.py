@@ -1,19 +1,18 @@
-"""Cuts a stream into pieces at which its frames can end, so that the bytes of each frame are known.
+"""Cut a stream into pieces at which its frames can end, so that the bytes of each frame are known.
 
 Theory of operation
 -------------------
-Only its framing knows where a frame ends: it returns the frame then. So nothing here reads frames. The stream
-is cut where a frame *can* end, each piece is fed by itself, and a frame that is returned belongs to the bytes
-up to there. Too many cuts do no harm, because no framing depends on how its bytes are cut.
+Only the framing knows where a frame ends: it returns the frame then. Therefore this module does not read frames. The
+stream is cut where a frame *can* end, each piece is fed separately, and a returned frame belongs to the bytes up to
+there. Too many cuts do no harm, because no framing depends on how its bytes are cut.
 
-There are three kinds of pieces. An `end` is one that frames end with: the rest of a line and its terminator, a
-closing bracket, a whole binary message. A `head` is one that frames can only end before: the first bytes of a
-line, because a new line ends a cut JSON value, and a comma or an opening bracket, which end a word.
-Whatever lies between is `open`, and decides nothing. How the bytes came changes the open pieces only,
-so a frame has the same bytes however the stream was cut; that is why a CR at the end of the bytes so far waits
-for the LF that may belong to it.
+There are three kinds of pieces. A frame can end with an `end`: the rest of a line and its terminator, a closing
+bracket, a whole binary message. A frame can only end before a `head`: the first bytes of a line, because a new line
+ends a cut JSON value, and a comma or an opening bracket, which end a word. Everything between is `open`, and decides
+nothing. The cuts of the input change only the open pieces; a frame has the same bytes for every cut of the stream. For
+this reason a CR at the end of the bytes so far waits for the LF that may belong to it.
 
-Not handled here: frames that only the end of the stream completes; they belong to all bytes that are left.
+Not handled here: frames that only the end of the stream completes; all remaining bytes belong to them.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from wholecall.framing.eventstream import PRELUDE_BYTES, is_prelude
 __all__ = ["Piece", "Pieces", "pieces_of"]
 
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_HEAD = len(b"event: ")  # of a line: the longest prefix that shows a framing what the line is
+_HEAD = len(b"event: ")  # of a line: the longest prefix by which a framing recognises the line
 _TOKEN = re.compile(rb"[^,\[\]{}]+|.", re.DOTALL)
 _KINDS: dict[bytes, Kind] = {b",": "head", b"[": "head", b"{": "head", b"]": "end", b"}": "end"}
 
@@ -35,26 +34,26 @@ Kind = Literal["head", "open", "end"]
 
 
 class Piece(NamedTuple):
-    """Some bytes in a row, never empty, and whether a frame may end before them, after them or not there."""
+    """Consecutive bytes, never empty, and whether a frame may end before them, after them or not there."""
 
     data: bytes
     kind: Kind
 
 
 class Pieces(Protocol):
-    """Cuts one stream."""
+    """A cutter of one stream."""
 
     def cut(self, data: bytes) -> Iterator[Piece]:
         """Yield the next bytes of the stream in pieces; a part of them may wait for the next call."""
         ...
 
     def rest(self) -> bytes:
-        """Return what waited, at the end of the stream."""
+        """Return the waiting bytes, at the end of the stream."""
         ...
 
 
 def pieces_of(framing: str) -> Pieces:
-    """Return what cuts a stream of this framing."""
+    """Return the cutter for a stream of this framing."""
     return _CUTTERS.get(framing, _Lines)()
 
 
@@ -86,7 +85,7 @@ class _Lines:
 
 
 class _Elements:
-    """The elements of a JSON array, and whatever is between two of its brackets or commas."""
+    """The elements of a JSON array, and everything between two of its brackets or commas."""
 
     def cut(self, data: bytes) -> Iterator[Piece]:
         for match in _TOKEN.finditer(data):
@@ -101,7 +100,7 @@ class _Messages:
 
     def __init__(self) -> None:
         self._held = bytearray()
-        self._lost = False  # it is unknown where the next message begins
+        self._lost = False  # the beginning of the next message is unknown
 
     def cut(self, data: bytes) -> Iterator[Piece]:
         held = self._held

@@ -1,8 +1,8 @@
 """Spans of a text from which calls are read: shown text, markup, a call, a drop.
 
-Theory of operation. The engines that read the texts of a stream say what each span of them is; what shows no text and
-opens no call leaves no trace in the events. Here the layer that asks the engines is listened to, and nothing else: what
-it does with their answers stays as it is.
+Theory of operation. The engines that read the texts of a stream classify each span; spans that show no text and open no
+call leave no trace in the events. This module only listens to the layer that calls the engines: its use of their
+answers stays unchanged.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class TextSpan(msgspec.Struct, frozen=True):
     """A part of a text.
 
     Attributes:
-        choice: whose text it is.
-        kind: what was made of it.
-        text: what the model wrote.
+        choice: the choice that the text belongs to.
+        kind: the class of the span.
+        text: the text as the model wrote it.
     """
 
     choice: int
@@ -52,7 +52,7 @@ class TextSpan(msgspec.Struct, frozen=True):
 
 
 class ListeningAssembler(TextAssembler):
-    """Turns the deltas of one stream into events, and keeps what the parts of its texts are."""
+    """An assembler of one stream that also keeps the classes of the parts of its texts."""
 
     def __init__(self, wanted: TextCalls, policy: Policy, limits: Limits) -> None:
         super().__init__(wanted, policy, limits, None)
@@ -65,14 +65,14 @@ class ListeningAssembler(TextAssembler):
 
 
 class _ListeningLayer(TextLayer):
-    """Reads the texts of one stream, and keeps what their engines say."""
+    """A text layer of one stream that keeps the answers of its engines."""
 
     def __init__(self, wanted: TextCalls, tools: None, limits: Limits) -> None:
         super().__init__(wanted, tools, limits)
         self.heard: list[TextSpan] = []
 
     def abort(self) -> Iterator[Delta]:
-        """End all texts; what they held was said by no engine."""
+        """End all texts; the text that they held was classified by no engine."""
         for delta in super().abort():
             if isinstance(delta, CallWritten):
                 self.heard.append(TextSpan(delta.choice, "drop", delta.source))
@@ -94,7 +94,7 @@ class _ListeningLayer(TextLayer):
 
 
 class _Listened:
-    """An engine that is listened to, as its layer uses it."""
+    """An engine whose answers are listened to, with the interface that its layer uses."""
 
     def __init__(self, engine: TextEngine, hear: Callable[[list[Output]], list[Output]]) -> None:
         self._engine = engine
@@ -112,7 +112,7 @@ class _Listened:
 
 
 def _joined(spans: list[TextSpan]) -> Iterator[TextSpan]:
-    """Yield spans; what is no call, and was decided in several pieces, in one."""
+    """Yield spans; those other than calls and drops are joined if they were decided in several pieces."""
     for (choice, kind), alike in groupby(spans, lambda span: (span.choice, span.kind)):
         if kind in {"call", "drop"}:
             yield from alike

@@ -1,16 +1,16 @@
-"""A stream as a timeline: which bytes made which frame, what came out of it, and what it did to each call.
+"""A stream as a timeline: the bytes of each frame, its events, and its effect on each call.
 
 Theory of operation
 -------------------
-A `Timeline` feeds its parser piece by piece (see `pieces`), and a framing of its own beside it: the framing
-gives the frames, the parser the events, and `CallWatch` the changes of the calls. A step is a frame with all
-that it caused. The steps follow each other without a gap: bytes that are part of no frame (comments, blank lines,
-commas) belong to the step after them. Where a fault came without a frame, the step shows the bytes. The last step is
-the end of the stream: what only the end decided, with the frame that it completed, if there is one; the body of
-a response that is one JSON object without a line end is such a frame.
+A `Timeline` feeds its parser piece by piece (see `pieces`), and a separate framing next to it: the framing gives the
+frames, the parser the events, and `CallWatch` the changes of the calls. A step is a frame with all its effects. The
+steps follow each other without a gap: bytes that are part of no frame (comments, blank lines, commas) belong to the
+step after them. Where a fault came without a frame, the step shows the bytes. The last step is the end of the stream:
+everything that only the end decided, with the frame that it completed, if there is one; the body of a response that is
+one JSON object without a line end is such a frame.
 
 The events are those of a plain parse, because a parser does not depend on how its input is cut. The parser's own code
-is not changed. Nothing here does I/O or reads a clock; times are the caller's.
+is not changed. Nothing here does I/O or reads a clock; the caller passes the times.
 """
 
 from __future__ import annotations
@@ -41,26 +41,26 @@ if TYPE_CHECKING:
 
 __all__ = ["Step", "Timeline", "timeline"]
 
-_SAMPLE = 64 * 1024  # bytes that are kept of a step, to show where no frame is made of them
+_SAMPLE = 64 * 1024  # bytes of a step that are kept, to show them where they form no frame
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One frame of a stream and what it caused.
+    """One frame of a stream and its effects.
 
     Attributes:
-        number: from 0, in order.
-        offset: where its bytes begin in the stream.
-        size: how many bytes it has; 0 is possible for the last ones.
+        number: its number, from 0, in order.
+        offset: the position of its bytes in the stream.
+        size: the number of its bytes; 0 is possible for the last steps.
         chunk: the number of the chunk, from 0, that completed it.
-        time: when that chunk came, in seconds, as the caller counts them; None if that is not known.
+        time: when that chunk came, in seconds, as the caller counts them; None if unknown.
         end: whether it is the end of the stream; exactly the last step is.
-        event: the frame's name (see `Frame.event`), None if no frame was made of the bytes.
+        event: the frame's name (see `Frame.event`), None if the bytes form no frame.
         data: the frame's text; without a frame the beginning of the bytes, as text.
-        events: what came out of the parser.
-        changes: what became of calls.
-        anomalies: what was odd about a turn and is known since this step, sorted.
-        spans: with `text`, what the parts of texts are that were decided with this step: shown, markup, a call as the
-            model wrote it, or a drop.
+        events: the events of the parser.
+        changes: the changes of calls.
+        anomalies: oddities of a turn that became known with this step, sorted.
+        spans: with `text`, the parts of texts that were classified with this step: shown, markup, a call as the model
+            wrote it, or a drop.
     """
 
     number: int
@@ -91,7 +91,7 @@ def timeline(
     policy: Policy = Policy(),  # noqa: B008 - frozen
     limits: Limits = Limits(),  # noqa: B008 - frozen
 ) -> Iterator[Step]:
-    """Yield the steps of a stream, each as soon as its bytes are there.
+    """Yield the steps of a stream, each as soon as its bytes have arrived.
 
     ::
 
@@ -99,15 +99,15 @@ def timeline(
             print(step.offset, step.event, step.events)
 
     Args:
-        chunks: the bytes in any pieces, each with the time it came at in seconds, or None.
+        chunks: the bytes in any pieces, each with its arrival time in seconds, or None.
         dialect: as for `ToolCallParser`, like the others below.
         text: which calls written as text count.
         framing: how the bytes are cut into frames.
         policy: how calls are judged.
-        limits: what the stream may hold.
+        limits: the limits of the stream.
 
     Raises:
-        UnknownDialect: with the first step: the dialect, the framing or the format of calls in text is not known.
+        UnknownDialect: at the first step, if the dialect, the framing or the format of calls in text is unknown.
     """
     line = Timeline(dialect, text=text, framing=framing, policy=policy, limits=limits)
     for time, data in chunks:
@@ -116,13 +116,13 @@ def timeline(
 
 
 class _Watched(ToolCallParser[Any]):
-    """A parser whose turns in the making can be looked at, and its texts as they are read."""
+    """A parser that also shows its unfinished turns, and the spans of its texts."""
 
     def __init__(
         self, dialect: str, text: TextWanted, framing: str | None, policy: Policy, limits: Limits
     ) -> None:
         super().__init__(dialect, framing=framing, policy=policy, limits=limits)
-        self._may_begin_in = ""  # a lane shows nothing of a turn in the making
+        self._may_begin_in = ""  # a lane shows nothing of an unfinished turn
         wanted = text_calls(text)
         self._listening = None if wanted is None else ListeningAssembler(wanted, policy, limits)
         if self._listening is not None:
@@ -139,7 +139,7 @@ class _Watched(ToolCallParser[Any]):
 
 
 class Timeline(Uncopyable):
-    """Turns the bytes of one stream, in whatever pieces they come, into steps.
+    """A converter of the bytes of one stream, in any pieces, into steps.
 
     The arguments are those of `timeline`.
     """
@@ -161,10 +161,10 @@ class Timeline(Uncopyable):
         self._head = b""  # the first bytes, while they do not identify the framing
         if framing is not None:
             self._begin(framing)
-        self._events: list[Event[Any]] = []  # of the step in the making
+        self._events: list[Event[Any]] = []  # of the unfinished step
         self._sample = bytearray()  # its first bytes
         self._size = 0  # all of its bytes
-        self._mark: int | None = None  # how many of them come before the heads at its end, if there are any
+        self._mark: int | None = None  # the number of them before the heads at its end, if there are any
         self._offset = 0
         self._n_steps = 0
         self._n_chunks = 0
@@ -235,8 +235,8 @@ class Timeline(Uncopyable):
     def _steps(self, frames: list[Frame], size: int, *, end: bool = False) -> Iterator[Step]:
         """Yield the steps of the first `size` bytes.
 
-        Two frames at most come at once, at the end a JSON text among the lines and an event. What they did
-        cannot be distinguished, nor their bytes; the last has all.
+        At most two frames come at once, at the end: a JSON text among the lines, and an event. Neither their effects
+        nor their bytes can be distinguished; the last frame gets all of them.
         """
         for frame in frames[:-1]:
             yield self._step(frame, 0, [])

@@ -2,13 +2,13 @@
 
 Theory of operation
 -------------------
-Events hold only what is certain; what a call is waiting for (a name, its end) is only in its record. After each step
-`CallWatch` reads the records of the calls that are not over, without changing them, and describes in a
-`CallChange` what differs from the time before. That takes time in proportion to the open calls and to the new
-text, never to the text so far.
+Events hold only certain facts; the things that a call waits for (a name, its end) are only in its record. After each
+step `CallWatch` reads the records of the open calls, without changing them, and describes the differences from the
+previous step in a `CallChange`. That takes time in proportion to the open calls and to the new text, never to the text
+so far.
 
-Text in force is reported as it arrived: `added` after what is known, or, with `replaced`, in its place. All changes
-of a call together give the raw text of its end: where they would not, the last one replaces the text.
+Text in force is reported as it arrived: `added` after the known text, or, with `replaced`, in its place. All changes of
+a call together give the raw text of its end: where they would not, the last change replaces the text.
 """
 
 from __future__ import annotations
@@ -46,25 +46,25 @@ Key = tuple[int, int, int]
 
 
 class CallChange(msgspec.Struct, frozen=True):
-    """What one step did to one call.
+    """The effect of one step on one call.
 
     Attributes:
-        turn, choice, index: which call; as in events.
-        before: its phase before the step, None if it was not there.
+        turn, choice, index: the call, as in events.
+        before: its phase before the step, None if it did not exist.
         after: its phase after the step.
-        kind: what kind of call it is.
-        id: the id that became known with this step (a minted one too), else None.
-        name: the name as it is since this step, None if that did not change.
+        kind: the kind of the call.
+        id: the id that became known with this step (also a minted id), else None.
+        name: the name since this step, None if it did not change.
         added: argument text that came into force.
-        replaced: whether that text replaces what was known before, instead of following it.
+        replaced: whether that text replaces the known text, instead of following it.
         size: characters of the text in force after the step.
-        flags: what was odd about the call and is known since this step, sorted.
-        hole: whether text was lost in this step that may have been this call's.
-        outcome: how the call ended: the status of its verdict, `whole` for calls that have none, or
-            `dropped`; None while it has not.
+        flags: oddities of the call that became known with this step, sorted.
+        hole: whether text was lost in this step that may have belonged to this call.
+        outcome: how the call ended: the status of its verdict, `whole` for calls without one, or `dropped`; None while
+            it is open.
         reason: why it was dropped, else None.
-        edits: what was changed to read its text.
-        text_format: the format in which the model wrote it as text; None for calls of the wire, and after its first
+        edits: the changes made to read its text.
+        text_format: the format in which the model wrote it as text; None for calls of the wire, and after the first
             change.
     """
 
@@ -90,26 +90,26 @@ class CallChange(msgspec.Struct, frozen=True):
 
 
 class CallWatch:
-    """Looks at the calls of one stream."""
+    """A watch on the calls of one stream."""
 
     def __init__(self) -> None:
         self._seen: dict[Key, _Seen] = {}  # calls that are not over
         self._n_seen: dict[tuple[int, int], int] = {}  # calls of each choice that were looked at
         self._anomalies: dict[tuple[int, int], set[Anomaly]] = {}
-        self._phantoms: list[Call] = []  # they have no number, and may never get one
-        self._open: list[TurnState] = []  # turns in which more may happen
+        self._phantoms: list[Call] = []  # calls without a number, which may never get one
+        self._open: list[TurnState] = []  # turns that may still change
         self._n_turns = 0
 
     def look(
         self, turns: list[TurnState], events: Iterable[Event[Any]], *, end: bool = False
     ) -> tuple[tuple[CallChange, ...], tuple[Anomaly, ...]]:
-        """Return what changed since the last look, in order of the calls, and the anomalies that are new.
+        """Return the changes since the last look, in the order of the calls, and the new anomalies.
 
         For turns before the current one that are over, late anomalies are reported at the end.
 
         Args:
             turns: the turns of the stream.
-            events: those since the last look.
+            events: the events since the last look.
             end: whether the stream is over.
         """
         by_call: dict[Key, list[Event[Any]]] = {}
@@ -118,7 +118,7 @@ class CallWatch:
             if index is not None:
                 by_call.setdefault((event.turn, event.choice, index), []).append(event)
         anomalies: set[Anomaly] = set()
-        n_gone = turns[0].number if turns else 0  # a parser lets the oldest turns go
+        n_gone = turns[0].number if turns else 0  # a parser forgets the oldest turns
         self._open += turns[max(self._n_turns - n_gone, 0) :]
         self._n_turns = n_gone + len(turns)
         for turn in turns if end else self._open:
@@ -132,7 +132,7 @@ class CallWatch:
         return tuple(changes), tuple(sorted(anomalies))
 
     def _meet(self, turn: TurnState) -> set[Anomaly]:
-        """Take up the turn's new calls; return its new anomalies."""
+        """Add the turn's new calls; return its new anomalies."""
         fresh: set[Anomaly] = set()
         for choice in turn.choices.values():
             where = turn.number, choice.number
@@ -149,7 +149,7 @@ class CallWatch:
 
 
 class _Seen:
-    """A call as it was when it was last looked at."""
+    """A call in its state at the last look."""
 
     def __init__(self, call: Call) -> None:
         self.is_over = False
@@ -166,7 +166,7 @@ class _Seen:
         self._shows_restated = False
 
     def change(self, events: Iterable[Event[Any]]) -> CallChange | None:
-        """Return what is new, None if nothing is."""
+        """Return the change since the last look, None without one."""
         call, before = self._call, self._phase
         end = next((event for event in events if isinstance(event, TERMINAL)), None)
         added, replaced = self._news(events, end)
@@ -199,7 +199,7 @@ class _Seen:
     # Text.
 
     def _news(self, events: Iterable[Event[Any]], end: Event[Any] | None) -> tuple[str, bool]:
-        """Return the text that is new, and whether it replaces what was reported."""
+        """Return the new text, and whether it replaces the reported text."""
         final = _final_text(end)
         if final is not None:
             return self._compared(final)
@@ -231,7 +231,7 @@ class _Seen:
         return self._noted(self._call.tail(grown), replaced=False)
 
     def _compared(self, text: str) -> tuple[str, bool]:
-        """Return what the text adds to what was reported, or all of it if it does not begin with that."""
+        """Return the part of a text after the reported text, or all of it if it does not begin with that."""
         known = "".join(self._parts)
         if text.startswith(known):
             return self._noted(text[len(known) :], replaced=False)

@@ -1,4 +1,4 @@
-"""Tools: what the model was given, and whether the arguments of a call fit."""
+"""Tools: the definitions that the model was given, and the check of a call's arguments."""
 
 from wholecall.tools.answers import answer_check
 from wholecall.tools.tool import AnyTools, Tool, Tools, TypedForm, TypedTools

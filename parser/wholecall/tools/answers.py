@@ -1,8 +1,8 @@
 """The expected form of an answer: a type, or a JSON Schema, alone or as in a request.
 
-Theory of operation. The forms are those of tools (see `tool`), but a value need not be an object: a list, a number and a
-union will do. A mapping is a JSON Schema, or a part of a request that holds one; a table says under which keys. JSON's own
-types are not asked for by a type: `"json"` takes any value.
+Theory of operation. The forms are those of tools (see `tool`), but a value need not be an object: a list, a number and
+a union are possible. A mapping is a JSON Schema, or a part of a request that holds one; a table says under which keys.
+No type selects JSON's own types: `"json"` takes any value.
 
 Sources: the request references of OpenAI (Chat Completions `response_format`, Responses `text.format`), Anthropic
 (`output_config.format`, formerly `output_format`), Gemini (`responseSchema` and `responseJsonSchema` of
@@ -31,7 +31,7 @@ _UNASKED = frozenset({"text", "json_schema"})  # types of a format that has no s
 
 
 def answer_check(form: Any) -> Union[Check, None]:
-    """Return what an answer is held against, None where any JSON value will do.
+    """Return the check of an answer, None where any JSON value is accepted.
 
     Raises:
         TypeError: the form describes no answer.

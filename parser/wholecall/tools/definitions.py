@@ -1,6 +1,6 @@
-"""From tool definitions in the shapes that providers take to names and JSON Schemas.
+"""Read names and JSON Schemas from tool definitions in the shapes that providers take.
 
-Theory of operation. Shapes differ in what wraps a definition and in the key of its schema; there is a table for
+Theory of operation. Shapes differ in the wrapper of a definition and in the key of its schema; there is a table for
 each. A definition without a name is a tool that the provider defines; nothing is checked then.
 
 Sources: the request references of OpenAI (Chat Completions `tools[].function`, Responses `tools[]`), Anthropic
@@ -29,12 +29,12 @@ Definition = Mapping[str, Any]
 
 
 def is_definition(described: Definition) -> bool:
-    """Whether this is the definition of a tool, not the JSON Schema of its arguments."""
+    """Return whether this is the definition of a tool, not the JSON Schema of its arguments."""
     return any(isinstance(described.get(key), (Mapping, list)) for key in (*_LISTS, *_WRAPPERS, *_SCHEMAS))
 
 
 class Defined(NamedTuple):
-    """What a definition says of one tool; None where it has no schema, or no description."""
+    """The definition of one tool; None where it has no schema, or no description."""
 
     name: str
     schema: Any
@@ -63,7 +63,7 @@ def definitions(described: Definition) -> Iterator[Defined]:
 
 
 def defined(described: Definition, name: str) -> Defined:
-    """Return the tool of a definition under a name that was given beside it."""
+    """Return the tool of a definition under a name that was given separately."""
     return Defined(name, schema_of(described), text_of(_unwrapped(described)))
 
 
@@ -78,7 +78,7 @@ def _unwrapped(described: Definition) -> Definition:
 
 
 def schema_of(described: Definition) -> Any:
-    """Return the schema of a definition's arguments as it was written, None if it has none."""
+    """Return the schema of a definition's arguments as written, None if it has none."""
     inner = _unwrapped(described)
     for key in _SCHEMAS:
         schema = inner.get(key)
@@ -95,7 +95,7 @@ def schema_of(described: Definition) -> Any:
 
 
 def _from_parameters(parameters: Any) -> dict[str, Any]:
-    """Return what `{"port": {"type": "str", "required": true}}` means."""
+    """Return the JSON Schema for `{"port": {"type": "str", "required": true}}`."""
     named = parameters.items() if isinstance(parameters, Mapping) else ()
     known = {name: TYPES.get(type_named(str(parameter.get("type", "")))) for name, parameter in named}
     required = [name for name, parameter in named if parameter.get("required") is True]

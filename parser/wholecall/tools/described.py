@@ -1,7 +1,7 @@
 """Tools as a request lists them: each provider's shape of a name, a description and a JSON Schema.
 
 Theory of operation. A tool is described once, by a type, a function or a schema. Its JSON Schema is msgspec's for the
-types that msgspec converts to, pydantic's for its own, and the one that was given for definitions. A shape wraps it.
+types that msgspec converts to, pydantic's for its own types, and the given one for definitions. A shape wraps it.
 
 Sources: as in `definitions`.
 """
@@ -25,15 +25,15 @@ About = Callable[[], tuple[Union[str, None], JSON]]  # gives a tool's descriptio
 
 
 def about_definition(defined: Defined) -> tuple[str | None, JSON]:
-    """Return what a definition says; a tool without a schema takes any object."""
+    """Return the content of a definition; a tool without a schema takes any object."""
     return defined.description, {"type": "object"} if defined.schema is None else dict(defined.schema)
 
 
 def about_form(form: Any) -> tuple[str | None, JSON]:
-    """Return what a type or a function says of itself: its docstring, and the JSON Schema of what it takes.
+    """Return the description of a type or a function: its docstring, and the JSON Schema of its arguments.
 
     Raises:
-        TypeError: JSON Schema cannot say that.
+        TypeError: JSON Schema cannot describe them.
     """
     schema = _schema_of(form)
     schema.pop("title", None)
@@ -56,7 +56,7 @@ def _schema_of(form: Any) -> JSON:
 
 
 def _rooted(schema: JSON) -> JSON:
-    """Return a schema whose root is no reference: requests want an object there."""
+    """Return a schema whose root is not a reference: requests want an object there."""
     root = schema.pop("$ref", None)
     if root is None:
         return schema

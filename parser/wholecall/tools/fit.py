@@ -1,9 +1,9 @@
 """Check arguments against their tool; coerce them where a policy allows it.
 
-Theory of operation. A check returns what does not fit, and where there is a string in place of another type. With
+Theory of operation. A check returns the misfits, and the places with a string instead of another type. With
 `Policy(coerce="schema")` those strings are read once more: as nested JSON where an object or array was wanted,
 as a number where a number was wanted. Only strict JSON of the wanted type is taken, each change is listed as
-an edit, and the result is checked again. Where a tool's own type reads values as others, the check says so, and they are
+an edit, and the result is checked again. Where a tool's own type converts values, the check reports it, and those are
 edits, too.
 """
 
@@ -32,7 +32,7 @@ __all__ = ["fit"]
 
 
 def fit(verdict: Verdict[Any], raw: str, check: Check, policy: Policy, limits: Limits) -> Verdict[Any]:
-    """Return the verdict on arguments that could be read, now that their tool is known."""
+    """Return the verdict on readable arguments, now that their tool is known."""
     arguments = cast("dict[str, Any]", verdict.arguments)
     value = check(arguments)
     edits: list[Edit] = []
@@ -65,7 +65,7 @@ _NUMBER = re.compile(_INTEGER.pattern + r"(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 def _mended(
     arguments: dict[str, Any], want: Want, raw: str, policy: Policy, limits: Limits
 ) -> Iterator[Edit]:
-    """Put what the strings at the wanted place stand for in their stead; yield an edit for each."""
+    """Replace the strings at the wanted place by their values; yield an edit for each."""
     for holder, key, path in _places(arguments, want.path):
         text = holder[key]
         kind = _meaning(text, want.types) if isinstance(text, str) else None
@@ -78,7 +78,7 @@ def _mended(
 
 
 def _meaning(text: str, types: frozenset[str]) -> EditKind | None:
-    """Return what the text can stand for, by its form alone."""
+    """Return the kind of value that the text can be, by its form alone."""
     if "number" in types and _NUMBER.fullmatch(text):
         return "numeric_string"
     if "integer" in types and _INTEGER.fullmatch(text):
@@ -109,7 +109,7 @@ def _keys(container: Any, part: str | int | None) -> list[Any]:
 
 def _offset(raw: str, path: Path) -> int:
     """Return where the value at the path begins, or the string that holds it; 0 if it cannot be found."""
-    here: list[Any] = []  # the way to the token; None: a key comes next
+    here: list[Any] = []  # the path to the token; None: a key comes next
     for token in scan(raw, max(raw.find("{"), 0)) if path else ():
         kind = token.kind
         if kind in ("{", "[", "string", "word") and here and here[-1] is not None:  # a value begins

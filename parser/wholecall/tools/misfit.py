@@ -1,7 +1,7 @@
 """The result of a check of arguments: misfits by place, rule and fitting type, or coercions; never their text.
 
-A check may run foreign code: exceptions of the kinds in `REFUSALS` mean that the arguments do not fit, and only the name
-of the exception is reported. Any other exception is a fault of that code, and is passed on.
+A check may run foreign code: exceptions of the kinds in `REFUSALS` mean that the arguments do not fit, and only the
+name of the exception is reported. Any other exception is a fault of that code, and is passed on.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Misfit(msgspec.Struct, frozen=True):
     """Why arguments do not fit.
 
     Attributes:
-        detail: a sentence for people; it names what the tool declares, never what the arguments hold.
+        detail: a sentence for people; it names declared parts of the tool, never content of the arguments.
         wants: strings that would have to be of another type.
     """
 
@@ -54,20 +54,18 @@ class Misfit(msgspec.Struct, frozen=True):
 
 
 class Coerced(msgspec.Struct, frozen=True):
-    """Arguments that fit because the tool's own type reads values as others.
+    """Arguments that fit because the tool's own type converts values.
 
     Attributes:
-        value: what the arguments stand for.
-        paths: where such values are, each once; empty paths where that is not known.
+        value: the converted arguments.
+        paths: the places of such values, each once; empty paths where that is not known.
     """
 
     value: Any
     paths: tuple[Path, ...]
 
 
-Check = Callable[
-    [dict[str, Any]], Any
-]  # the value that the arguments stand for, a `Coerced` one, or a `Misfit`
+Check = Callable[[dict[str, Any]], Any]  # the value of the arguments, a `Coerced` value, or a `Misfit`
 
 REFUSALS = (
     *(ValueError, TypeError, LookupError, ArithmeticError, AttributeError, AssertionError),
@@ -92,7 +90,7 @@ def shown(path: Path, declared: Callable[[str], bool] = lambda _: True) -> str:
 
 
 def declared_in(schema: Callable[[], Any]) -> Callable[[str], bool]:
-    """Return whether a JSON Schema declares a property of a name; the schema is asked for at the first misfit."""
+    """Return a function that says whether a JSON Schema declares a name; the schema is read at the first misfit."""
 
     @cache
     def names() -> frozenset[str]:

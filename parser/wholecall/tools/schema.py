@@ -2,9 +2,9 @@
 
 Theory of operation. The library compiles a schema once, of any draft, and answers in well under a microsecond;
 it was chosen over `jsonschema` (a hundred times slower) and `fastjsonschema` (old drafts only). Nothing is
-ever fetched: a schema that refers to another document checks nothing, and the reason is told; one that refers to what
-it lacks itself is the caller's mistake. Of the library's errors only the rule and the place are reported, because its
-messages quote the arguments.
+ever fetched: a schema that refers to another document checks nothing, and the reason is reported; one with a reference
+to a missing part of itself is the caller's mistake. Of the library's errors only the rule and the place are reported,
+because its messages quote the arguments.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from wholecall.tools.spelling import invalid, unresolved
 
 __all__ = ["Checked", "schema_check"]
 
-_MAX_ERRORS = 256  # more than anyone reads, and than coercion may mend
+_MAX_ERRORS = 256  # more than a person reads, and than coercion may mend
 
 
 class Checked(NamedTuple):
-    """A check, and why it checks nothing; an empty text if it does."""
+    """A check, and the reason why it checks nothing; an empty text if it checks."""
 
     check: Check
     unchecked: str = ""
@@ -32,7 +32,7 @@ def schema_check(schema: Any, name: str) -> Checked:
 
     Args:
         schema: the schema; None checks nothing.
-        name: the tool's, for errors; empty where it is none's.
+        name: the tool's, for errors; empty if no tool has the schema.
 
     Raises:
         ImportError: the extra `schema` is not installed.
@@ -56,10 +56,10 @@ def _anything(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _outside(schema: Any, name: str, error: Any) -> str:
-    """Return which reference leads out of a schema that the library refused.
+    """Return the reference that leads out of a schema that the library refused.
 
     Raises:
-        ValueError: it was refused for something else.
+        ValueError: it was refused for another reason.
     """
     path, why = tuple(getattr(error, "instance_path", ())), getattr(error, "message", str(error))
     if getattr(getattr(error, "kind", None), "name", None) != "$ref":
@@ -82,7 +82,7 @@ def _check_by(validator: Any, schema: Any) -> Check:
             if validator.is_valid(arguments):
                 return arguments
             errors = list(islice(validator.iter_errors(arguments), _MAX_ERRORS))
-        except ValueError as error:  # what the library cannot look at, such as very deep arguments
+        except ValueError as error:  # arguments that the library cannot read, such as very deep ones
             return Misfit(f"the arguments cannot be checked: {type(error).__name__}")
         where = shown(errors[0].instance_path, is_declared)
         return Misfit(f"at {where}: {_rule(errors[0])}", tuple(_wants(errors)))
@@ -95,7 +95,7 @@ def _refuse(uri: str) -> Any:
 
 
 def _rule(error: Any) -> str:
-    """Return which rule was broken; a missing property and the types are words of the schema."""
+    """Return the rule that was broken; a missing property and the types are words of the schema."""
     kind = error.kind
     if kind.name == "required":
         return f"the required member `{kind.property}` is missing"

@@ -1,12 +1,13 @@
-"""A tool's schema in the words of JSON Schema, in whatever words it was written.
+"""Rewrite a tool's schema in the words of JSON Schema, from any known spelling.
 
 Theory of operation. People and hosts write schemas in words of Python, OpenAPI 3.0 and Gemini: `float`, `STRING`,
 `nullable`, `any_of`, counts as text. One pass over all schemas in a schema spells them as JSON Schema does, so that the
-check, requests and the readers of texts see one language. Which members hold schemas is a table; what any other
-member holds (`enum`, `const`, `default`, `examples` …) is data, and stays as it is. The target of a reference is a schema,
-wherever it stands.
+check, requests and the readers of texts see one language. A table lists the members that hold schemas; the content of
+any other member (`enum`, `const`, `default`, `examples` …) is data, and is unchanged. The target of a reference is a
+schema in any place.
 
-Sources: JSON Schema 2020-12 and draft 7 (which members hold schemas), OpenAPI 3.0.3 (`nullable`), the `Schema` of Gemini's API.
+Sources: JSON Schema 2020-12 and draft 7 (which members hold schemas), OpenAPI 3.0.3 (`nullable`), the `Schema` of
+Gemini's API.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _SPELLINGS: Final = {
     "null": "none nil nonetype",
 }
 
-# What JSON Schema calls a type of that name, in lower case; None: any type will do.
+# JSON Schema's name for a type of that name, in lower case; None: any type is allowed.
 TYPES: Final[Mapping[str, Union[str, None]]] = MappingProxyType(
     {
         **{name: name for name in _SPELLINGS},
@@ -82,7 +83,7 @@ _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
 def _schemas(root: JSON) -> Iterator[tuple[Path, JSON]]:
-    """Yield each schema of a document once, with the way to it; none may change before all are found."""
+    """Yield each schema of a document once, with its path; none may change before all are found."""
     waiting: list[tuple[Path, Any]] = [((), root)]
     seen: set[int] = set()
     for path, schema in waiting:  # it grows on the way
@@ -97,7 +98,7 @@ def _schemas(root: JSON) -> Iterator[tuple[Path, JSON]]:
 
 
 def _held(key: str, value: Any) -> Iterator[tuple[Path, Any]]:
-    """Yield what may be schemas in a member of a schema, with the steps to them."""
+    """Yield the possible schemas in a member of a schema, with the steps to them."""
     known = _SNAKE_CASE.get(key, key)
     if known in _BY_NAME and type(value) is dict:
         yield from (((key, name), inner) for name, inner in value.items())
@@ -113,7 +114,7 @@ def _steps(reference: str) -> list[str]:
 
 
 def target(root: Any, reference: str) -> Any:
-    """Return what a JSON pointer (`#/$defs/port`) points at in a document, None if it points at nothing in it."""
+    """Return the target of a JSON pointer (`#/$defs/port`) in a document, None if it has none there."""
     if not reference.startswith("#"):
         return None
     found = root
@@ -128,7 +129,7 @@ def target(root: Any, reference: str) -> Any:
 
 
 def unresolved(schema: Any) -> Iterator[tuple[Path, str]]:
-    """Yield the references of a schema that lead out of it, or nowhere (`#/…`), with the way to each."""
+    """Yield the references of a schema that lead out of it, or nowhere (`#/…`), with the path to each."""
     found = list(_schemas(schema)) if type(schema) is dict else []
     ids = {inner["$id"] for _, inner in found if isinstance(inner.get("$id"), str)}
     for path, inner in found:
@@ -147,10 +148,10 @@ def unresolved(schema: Any) -> Iterator[tuple[Path, str]]:
 
 
 def json_schema(schema: Any, name: str) -> Any:
-    """Return a schema in the words of JSON Schema; the one that was given does not change.
+    """Return a schema in the words of JSON Schema; the given schema does not change.
 
     Args:
-        schema: a tool's schema; what is neither a mapping nor a boolean is none, and comes back as it is.
+        schema: a tool's schema; any value other than a mapping or a boolean is returned unchanged.
         name: the tool's, for errors.
 
     Raises:
@@ -166,7 +167,7 @@ def json_schema(schema: Any, name: str) -> Any:
 
 
 def invalid(name: str, path: Path, why: str) -> ValueError:
-    """Return the error that says which schema is not valid, where, and why."""
+    """Return the error that names the invalid schema, its place, and the reason."""
     whose = f"the JSON Schema of the tool {name!r}" if name else "the JSON Schema"
     return ValueError(f"{whose} is not valid at {shown(path)}: {why}")
 
@@ -194,7 +195,7 @@ def _spell_type(schema: JSON, path: Path, name: str) -> None:
     said = schema["type"]
     names: list[Any] = said if isinstance(said, list) else [said]
     if not all(isinstance(one, str) for one in names):
-        return  # no type at all: the check says so
+        return  # no type at all: the check reports it
     for one in names:
         if type_named(one) not in TYPES:
             raise invalid(name, (*path, "type"), f"{one!r} names no type; {choices(one, TYPES)}")
@@ -205,13 +206,13 @@ def _spell_type(schema: JSON, path: Path, name: str) -> None:
         schema["type"] = types if isinstance(said, list) else types[0]
 
 
-# What may refuse null, and can only be told to let it through from outside.
+# Words that may refuse null, and can only be made to accept it from outside.
 _REFUSE_NULL = (*_REFERENCES, "const", "allOf", "anyOf", "oneOf", "not", "if", "then", "else")
 _NULL: Final = {"type": "null"}
 
 
 def _allow_null(schema: JSON) -> None:
-    """Let null through besides what fits; members stay where they are, as far as that goes: references point at them."""
+    """Allow null in addition; members keep their place as far as possible, because references point at them."""
     if "type" in schema:
         types = schema["type"]
         schema["type"] = list(dict.fromkeys([*(types if isinstance(types, list) else [types]), "null"]))

@@ -1,8 +1,8 @@
-"""One tool, and the set of those that the model was given.
+"""One tool, and the set of tools that the model was given.
 
 Theory of operation. Each description of a tool is turned into a name and a check, once: a type that msgspec converts
 to, a validator of pydantic's, a function's parameters, or a JSON Schema. `Tools` finds a tool by the name that
-the model wrote, and knows how names are split over fragments.
+the model wrote, and handles names that are split over fragments.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Validator(Protocol[T_co]):
-    """What a pydantic `TypeAdapter` looks like."""
+    """The interface of a pydantic `TypeAdapter`."""
 
     def validate_python(self, value: Any, /) -> T_co:
         """Return the validated value."""
@@ -39,7 +39,7 @@ class Validator(Protocol[T_co]):
 
 
 class Tool(Generic[ArgsT]):
-    """One tool: its name, and what its arguments have to be.
+    """One tool: its name, and the form of its arguments.
 
     Args:
         form: a `msgspec.Struct`, a dataclass, a `TypedDict`, a pydantic model, dataclass or `TypeAdapter`, a
@@ -48,10 +48,10 @@ class Tool(Generic[ArgsT]):
 
     Attributes:
         name: the tool's name.
-        unchecked: why its calls are not checked, as `Tools.unchecked` says it; empty if they are.
+        unchecked: the reason why its calls are not checked, as in `Tools.unchecked`; empty if they are.
 
     Raises:
-        TypeError: the form is none of these, or has no name of its own and none is given.
+        TypeError: the form is none of these, or has no own name and none is given.
         ValueError: a JSON Schema is not valid, or the definition holds several tools.
         ImportError: a JSON Schema needs the extra `schema`.
     """
@@ -74,7 +74,7 @@ class Tool(Generic[ArgsT]):
         self._form = form
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what describes the tool, not the check that was made of it."""
+        """Pickle the description of the tool, not the check made from it."""
         return type(self), (self._form, self.name)
 
     def __repr__(self) -> str:
@@ -136,7 +136,7 @@ def _name(form: Any, name: str | None) -> str:
     return found
 
 
-# What models and templates put round the name of a tool.
+# Text that models and templates put around the name of a tool.
 _WRAPPING = re.compile(r"^(?:(?:functions|tools|default_api)[.:/])?(.+?)(?::\d+)?$", re.DOTALL)
 
 
@@ -148,13 +148,13 @@ def _bare(name: str) -> str:
 class Tools(Generic[ArgsT]):
     """The tools that the model was given, described once and used for any number of streams.
 
-    Several types make a union: of `Tools([GetTide, Berth])` calls have the value `GetTide | Berth`. pyright sees it by
-    itself, mypy wants to be told: `Tools[GetTide | Berth]([GetTide, Berth])`. Where a function or a schema is among
+    Several types make a union: of `Tools([GetTide, Berth])` calls have the value `GetTide | Berth`. pyright infers
+    this, mypy needs an annotation: `Tools[GetTide | Berth]([GetTide, Berth])`. Where a function or a schema is among
     them, values are `Any`.
 
     Args:
-        forms: a sequence of what `Tool` takes, where a definition may hold several tools; or a mapping of
-            names to it.
+        forms: a sequence of forms as for `Tool`, where a definition may hold several tools; or a mapping of
+            names to forms.
 
     Raises:
         TypeError: a form describes no tool.
@@ -181,7 +181,7 @@ class Tools(Generic[ArgsT]):
         }
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what describes the tools, not the checks that were made of it."""
+        """Pickle the descriptions of the tools, not the checks made from them."""
         return type(self), (self._forms,)
 
     def __repr__(self) -> str:
@@ -198,31 +198,31 @@ class Tools(Generic[ArgsT]):
 
     @property
     def unchecked(self) -> dict[str, str]:
-        """The tools whose arguments nothing checks, each with the reason: no schema, or one that refers to another document.
+        """The tools with unchecked arguments, each with the reason: no schema, or one that refers to another document.
 
-        Their calls come out with whatever arguments they have. An empty dict says that all are checked.
+        Their calls are emitted with any arguments. An empty dict means that all are checked.
         """
         return {name: made.unchecked for name, made in self._by_name.items() if made.unchecked}
 
     def check_of(self, name: str) -> Callable[[dict[str, Any]], Any] | None:
-        """Return the check of the tool of this very name, None if there is none."""
+        """Return the check of the tool with exactly this name, None if there is none."""
         made = self._by_name.get(name)
         return None if made is None else made.check
 
     def definitions(self, shape: str) -> list[Any]:
-        """Return the `tools` of a request, so that what calls are held against is what the model was given.
+        """Return the `tools` of a request, so that the model gets the definitions that calls are checked against.
 
         Args:
             shape: the name of the transport, as `Conversation` takes it (`"chat-completions"`, `"responses"`,
-                `"anthropic"`, `"gemini"` …), what people call it (`"openai"`), or `"mcp"`.
+                `"anthropic"`, `"gemini"` …), its common name (`"openai"`), or `"mcp"`.
 
         Returns:
-            One definition for each tool, a dict, in order; for Gemini one object that declares all functions. Descriptions
-            are docstrings, or those of the definitions.
+            One definition for each tool, a dict, in order; for Gemini one object that declares all functions.
+            Descriptions are docstrings, or those of the definitions.
 
         Raises:
             UnknownDialect: there is no such shape.
-            TypeError: JSON Schema cannot say what a tool's type takes.
+            TypeError: JSON Schema cannot describe the arguments of a tool's type.
         """
         name = meant(shape, SHAPES)
         if name is None:
@@ -234,7 +234,7 @@ class Tools(Generic[ArgsT]):
         return SHAPES[name](listed)
 
     def schema_of(self, name: str) -> dict[str, Any] | None:
-        """Return the JSON Schema of a tool's arguments; None if there is no such tool, or no schema can say it."""
+        """Return the JSON Schema of a tool's arguments; None for an unknown tool, or if no schema can describe them."""
         made = self._by_name.get(name)
         if made is None:
             return None
@@ -244,17 +244,17 @@ class Tools(Generic[ArgsT]):
             return None
 
     def named(self, name: str) -> str:
-        """Return the one tool's name that this is a spelling of, by case, prefix or counter; else the name."""
+        """Return the one tool's name that this spells, by case, prefix or counter; else the name."""
         return self._by_bare_name.get(_bare(name), name)
 
     def begins(self, text: str) -> bool:
-        """Whether the name of a tool begins with the text."""
+        """Return whether the name of a tool begins with the text."""
         return any(name.startswith(text) for name in self._by_name)
 
     def joined(self, old: str, new: str) -> str | None:
         """Return the name after a second one came for the same call; None if the tools leave it in doubt.
 
-        The second may be a piece, a repeat, the name so far with more of it, or noise.
+        The second name may be a piece, a repeat, the name so far with more of it, or noise.
         """
         is_piece = self.begins(old + new)
         if old not in self:
@@ -267,7 +267,7 @@ class Tools(Generic[ArgsT]):
 
 
 def _kept(forms: Any) -> Any:
-    """Return the forms as they are now, whatever their owner does with the list."""
+    """Return the forms as they are now, independent of later changes by their owner."""
     if isinstance(forms, Tools):
         return forms._forms  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - its own class
     return dict(forms) if isinstance(forms, Mapping) else tuple(forms)

@@ -1,8 +1,8 @@
-"""Checks by types: what msgspec can convert to, and the parameters of a function.
+"""Checks by types: those that msgspec can convert to, and the parameters of a function.
 
-Theory of operation. A check is made once per tool and takes the decoded arguments. msgspec states in a sentence
-what does not fit and where; only the part about the type is taken over, because the rest of it may quote the
-arguments. What msgspec meets inside a type and does not know is checked as pydantic's (`validators`).
+Theory of operation. A check is made once per tool and takes the decoded arguments. msgspec states the misfit and its
+place in a sentence; only the part about the type is reported, because the rest of it may quote the
+arguments. A type inside a type that msgspec does not know is checked as pydantic's (`validators`).
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from wholecall.tools.validators import validator_of
 
 __all__ = ["function_check", "parameters_of", "type_check", "value_check"]
 
-# What msgspec names in messages, as JSON Schema names it; only these can be made of a string.
+# JSON Schema's names for the types in msgspec's messages; only these can be made from a string.
 _JSON_TYPES = {"int": "integer", "float": "number", "object": "object", "array": "array"}
 _MESSAGE = re.compile(r"(?P<rule>.*?)(?: - at `(?P<key>key` in `)?\$(?P<path>[^`]*)`)?", re.DOTALL)
 _GOT_TEXT = re.compile(r"Expected `([^`]*)`, got `str`")
 _PART = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\[\.\.\.\]")
-# Rules that speak of the type alone.
+# Rules that mention only the type.
 _HARMLESS = ("Expected `", "Object missing required field `", "Invalid RFC3339 encoded ", "Invalid UUID")
 _DISCREET = {
     "Object contains unknown field": "a field that the type does not know",
@@ -57,13 +57,13 @@ def _info(type_: Any) -> msgspec.inspect.Type:
 
 
 def value_check(type_: Any) -> Check:
-    """Return the check by any type that msgspec knows, whatever JSON fits it.
+    """Return the check by any type that msgspec knows, whether or not an object fits it.
 
     Raises:
         TypeError: msgspec does not know the type, or cannot resolve its annotations.
     """
     _info(type_)
-    msgspec.json.Decoder(type_, dec_hook=_foreign)  # what msgspec cannot check raises here
+    msgspec.json.Decoder(type_, dec_hook=_foreign)  # a type that msgspec cannot check raises here
 
     def check(arguments: Any) -> Any:
         coerced: list[Path] = []
@@ -80,13 +80,13 @@ def value_check(type_: Any) -> Check:
 
 
 def _foreign(type_: type, value: Any, coerced: list[Path] | None = None) -> Any:
-    """Convert what msgspec meets inside a type and does not know itself; note if something was coerced for it."""
+    """Convert a type inside a type that msgspec does not know; note if something was coerced for it."""
     validator = validator_of(type_)
     if validator is None:
         raise TypeError(f"{type_!r} is not a type that msgspec or pydantic can check")
     made, paths = validator.validated(value)
     if coerced is not None and paths:
-        coerced.append(())  # msgspec does not say where it is
+        coerced.append(())  # msgspec does not report the place
     return made
 
 
@@ -166,7 +166,7 @@ def parameters_of(function: Callable[..., Any]) -> type[msgspec.Struct]:
 
 
 def _annotated(function: Any) -> Any:
-    """Return what carries the annotations: a callable object's are its `__call__`'s."""
+    """Return the object with the annotations: for a callable object its `__call__`."""
     return function if inspect.isroutine(function) else function.__call__
 
 

@@ -1,12 +1,12 @@
-"""Checks by pydantic: models, dataclasses of its own, and `TypeAdapter`s, known by the shape of these objects.
+"""Checks by pydantic: models, its own dataclasses, and `TypeAdapter`s, recognized by their shape.
 
 Theory of operation. Strictness is one rule for all kinds of tools: a value of another type does not fit, and is read as
-the wanted one only if somebody says so: the policy (`fit` does that, for all kinds), or the form itself. So arguments are
-validated as JSON in pydantic's strict mode, where dates and enums are texts and a tuple is an array, as with msgspec.
-A form that says `strict=False`, in its configuration, in a field, or in those of a model inside, has decided for itself:
-its own rules hold. What they let through and strict mode would not is a coercion, and its places are reported.
+the wanted type only on request: by the policy (`fit` does that, for all kinds), or by the form itself. Arguments are
+validated as JSON in pydantic's strict mode, where dates and enums are texts and a tuple is an array, as with msgspec. A
+form that says `strict=False`, in its configuration, in a field, or in those of a model inside, has decided for itself:
+its own rules apply. A value that they accept and strict mode refuses is a coercion, and its places are reported.
 
-pydantic's errors are lists. Only what speaks of the type alone is taken over; the rest may quote the arguments.
+pydantic's errors are lists. Only the part about the type is reported; the rest may quote the arguments.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from wholecall.tools.misfit import REFUSALS, Coerced, Misfit, Path, Want, declar
 
 __all__ = ["Validator", "validator_of"]
 
-# The types of pydantic's errors that say what a string should have been.
+# The types of pydantic's errors that say which type a string should have been.
 _JSON_TYPES = (
     (re.compile(r"int_"), "integer"),
     (re.compile(r"float_"), "number"),
     (re.compile(r"(dict|model|dataclass|mapping|typed_dict)_"), "object"),
     (re.compile(r"(list|tuple|set|frozen_set|iterable)_"), "array"),
 )
-# Those whose messages speak of the type alone; others may quote the arguments.
+# Errors whose messages mention only the type; others may quote the arguments.
 _OPEN = re.compile(
     r"missing|extra_forbidden|(int|float|bool|string|list|tuple|set|dict|model|dataclass|none|bytes)_(type|required)"
     r"|(int|float|bool)_parsing|int_from_float|finite_number|(greater|less)_than(_equal)?|multiple_of|(too|string_too)_"
     r"(short|long)|string_pattern_mismatch|literal_error|enum"
 )
-_MOST = 5  # misfits that are listed: a model mends them all at once
+_MOST = 5  # misfits that are listed: a model corrects them all at once
 
 
 def validator_of(form: Any) -> Validator | None:
@@ -52,7 +52,7 @@ def validator_of(form: Any) -> Validator | None:
 
 
 class Validator:
-    """What validates arguments by a form of pydantic's.
+    """Validates arguments by a form of pydantic's.
 
     Args:
         form: the form.
@@ -68,7 +68,7 @@ class Validator:
         self._is_declared = declared_in(lambda: _schema_of(form))
 
     def check(self, arguments: dict[str, Any]) -> Any:
-        """Return what the arguments stand for, a `Coerced` value, or a `Misfit`."""
+        """Return the value of the arguments, a `Coerced` value, or a `Misfit`."""
         try:
             value, paths = self.validated(arguments)
         except REFUSALS as error:
@@ -76,10 +76,10 @@ class Validator:
         return Coerced(value, paths) if paths else value
 
     def validated(self, value: Any) -> tuple[Any, tuple[Path, ...]]:
-        """Return what a value stands for, and where something was coerced for that.
+        """Return the converted value, and the places where a coercion was needed.
 
         Raises:
-            Exception: pydantic's, or that of a validator of the form's; it does not fit.
+            Exception: pydantic's, or that of a validator of the form's; the value does not fit.
         """
         text = _json_of(value)
         if not self._is_lax():
@@ -107,7 +107,7 @@ class Validator:
 
 
 def _json_of(value: Any) -> bytes | None:
-    """Return a value as JSON, None for one with half a surrogate pair, which pydantic reads in no JSON."""
+    """Return a value as JSON, None for one with half a surrogate pair, which pydantic does not accept in JSON."""
     try:
         return compact(value).encode()
     except UnicodeEncodeError:
@@ -115,7 +115,7 @@ def _json_of(value: Any) -> bytes | None:
 
 
 def _says_lax(form: Any) -> bool:
-    """Whether a form says `strict=False` anywhere: in a configuration, in a field or in what a field is made of."""
+    """Return whether a form says `strict=False` anywhere: in a configuration, in a field or in a field's parts."""
     waiting: list[Any] = [form]
     seen: set[int] = set()
     for part in waiting:  # it grows on the way
@@ -146,13 +146,13 @@ def _schema_of(form: Any) -> Any:
         if callable(made := getattr(form, name, None)):
             try:
                 return made()
-            except REFUSALS:  # a type that JSON Schema cannot say
+            except REFUSALS:  # a type that JSON Schema cannot describe
                 return {}
     return {}
 
 
 def _errors(error: Exception) -> list[Any]:
-    """Return what pydantic lists; nothing of another exception."""
+    """Return the errors that pydantic lists; nothing for another exception."""
     errors: Any = getattr(error, "errors", None)
     if not callable(errors):
         return []
@@ -168,7 +168,7 @@ def _wants(found: Iterable[Any], arguments: dict[str, Any]) -> Iterator[Want]:
 
 
 def _existing(value: Any, path: Path) -> Path:
-    """Return the beginning of a path that leads somewhere: pydantic's go on with the names of types in a union."""
+    """Return the existing beginning of a path: pydantic's paths continue with the names of types in a union."""
     for length, part in enumerate(path):
         in_object = isinstance(value, dict) and part in value
         in_array = isinstance(value, list) and isinstance(part, int) and part < len(value)

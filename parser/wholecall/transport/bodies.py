@@ -1,7 +1,7 @@
 """The repaired body of an answer, read a chunk at a time when the client asks for one.
 
-A stream that we have ended with an error frame ends with an exception after it, too, as a connection that broke: who
-does not know the frame must not take the end for a success. Only Responses has a clean end of its own for that.
+After our error frame, a stream also raises an exception, like a broken connection: clients that do not know the frame
+must not take the end for a success. Only Responses has its own proper end for that.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _HAS_AN_END = "responses"
 
 
 class _Repaired:
-    """What both bodies share."""
+    """The common part of both bodies."""
 
     def __init__(self, http: Any, response: Any, chunks: Any, news: News) -> None:
         self._http = http
@@ -32,7 +32,7 @@ class _Repaired:
         self._is_closed = False
 
     def _end(self) -> None:
-        """Drop what is open; nothing is, where the stream came to its end."""
+        """Drop open calls; after the end of the stream there are none."""
         self._is_closed = True
         self._repairer.abort(_BROKEN_OFF)
         self._news.end(self._repairer.report)
@@ -45,7 +45,7 @@ class _Repaired:
 
 
 class Body(_Repaired):
-    """The synchronous body; whoever iterates closes it too, as the libraries do at the end and when they are left."""
+    """The synchronous body; its reader closes it too, as the libraries do at the end and when they are left."""
 
     _chunks: Iterable[bytes]
 
@@ -70,7 +70,7 @@ class Body(_Repaired):
             news.tell()
 
     def close(self) -> None:
-        """Drop what is open, and close the connection."""
+        """Drop open calls, and close the connection."""
         try:
             self._end()
             self._news.tell()
@@ -79,7 +79,7 @@ class Body(_Repaired):
 
 
 class AsyncBody(_Repaired):
-    """The same, asynchronous."""
+    """The asynchronous body."""
 
     _chunks: AsyncIterable[bytes]
 
@@ -104,7 +104,7 @@ class AsyncBody(_Repaired):
             await news.atell()
 
     async def _read(self, chunk: bytes) -> bytes:
-        """Return what of a chunk may go out now; a large one is read in slices, and others have their turn."""
+        """Return the output for a chunk; a large one is read in slices, with turns for other tasks."""
         out: list[bytes] = []
         for piece in self._pace.slices([chunk]):
             await self._pace.turn()
@@ -114,7 +114,7 @@ class AsyncBody(_Repaired):
         return b"".join(out)
 
     async def aclose(self) -> None:
-        """Drop what is open, and close the connection."""
+        """Drop open calls, and close the connection."""
         try:
             self._end()
             await self._news.atell()

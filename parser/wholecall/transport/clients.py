@@ -1,4 +1,4 @@
-"""HTTP clients to put under an SDK, made as the SDKs make theirs."""
+"""HTTP clients for SDKs, made as the SDKs make theirs."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ __all__ = ["async_client", "client"]
 
 
 def client(*, library: Library | None = None, **options: Any) -> Any:
-    """Return an HTTP client to put under an SDK: `OpenAI(http_client=wholecall.transport.client())`.
+    """Return an HTTP client for an SDK: `OpenAI(http_client=wholecall.transport.client())`.
 
-    An SDK takes clients of one library only: openai from 3 on and anthropic from 1 on those of httpx2, the versions
-    before those of httpx. Where both libraries are installed, `library="httpx"` chooses the older one; an SDK that
-    got the wrong one raises a `TypeError`, "Invalid `http_client` argument".
+    An SDK takes clients of one library only: openai from 3 on and anthropic from 1 on take those of httpx2, earlier
+    versions those of httpx. If both libraries are installed, `library="httpx"` chooses the older one; an SDK that got
+    the wrong one raises a `TypeError`, "Invalid `http_client` argument".
 
     Args:
-        library: `"httpx"` or `"httpx2"`; None takes what is installed, httpx2 before httpx.
-        options: those of `RepairTransport` go there, all others to the library's `Client`; `limits` goes where its
-            type belongs. What is not given is as in the SDKs' own clients: 1,000 connections, 100 of them kept
-            while idle, 600 seconds (5 to connect), redirects are followed, silent connections are probed.
+        library: `"httpx"` or `"httpx2"`; None takes the installed one, httpx2 before httpx.
+        options: those of `RepairTransport` go there, all others to the library's `Client`; `limits` goes where its type
+            belongs. The defaults are those of the SDKs' own clients: 1,000 connections, 100 of them kept while idle,
+            600 seconds (5 to connect), redirects are followed, silent connections are probed.
 
     Returns:
         The library's `Client`. Proxies, certificates and the rest of its options work as they always do.
@@ -39,14 +39,14 @@ def client(*, library: Library | None = None, **options: Any) -> Any:
 
 
 def async_client(*, library: Library | None = None, **options: Any) -> Any:
-    """Return an asynchronous HTTP client to put under an SDK; see `client`, also for which library an SDK takes."""
+    """Return an asynchronous HTTP client for an SDK; see `client`, also for which library an SDK takes."""
     http = library_of(None, library)
     repair, rest = _parted(http, options)
     return _wrapped(http.AsyncClient(**rest), AsyncRepairTransport, repair, _given(rest))
 
 
 def _parted(http: Any, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Part the options of the repair from those of the client."""
+    """Separate the options of the repair from those of the client."""
     repair: dict[str, Any] = {}
     rest: dict[str, Any] = {"follow_redirects": True, "limits": pool_limits(http), "timeout": timeout(http)}
     for name, value in options.items():
@@ -56,15 +56,15 @@ def _parted(http: Any, options: dict[str, Any]) -> tuple[dict[str, Any], dict[st
 
 
 def _given(rest: dict[str, Any]) -> list[Any]:
-    """Return the transports that the caller has made."""
+    """Return the transports made by the caller."""
     return [rest.get("transport"), *(rest.get("mounts") or {}).values()]
 
 
 def _wrapped(client: Any, transport: Callable[..., Any], repair: dict[str, Any], given: list[Any]) -> Any:
-    """Put the repair round the transports that the client has made.
+    """Wrap the client's own transports with the repair.
 
-    They are wrapped where they are, as tracing tools do it: a transport that is given to a client instead loses
-    the client's proxies and certificates.
+    They are wrapped in place, as tracing tools do it: passing a transport to a client instead loses the client's
+    proxies and certificates.
     """
 
     def wrap(inner: Any) -> Any:

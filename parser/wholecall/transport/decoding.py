@@ -1,9 +1,9 @@
 """The bytes of an answer without its content coding, in pieces of bounded size.
 
-Theory of operation. The HTTP libraries decode each read at once, and a read of 64 KiB can hold gigabytes. So the reads
-are taken as they came and decoded here, a step when it is asked for. Where we have no such decoder (a coding that nobody
-knows, Brotli before 1.2) the library's own does it, as it would without us. As there, an answer whose coding ends in
-its middle is no error: what it holds is judged, and that shows whether it is whole.
+Theory of operation. The HTTP libraries decode each read at once, and a read of 64 KiB can hold gigabytes. Therefore the
+raw reads are decoded here, one step per request. Without such a decoder (an unknown coding, Brotli before 1.2) the
+library's own decoder is used. As there, an answer whose coding ends early is not an error: its content is judged, and
+that shows whether it is whole.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["apieces", "pieces"]
 
 
 def pieces(http: Any, response: Any) -> Iterator[bytes]:
-    """Return what a response brings, read and decoded when it is asked for; what cannot be decoded is the library's `DecodingError`."""
+    """Return the pieces of a response, decoded on request; undecodable input raises the library's `DecodingError`."""
     decoder = _decoder(response)
     found: Iterator[bytes] = response.iter_bytes() if decoder is None else _decoded(http, response, decoder)
     return found
@@ -33,7 +33,7 @@ def apieces(http: Any, response: Any) -> AsyncIterator[bytes]:
 
 
 def _decoder(response: Any) -> Decoder | None:
-    """Return what decodes a response; None where the library does it, or has done so already."""
+    """Return the decoder of a response; None where the library decodes it, or has done so already."""
     return None if response.is_stream_consumed else decoder_for(response.headers.get("content-encoding", ""))
 
 

@@ -1,4 +1,4 @@
-"""The options of the transports, and what is told of an exchange."""
+"""The options of the transports, and their checks."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class PoolLimits(Protocol):
 
 
 class RepairOptions(Wanted, total=False):
-    """The options of the transports: those of `Wanted`, and `limits`, which bounds what a stream may hold, or connections.
+    """The options of the transports: those of `Wanted`, and `limits`, which bounds a stream, or connections.
 
-    Which of the two it is, its type says.
+    Its type shows which of the two it is.
     """
 
     limits: Union[Limits, PoolLimits]

@@ -1,7 +1,7 @@
 """A body that is judged as a whole, while it is gathered.
 
-Theory of operation. What is labelled as JSON or as text may be a stream, and the first byte that is not blank decides.
-JSON is gathered to its end, or until there is more of it than can be judged; a stream is given on with what has come.
+Theory of operation. A body labelled as JSON or as text may be a stream, and the first byte that is not blank decides.
+JSON is gathered to its end, or until it is too large to be judged; a stream is passed on with the bytes so far.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MOST_BLANK: Final = 64 * 1024  # bytes in front of JSON: servers send some whil
 
 
 class Gathering:
-    """What has come of a body.
+    """The bytes of a body so far.
 
     Args:
         news: of its exchange.
@@ -34,11 +34,11 @@ class Gathering:
 
     @property
     def data(self) -> bytes:
-        """All that has come."""
+        """All bytes so far."""
         return bytes(self._data)
 
     def gather(self, chunks: Iterator[bytes]) -> None:
-        """Take chunks until it is known what the body is, and then all of a JSON body that can be judged."""
+        """Take chunks until the kind of the body is known, and then all of a JSON body that can be judged."""
         for chunk in chunks:
             if not self._wants_more(chunk):
                 break
@@ -50,7 +50,7 @@ class Gathering:
                 break
 
     def judged(self) -> RepairedBody | None:
-        """Return the body, judged; None where it is a stream, or larger than can be judged without holding a large value."""
+        """Return the judged body; None for a stream, or a body too large to be judged that is not one large value."""
         if not self._is_json:
             return None
         options = {name: value for name, value in self._news.options.items() if name != "live_arguments"}
@@ -61,7 +61,7 @@ class Gathering:
         return body
 
     def _wants_more(self, chunk: bytes) -> bool:
-        """Take what came next; whether more of it is wanted here."""
+        """Take a chunk; return whether another one is wanted here."""
         self._data += chunk
         if self._is_json is None:
             self._is_json = answers.is_json(chunk)

@@ -1,13 +1,13 @@
-"""The transports: they wrap another one, of httpx or of httpx2, and repair what it brings.
+"""The transports: they wrap another one, of httpx or of httpx2, and repair its answers.
 
-Theory of operation. Nothing is touched but the bodies of answers to a POST to an endpoint for tool calls. An event
-stream is read and decoded a piece at a time when the client asks for one (`decoding`), and handed on through a
-`Repairer`. What is labelled as JSON or as text may be either, and its first byte decides: a JSON body is read to
-its end and judged as one (`gathering`). If it becomes an error it gets the status of a bad gateway, for which SDKs raise, and the
-header that keeps them from asking again. Which of the two libraries it is, is read from the wrapped transport's class.
+Theory of operation. Only the bodies of answers to a POST to an endpoint for tool calls are changed. An event stream is
+read and decoded a piece at a time when the client asks for one (`decoding`), and passed through a `Repairer`. A body
+labelled as JSON or as text may be either, and its first byte decides: a JSON body is read to its end and judged as a
+whole (`gathering`). If it becomes an error it gets the status of a bad gateway, for which SDKs raise, and the header
+that keeps them from asking again. The class of the wrapped transport shows which of the two libraries is used.
 
-Leaving a response early aborts the repairer and closes the connection. An error of the connection passes, after the
-calls that were open were dropped.
+Leaving a response early aborts the repairer and closes the connection. An error of the connection passes, after open
+calls were dropped.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ class RepairTransport:
     Args:
         inner: the transport that does the work, of httpx or httpx2; None makes an `HTTPTransport` with as many
             connections as the SDKs' own clients have, 1,000.
-        library: `"httpx"` or `"httpx2"`, where the class of `inner` does not show it; None takes what is installed,
+        library: `"httpx"` or `"httpx2"`, where the class of `inner` does not show it; None takes the installed one,
             httpx2 before httpx.
         options: `tools`, `live_arguments`, `withheld`, `policy` and `limits`, as for `Repairer`; `on_dropped(drop)`,
-            `on_fault(fault)` and `on_repaired(report)` are called with what happens (and with the `Exchange`, if they
-            must have a second argument, or call it `exchange`), and may be asynchronous under `AsyncRepairTransport`;
-            what they raise goes to whoever reads the body. `counters` adds up what becomes of all exchanges. `limits` may be the library's, where `inner`
-            is None: then it bounds connections.
+            `on_fault(fault)` and `on_repaired(report)` are called with these events (and with the `Exchange`, if they
+            require a second argument, or call it `exchange`), and may be asynchronous under `AsyncRepairTransport`;
+            their exceptions go to the reader of the body. `counters` adds up the results of all exchanges. `limits` may
+            be the library's, where `inner` is None: then it bounds connections.
 
     Raises:
         ImportError: the library is not installed; `pip install wholecall[http]` brings it.
-        TypeError, ValueError: what `tools` holds describes no tools; see `Tools`. A function would have to be awaited,
-            `withheld` is none of its words, or `limits` bounds connections that `inner` has made already.
+        TypeError, ValueError: `tools` does not describe tools; see `Tools`. A function would have to be awaited,
+            `withheld` is not one of its words, or `limits` bounds connections that `inner` has made already.
     """
 
     def __init__(
@@ -159,11 +159,11 @@ class AsyncRepairTransport:
         await self._inner.aclose()
 
 
-# What both transports share.
+# Shared by both transports.
 
 
 def _inner(inner: Any, http: Any, kind: str, options: RepairOptions) -> Any:
-    """Return the transport to wrap; one that is made here takes the limits of connections out of the options."""
+    """Return the transport to wrap; a transport made here takes the connection limits out of the options."""
     limits = options.get("limits")
     is_pool = limits is not None and not isinstance(limits, Limits)
     if is_pool:
@@ -177,9 +177,9 @@ def _inner(inner: Any, http: Any, kind: str, options: RepairOptions) -> Any:
 
 
 def _checked(options: RepairOptions) -> RepairOptions:
-    """Return the options; those that no repairer takes are refused here, not in the middle of a request.
+    """Return the options; invalid ones are refused here, not in the middle of a request.
 
-    What describes the tools is read here, once for all streams.
+    The tools are read here, once for all streams.
     """
     tools = options.get("tools")
     if tools is not None and not isinstance(tools, Tools):
@@ -196,7 +196,7 @@ def _kind(request: Any, response: Any) -> str | None:
 
 
 def _legacy(http: Any, request: Any) -> bool | None:
-    """Return whether a request lists functions in the older form; a body that was streamed says nothing."""
+    """Return whether a request lists functions in the older form; None for a streamed body."""
     try:
         body = request.content
     except http.RequestNotRead:

@@ -1,8 +1,8 @@
 """From tables to a report.
 
-Theory of operation. Windows of recordings and their calls go by once; each counter takes from them what it counts. What
-they keep is bounded by the number of groups, whatever goes by. Recordings that could not be read are counted as such and
-nowhere else, as `wholecall lint` does.
+Theory of operation. Windows of recordings and their calls are read once; each counter takes its values from them. The
+memory of the counters is bounded by the number of groups, not by the number of rows. Unreadable recordings are counted
+as such and nowhere else, as in `wholecall lint`.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from wholecall.bulk.reporting.windows import Window, windows
 __all__ = ["report"]
 _private = True
 
-pc: Any = pyarrow.compute  # whose functions are made when it is imported
+pc: Any = pyarrow.compute  # its functions are made at import
 
 
 def report(
     *paths: str | os.PathLike[str], by: Iterable[str] = ("provider", "model"), least: int = 30
 ) -> Report:
-    """Return what recordings hold, counted.
+    """Return counts of recordings and calls.
 
     The tables are read once, some thousands of rows at a time, and without the texts of arguments.
 
     Args:
         paths: folders that `scan` wrote, Parquet files or folders of the tables `CALLS` and `RECORDINGS` (calls in the
             order of their recordings) or `ASSEMBLED`, or URLs of either in an object store.
-        by: what makes groups: `"provider"`, `"model"`, `"dialect"`, `"folder"` (that of the source, below what was
-            scanned), `"tool"`. By tool a recording is counted for each tool that it called.
-        least: of how many calls a drop rate is ranked.
+        by: the columns that make groups: `"provider"`, `"model"`, `"dialect"`, `"folder"` (the folder of the source,
+            below the scanned folder), `"tool"`. By tool a recording is counted for each tool that it called.
+        least: the number of calls from which on a drop rate is ranked.
 
     Raises:
         ValueError: `by` names something else, there are no such tables, or one is damaged.
@@ -73,7 +73,7 @@ class _Counting:
         self._by = by
         self._groups = Groups(by)
         self._tools = self._groups if by == ("tool",) else Groups(("tool",))
-        self._all = Groups(()) if "tool" in by else None  # where groups do not add up to all
+        self._all = Groups(()) if "tool" in by else None  # where the groups do not add up to the total
         self._unreadable = Unreadable()
         self._finishes, self._hashes, self._worsts = Finishes(), Hashes(), Worsts()
         self._missing = self.waiting = 0
@@ -91,7 +91,7 @@ class _Counting:
             counter.add(good)
 
     def report(self, least: int) -> Report:
-        """Return what was counted.
+        """Return the report.
 
         Raises:
             ValueError: there are more calls than there should be.
@@ -118,7 +118,7 @@ class _Counting:
 
 
 def _missing(window: Window) -> int:
-    """Return how many calls there should be that there are not, as far as recordings say how many they have."""
+    """Return how many calls are missing, as far as recordings say how many they have."""
     said = pc.add(window.recordings["n_calls"], window.recordings["n_dropped"])
     found: int = said.is_valid().take(window.owners).true_count
     wanted: int = pc.sum(said, min_count=0).as_py()
@@ -126,7 +126,7 @@ def _missing(window: Window) -> int:
 
 
 def _ranked(groups: dict[tuple[str, ...], Counts], least: int) -> tuple[Group, ...]:
-    """Return groups by their drop rate, the worst first; behind them those with few calls, the largest first."""
+    """Return groups by their drop rate, the worst first; after them the groups with few calls, the largest first."""
 
     def order(group: Group) -> tuple[bool, float, int, tuple[str, ...]]:
         rate = group.counts.drop_rate

@@ -1,8 +1,8 @@
 """Counts of recordings and calls, for one group of them or for all.
 
-Theory of operation. Counts hold no row: counters by word, and histograms whose buckets grow with the value, so that
-what they take does not depend on how much was counted. Findings are those of `wholecall lint`, under the same words, and
-add up to its numbers. Nothing here knows of tables.
+Theory of operation. Counts hold no row: they are counters by word, and histograms whose buckets grow with the value, so
+that their size does not depend on the number of counted rows. Findings are those of `wholecall lint`, under the same
+words, and add up to its numbers. Nothing here knows of tables.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ KINDS: Final = (
     "flags",
     "edits",
     "anomalies",
-)  # of findings; the words of each are closed
+)  # kinds of findings; the words of each are closed
 SECONDS: Final = ("first_text_s", "first_call_s", "last_s")
 OTHERS: Final = "(others)"
 _MOST_WORDS = 10_000
@@ -31,19 +31,19 @@ _Z = 1.959964  # of the normal distribution, for 95 %
 
 
 class Rate(NamedTuple):
-    """How many of a whole; `whole` may be 0."""
+    """A part of a whole; `whole` may be 0."""
 
     part: int
     whole: int
 
     @property
     def share(self) -> float | None:
-        """The share, None of nothing."""
+        """The share, None if the whole is 0."""
         return self.part / self.whole if self.whole else None
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's 95 % interval: where the share of all that there could be lies; all of it where nothing is known."""
+        """Wilson's 95 % interval of the true share; from 0 to 1 if the whole is 0."""
         if not self.whole:
             return 0.0, 1.0
         n, share = self.whole, self.part / self.whole
@@ -54,7 +54,7 @@ class Rate(NamedTuple):
 
 
 class Words(Counter[str]):
-    """Counts words; beyond 10,000 different ones all further ones are one word."""
+    """Counts words; beyond 10,000 different words all further words are one word."""
 
     def add(self, word: str, count: int) -> None:
         """Count a word."""
@@ -66,24 +66,24 @@ class Histogram(msgspec.Struct):
     """Counts values in buckets that are 9 % wide, so that any quantile is known to 5 %.
 
     Attributes:
-        buckets: how many values each holds: bucket n those from `2 ** (n / 8)` on, below the next one.
+        buckets: the number of values in each: bucket n holds values from `2 ** (n / 8)` on, below the next one.
     """
 
-    STEPS: ClassVar[int] = 8  # buckets a doubling
-    LEAST: ClassVar[int] = -160  # the bucket of a millionth, and of whatever is less
+    STEPS: ClassVar[int] = 8  # buckets per doubling
+    LEAST: ClassVar[int] = -160  # the bucket of a millionth, and of smaller values
     buckets: Counter[int] = msgspec.field(default_factory=Counter[int])
 
     def merge(self, other: Histogram) -> None:
-        """Count what another one counted, too."""
+        """Add the counts of another histogram."""
         self.buckets.update(other.buckets)
 
     @property
     def total(self) -> int:
-        """How many values were counted."""
+        """The number of counted values."""
         return self.buckets.total()
 
     def quantile(self, share: float) -> float | None:
-        """Return the value that this share of all values does not exceed, None if there are none."""
+        """Return the value that this share of all values does not exceed, None without values."""
         wanted, below = math.ceil(share * self.total), 0
         for bucket, count in sorted(self.buckets.items()):
             below += count
@@ -92,7 +92,7 @@ class Histogram(msgspec.Struct):
         return None
 
     def above_zero(self) -> dict[int, int]:
-        """Return the buckets without the lowest one, in which zeros are."""
+        """Return the buckets without the lowest one, which holds zeros."""
         return {bucket: count for bucket, count in self.buckets.items() if bucket > self.LEAST}
 
     @classmethod
@@ -101,7 +101,7 @@ class Histogram(msgspec.Struct):
         return 0.0 if bucket <= cls.LEAST else 2.0 ** ((bucket + 0.5) / cls.STEPS)
 
     def to_dict(self) -> dict[str, float | int | None]:
-        """Return three quantiles, and of how many values."""
+        """Return three quantiles, and the number of values."""
         quantiles = {f"p{share}": self.quantile(share / 100) for share in (50, 90, 99)}
         return {"count": self.total} | {name: _rounded(value) for name, value in quantiles.items()}
 
@@ -118,23 +118,23 @@ class Counts(msgspec.Struct, kw_only=True):
     """Counts of recordings and of their calls.
 
     Attributes:
-        recordings: that could be read.
+        recordings: readable recordings.
         odd: recordings with a finding.
         turns: messages.
-        bytes: of the bodies.
-        calls: that were whole; the next four are among them.
-        empty: without arguments.
-        recovered: whose text had slips.
-        cancelled: that the same recording took back.
-        server: that the provider executed.
-        findings: by kind (`KINDS`), how often each word was said.
-        seen: by kind, in how many recordings each word was said.
-        with_tokens: recordings that tell how many tokens were written.
-        input_tokens: of all recordings that tell.
+        bytes: bytes of the bodies.
+        calls: whole calls; the next four are among them.
+        empty: calls without arguments.
+        recovered: calls whose text had slips.
+        cancelled: calls that the same recording took back.
+        server: calls that the provider executed.
+        findings: by kind (`KINDS`), how often each word was counted.
+        seen: by kind, in how many recordings each word was counted.
+        with_tokens: recordings that state their output tokens.
+        input_tokens: the sum over recordings that state it.
         output_tokens: as above.
         calls_with_tokens: whole calls of recordings with tokens.
         sizes: bytes of arguments, of each call and drop.
-        seconds: by column (`SECONDS`), of recordings that have times.
+        seconds: seconds by column (`SECONDS`), of recordings that have times.
     """
 
     recordings: int = 0
@@ -173,12 +173,12 @@ class Counts(msgspec.Struct, kw_only=True):
         return Rate(self.dropped, self.calls + self.dropped)
 
     def add(self, numbers: dict[str, Any]) -> None:
-        """Add to what is a number."""
+        """Add to a numeric count."""
         for name, number in numbers.items():
             setattr(self, name, getattr(self, name) + (number or 0))
 
     def merge(self, other: Counts) -> None:
-        """Add what another one counted."""
+        """Add the counts of another group."""
         self.add({name: getattr(other, name) for name in NUMBERS})
         for mine, its in ((self.findings, other.findings), (self.seen, other.seen)):
             for kind in KINDS:

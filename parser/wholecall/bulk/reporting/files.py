@@ -1,8 +1,8 @@
 """Find the tables in a folder: the Parquet files that `wholecall scan` or an engine wrote.
 
-Theory of operation. What a file holds is told by its columns, as engines do not keep metadata. Columns that a file lacks
-are null (they were appended to the schema after it was written), what comes as a relative of a type (large strings, views,
-dictionaries) becomes that type, and of all other columns, arguments among them, nothing is read.
+Theory of operation. The kind of a file is found from its columns, as engines do not keep metadata. Columns that a file
+lacks are null (they were appended to the schema after it was written), a related type (large strings, views,
+dictionaries) is cast to the expected type, and all other columns, arguments among them, are not read.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def found(paths: Iterable[str]) -> Found:
     """Return the tables at some paths: folders, files, or URLs of either in an object store.
 
     Raises:
-        ValueError: there is none, or what is there is no table of ours.
-        OSError: it cannot be read.
+        ValueError: there is none, or the files are not tables of ours.
+        OSError: a file or folder cannot be read.
     """
     all_of = Found([], [], [])
     for path in paths:
@@ -82,7 +82,7 @@ def _addresses(path: str) -> list[str]:
 
 
 def _is_seen(one: Any, folder: str) -> bool:
-    """Return whether a file is one that readers take: none that is hidden, or still being written."""
+    """Return whether readers take a file: not a hidden file, nor one that is still being written."""
     parts = one.path[len(folder) :].strip("/").split("/")
     is_hidden = any(part.startswith((".", "_")) for part in parts)
     return one.type == fs.FileType.File and one.path.endswith(".parquet") and not is_hidden
@@ -109,7 +109,7 @@ def _is_list_of_structs(kind: Any) -> bool:
     return hasattr(kind, "value_type") and pa.types.is_struct(kind.value_type)
 
 
-_NEEDED: Final = {  # what each table is told by
+_NEEDED: Final = {  # the columns that identify each table
     "assembled": {"recording_id", "calls"},
     "calls": {"recording_id", "outcome"},
     "recordings": {"recording_id", "trouble"},
@@ -117,7 +117,7 @@ _NEEDED: Final = {  # what each table is told by
 
 
 def _pair(files: Found) -> None:
-    """Leave out calls of a unit that was not finished: its recordings are not there yet.
+    """Leave out calls of an unfinished unit: its recordings are missing so far.
 
     Raises:
         ValueError: one of the two tables is missing.
@@ -189,10 +189,10 @@ def _column(batch: Any, name: str, file: _File) -> Any:
 
 
 def cast(column: Any, wanted: Any, what: str) -> Any:
-    """Return an array as one of another type.
+    """Cast an array to another type.
 
     Raises:
-        ValueError: it is nothing of the kind.
+        ValueError: the type is not related.
     """
     if column.type == wanted:
         return column

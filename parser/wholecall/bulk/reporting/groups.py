@@ -1,8 +1,8 @@
 """The counts of groups of recordings: by provider, model, dialect, folder, tool, or of all.
 
 Theory of operation. A *member* is a recording in a group. Without tools each recording is one member; by tool it is a
-member of the group of each tool that it called, so that shares of recordings mean the same everywhere. What is said of
-members and of calls is counted by group with Arrow (see `vectors`); only sums reach Python.
+member of the group of each tool that it called, so that shares of recordings mean the same everywhere. The facts of
+members and calls are counted by group with Arrow (see `vectors`); only sums reach Python.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from wholecall.bulk.reporting.windows import Window
 __all__ = ["GROUPS", "NO_CALL", "Groups"]
 _private = True
 
-pc: Any = pyarrow.compute  # whose functions are made when it is imported
+pc: Any = pyarrow.compute  # its functions are made at import
 
-GROUPS: Final = ("provider", "model", "dialect", "folder", "tool")  # what makes them
+GROUPS: Final = ("provider", "model", "dialect", "folder", "tool")  # the columns that make groups
 _MOST_GROUPS: Final = 10_000
 _SUMS: Final = ("turns", "bytes", "input_tokens", "output_tokens")
-_COUNTED: Final = (*_SUMS, *SECONDS, "faults", "anomalies")  # what is counted of recordings
+_COUNTED: Final = (*_SUMS, *SECONDS, "faults", "anomalies")  # the counts of recordings
 UNKNOWN: Final = "unknown"
 HERE: Final = "."  # the folder that was scanned
 NO_CALL: Final = "(no call)"
@@ -36,7 +36,7 @@ class Members(NamedTuple):
     """Recordings in groups.
 
     Attributes:
-        recordings: arrays by column, of those that are counted; row n is what member n is of.
+        recordings: arrays by column, of counted recordings; row n is the recording of member n.
         groups: the key of each member's group.
         of_calls: the number of each call's member.
     """
@@ -47,10 +47,10 @@ class Members(NamedTuple):
 
 
 class Groups:
-    """Counts by group; beyond 10,000 groups all further ones are one.
+    """Counts by group; beyond 10,000 groups all further groups are one.
 
     Args:
-        by: some of `GROUPS`, in this order; nothing makes one group of all.
+        by: some of `GROUPS`, in this order; without any there is one group of all.
 
     Attributes:
         counts: by key, a value for each of `by`.
@@ -85,7 +85,7 @@ class Groups:
 
 
 def _named(window: Window, name: str) -> Coded:
-    """Return what makes groups of recordings, for each; a folder is what holds its source."""
+    """Return the group columns of each recording; a folder is the folder of its source."""
     if name == "folder":
         inside = pc.replace_substring_regex(window.recordings["source"], r"(^|/)[^/]*$", r"\1")
         names = pc.replace_substring_regex(pc.if_else(pc.equal(inside, ""), HERE, inside), r"(.)/$", r"\1")
@@ -107,7 +107,7 @@ def _by_tool(window: Window, keys: Coded) -> Members:
     return Members(recordings, keys.take(owners).crossed(tools), of_calls)
 
 
-# Findings: for each kind the numbers of the members that have one, and the words, one entry for each time it was said.
+# Findings: for each kind the numbers of the members that have one, and the words, one entry for each finding.
 
 Findings = dict[str, tuple[Any, Coded]]
 
@@ -125,7 +125,7 @@ def _findings(members: Members, calls: dict[str, Any]) -> Iterator[tuple[str, tu
 
 
 def _said(lists: Any) -> tuple[Any, Coded]:
-    """Return the words of lists, and the number of the list that each is in."""
+    """Return the words of lists, and the number of the list of each."""
     words = pc.fill_null(pc.list_flatten(lists), UNKNOWN)
     return pc.list_parent_indices(lists).cast(pa.int64()), coded(words)
 

@@ -1,7 +1,8 @@
-"""Counts of a report besides its groups: unreadable recordings, ends of turns, duplicates, and the worst.
+"""Counts of a report in addition to its groups: unreadable recordings, ends of turns, duplicates, and the worst.
 
-Theory of operation. Duplicates would need all hashes that there are. Kept are those below a limit, at first all; when
-they are a million the limit is halved. Hashes are spread evenly, so what is below the limit is a fair sample of all.
+Theory of operation. An exact count of duplicates would need all hashes. Only hashes below a limit are kept, at first
+all; when they are a million the limit is halved. Hashes are spread evenly, so those below the limit are a fair sample
+of all.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ from wholecall.bulk.reporting.windows import Window
 __all__ = ["Finishes", "Hashes", "Worsts", "readable"]
 _private = True
 
-pc: Any = pyarrow.compute  # whose functions are made when it is imported
+pc: Any = pyarrow.compute  # its functions are made at import
 
 _MOST_ENDS = 10_000
 _N_WORST = 20
-_DIGITS: Final = 16  # of a hash in base 16: 64 bits tell a million hashes apart
+_DIGITS: Final = 16  # of a hash in base 16: 64 bits distinguish a million hashes
 
 
 def readable(window: Window, unreadable: Unreadable) -> Window:
-    """Return a window without the recordings that could not be read, after these were counted."""
+    """Return a window without its unreadable recordings, which are counted."""
     is_good = window.recordings["trouble"].is_null()
     if pc.all(is_good).as_py() in {True, None}:
         return window
@@ -51,7 +52,7 @@ def readable(window: Window, unreadable: Unreadable) -> Window:
 
 
 class Finishes:
-    """Counts how last turns ended, for the provider and for us."""
+    """Counts how last turns ended, according to the provider and to us."""
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[str | None, str | None]] = Counter()
@@ -64,7 +65,7 @@ class Finishes:
             self._counts[(OTHERS, OTHERS) if is_full else (provider, ours)] += count
 
     def found(self) -> tuple[Finish, ...]:
-        """Return what was counted, the most frequent first."""
+        """Return the counts, the most frequent first."""
         order = sorted(self._counts.items(), key=lambda item: (-item[1], item[0][0] or "", item[0][1] or ""))
         return tuple(Finish(provider, ours, count) for (provider, ours), count in order)
 
@@ -73,7 +74,7 @@ class Hashes:
     """Counts different hashes.
 
     Args:
-        most: how many to remember.
+        most: how many hashes to keep.
     """
 
     def __init__(self, most: int = 1_000_000) -> None:
@@ -105,7 +106,7 @@ class Hashes:
             self._kept = self._below(self._kept)
 
     def found(self) -> Duplicates:
-        """Return how many different ones there are."""
+        """Return how many different hashes there are."""
         self._unite()
         all_of, limit = 16**_DIGITS, self._limit
         distinct = min(len(self._kept) * all_of // limit, self._hashed)
@@ -117,13 +118,13 @@ def _hash_table(hashes: Any) -> Any:
 
 
 class Worsts:
-    """Keeps the recordings with the most drops and faults; of equal ones those whose ids come first in the alphabet."""
+    """Keeps the recordings with the most drops and faults; among equal recordings the first ids in the alphabet."""
 
     def __init__(self) -> None:
         self._kept: list[Worst] = []
 
     def add(self, window: Window) -> None:
-        """Look at the recordings of a window."""
+        """Add the recordings of a window."""
         dropped, scores = _scores(window)
         least = self._kept[-1].dropped + self._kept[-1].faults if len(self._kept) == _N_WORST else 1
         bad = pc.indices_nonzero(pc.greater_equal(scores, least))
@@ -142,7 +143,7 @@ def _order(one: Worst) -> tuple[int, str]:
 
 
 def _scores(window: Window) -> tuple[Any, Any]:
-    """Return which calls were dropped, and of each recording how many drops and faults it has."""
+    """Return which calls were dropped, and the number of drops and faults of each recording."""
     is_dropped = pc.fill_null(pc.equal(window.calls["outcome"], "dropped"), fill_value=False)
     found = [
         window.owners.filter(is_dropped),
@@ -150,7 +151,7 @@ def _scores(window: Window) -> tuple[Any, Any]:
     ]
     counted = pc.value_counts(
         pa.concat_arrays([numbers(window.n_recordings), *found])
-    )  # each number once more, so they stay in order
+    )  # each number once more, to keep their order
     return is_dropped, pc.subtract(counted.field(1), 1)
 
 

@@ -20,8 +20,8 @@ class Group(msgspec.Struct, frozen=True):
     """The counts of a group.
 
     Attributes:
-        key: what makes the group: a value for each of `Report.by`.
-        counts: of its recordings and calls.
+        key: the key of the group: a value for each of `Report.by`.
+        counts: the counts of its recordings and calls.
     """
 
     key: tuple[str, ...]
@@ -29,10 +29,10 @@ class Group(msgspec.Struct, frozen=True):
 
 
 class Unreadable(msgspec.Struct):
-    """Recordings that could not be read to their end. They, and what was read of them, are counted nowhere else.
+    """Recordings that could not be read to their end. They, and the part that was read, are counted nowhere else.
 
     Attributes:
-        recordings: how many.
+        recordings: the number of recordings.
         calls: calls and drops before the damage.
         troubles: how often each trouble was met.
         examples: by trouble, the id of a recording that has it, the first in the alphabet.
@@ -45,12 +45,12 @@ class Unreadable(msgspec.Struct):
 
 
 class Finish(msgspec.Struct, frozen=True):
-    """How often a provider said one thing of the end of a turn, while the turn ended another way.
+    """How often a provider stated one end of a turn, while the turn ended another way.
 
     Attributes:
-        provider: what the provider said, None for nothing.
-        ours: a word of `wholecall.types.TurnReason`, None where no turn was.
-        count: of how many recordings, by their last turn.
+        provider: the provider's statement, None for nothing.
+        ours: a word of `wholecall.types.TurnReason`, None without a turn.
+        count: the number of recordings, by their last turn.
     """
 
     provider: str | None
@@ -63,8 +63,8 @@ class Duplicates(msgspec.Struct, frozen=True):
 
     Attributes:
         hashed: recordings that have a `content_hash`.
-        distinct: how many different ones there are.
-        exact: whether they were counted; beyond a million different ones a sample tells, to about 0.2 %.
+        distinct: how many different hashes there are.
+        exact: whether they were counted; beyond a million different hashes the number is an estimate, to about 0.2 %.
     """
 
     hashed: int
@@ -73,7 +73,7 @@ class Duplicates(msgspec.Struct, frozen=True):
 
     @property
     def surplus(self) -> int:
-        """How many would go if one of each stayed."""
+        """The number of recordings to remove to keep one of each."""
         return self.hashed - self.distinct
 
 
@@ -82,8 +82,8 @@ class Worst(msgspec.Struct, frozen=True):
 
     Attributes:
         recording_id: its key in the tables.
-        source: the file or table that it is in.
-        is_file: whether commands such as `wholecall inspect` read that.
+        source: the file or table that holds it.
+        is_file: whether commands such as `wholecall inspect` read the source.
         provider: None where it is not known.
         model: as above.
         dropped: how many calls were dropped.
@@ -102,16 +102,16 @@ class Worst(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """What `report` found.
+    """The result of `report`.
 
     Attributes:
-        by: what makes groups, some of `provider`, `model`, `dialect` and `tool`.
-        least: rates of fewer calls say little, and are not ranked.
+        by: the group columns, some of `provider`, `model`, `dialect` and `tool`.
+        least: the number of calls below which rates say little, and are not ranked.
         total: the counts of all readable recordings.
-        unreadable: the others.
-        missing: calls that recordings say they have, and the tables have not.
+        unreadable: the counts of the others.
+        missing: calls that recordings state, but that are not in the tables.
         waiting: units (files and parts of files) that scans have not read yet.
-        groups: the worst drop rate first; those with few calls behind them, the largest first.
+        groups: the worst drop rate first; after them those with few calls, the largest first.
         tools: a group for each tool, in the same order.
         finishes: the most frequent first.
         duplicates: recordings with the same bytes.
@@ -131,7 +131,7 @@ class Report(msgspec.Struct, frozen=True):
     worst: tuple[Worst, ...]
 
     def is_ranked(self, counts: Counts) -> bool:
-        """Return whether there are enough calls for a drop rate to say something."""
+        """Return whether there are enough calls for a meaningful drop rate."""
         return counts.drop_rate.whole >= self.least
 
     @staticmethod

@@ -1,8 +1,8 @@
-"""Columns as numbers: to count rows by what several columns say, without a loop over rows.
+"""Columns as numbers: rows are counted by several columns without a loop over rows.
 
-Theory of operation. A column is *coded*: each value that it has gets a number, and rows have numbers instead of values.
-The numbers of several columns make one number, which is what Arrow counts; only the few combinations that there are
-reach Python. What one calls with has at most some 100,000 rows, so that numbers of three columns fit 64 bits.
+Theory of operation. A column is *coded*: each of its values gets a number, and rows have numbers instead of values. The
+numbers of several columns make one number, which Arrow counts; only the few existing combinations reach Python. Callers
+pass at most some 100,000 rows, so that numbers of three columns fit 64 bits.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pyarrow.compute
 __all__ = ["Coded", "coded", "constant", "distinct", "numbers", "summed", "tallied"]
 _private = True
 
-pc: Any = pyarrow.compute  # whose functions are made when it is imported
+pc: Any = pyarrow.compute  # its functions are made at import
 
 
 class Coded(NamedTuple):
@@ -24,7 +24,7 @@ class Coded(NamedTuple):
 
     Attributes:
         codes: an array of `int64`.
-        values: what they stand for; two codes may stand for the same.
+        values: the values of the codes; two codes may have the same value.
     """
 
     codes: Any
@@ -39,32 +39,32 @@ class Coded(NamedTuple):
         return self._replace(codes=self.codes.filter(mask))
 
     def crossed(self, other: Coded) -> Coded:
-        """Return the pairs of two columns: values are tuples of this one's with one of the other's behind it."""
+        """Return the pairs of two columns: values are tuples of a value of this column and one of the other."""
         both, width = coded(_joined([self, other])), len(other.values)
         pairs = [divmod(code, width) for code in both.values]
         return both._replace(values=[(*self.values[one], other.values[two]) for one, two in pairs])
 
 
 def coded(column: Any) -> Coded:
-    """Return an array with its values as numbers; null is a value, too."""
+    """Return an array as coded values; null is a value, too."""
     encoded = pc.dictionary_encode(column, null_encoding="encode")
     return Coded(encoded.indices.cast(pa.int64()), encoded.dictionary.to_pylist())
 
 
 def constant(value: Any, n_rows: int) -> Coded:
-    """Return a column that holds the same everywhere."""
+    """Return a column with the same value everywhere."""
     return Coded(pa.repeat(_int(0), n_rows), [value])
 
 
 def numbers(count: int) -> Any:
-    """Return the numbers of rows: from 0 on, one less than `count` at last."""
+    """Return the numbers of rows: from 0 to `count` less one."""
     return pc.subtract(pc.cumulative_sum(pa.repeat(_int(1), count)), _int(1))
 
 
 def tallied(*columns: Coded) -> Iterator[tuple[Any, ...]]:
-    """Yield each combination of values that columns of one length have, with the number of its rows behind it.
+    """Yield each combination of values in columns of equal length, followed by its number of rows.
 
-    A combination comes twice if two codes stand for the same.
+    A combination is yielded twice if two codes have the same value.
     """
     counted = pc.value_counts(_joined(columns))
     for code, count in zip(counted.field(0).to_pylist(), counted.field(1).to_pylist(), strict=True):
@@ -95,7 +95,7 @@ def distinct(rows: Any, n_rows: int, column: Coded) -> tuple[Any, Any, Coded]:
 
 
 def summed(column: Coded, numbers: Mapping[str, Any]) -> Iterator[tuple[Any, dict[str, int]]]:
-    """Yield each value of a column with the sums of some numbers of its rows; a value comes twice as in `tallied`."""
+    """Yield each value of a column with the sums of numbers of its rows; a value may be repeated as in `tallied`."""
     table = pa.table({"": column.codes, **numbers})
     sums = table.group_by("", use_threads=False).aggregate([(name, "sum") for name in numbers])
     for row in sums.to_pylist():
@@ -111,5 +111,5 @@ def _joined(columns: Sequence[Coded]) -> Any:
 
 
 def _int(number: int) -> Any:
-    """Return a number as Arrow has it: to make one of Python's into one costs more than what is done with it."""
+    """Return a number as an Arrow scalar: converting a Python number costs more than its use."""
     return pa.scalar(number, pa.int64())

@@ -1,8 +1,8 @@
-"""Recordings and their calls side by side, some thousands at a time.
+"""Recordings with their calls, some thousands at a time.
 
-Theory of operation. In flat tables the calls stand in the order of their recordings, so both are read once, in step: those
-of a window of recordings are the next ones, up to the first that is none of them. That needs no memory for what was read,
-and notices tables that do not belong together. In an assembled table each row brings its own.
+Theory of operation. In flat tables the calls are in the order of their recordings, so both are read once, in step: the
+calls of a window of recordings are the next calls, up to the first that belongs to another window. That needs no memory
+for earlier rows, and notices tables that do not belong together. In an assembled table each row holds its calls.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from wholecall.bulk.schema import CALLS
 __all__ = ["Window", "windows"]
 _private = True
 
-pc: Any = pyarrow.compute  # whose functions are made when it is imported
+pc: Any = pyarrow.compute  # its functions are made at import
 
 _N_RECORDINGS: Final = 32_768  # of a window, at most; more make fewer sums to add up
 _N_CALLS: Final = 131_072  # of a window, about
-_OF_ROWS: Final = CALL_COLUMNS[1:]  # a call in a row of a recording has no id of it
+_OF_ROWS: Final = CALL_COLUMNS[1:]  # a call in a row of a recording has no separate id
 
 
 class Window(NamedTuple):
@@ -32,7 +32,7 @@ class Window(NamedTuple):
     Attributes:
         recordings: arrays by column.
         calls: arrays by column, without `recording_id`.
-        owners: of each call the number of its recording, an array of `int64`.
+        owners: the number of each call's recording, an array of `int64`.
     """
 
     recordings: dict[str, Any]
@@ -64,7 +64,7 @@ def windows(files: Found) -> Iterator[Window]:
 
 
 def _parts(recordings: Any) -> Iterator[Any]:
-    """Yield recordings in parts that do not have many calls, as far as they say how many they have."""
+    """Yield recordings in parts with few calls, as far as they say how many they have."""
     said = [recordings.column(name).fill_null(0).cast(pa.int64()) for name in ("n_calls", "n_dropped")]
     part_of_each = pc.divide(pc.cumulative_sum(_whole(pc.add(*said))), pa.scalar(_N_CALLS, pa.int64()))
     start = 0
@@ -74,7 +74,7 @@ def _parts(recordings: Any) -> Iterator[Any]:
 
 
 def _arrays(table: Any) -> dict[str, Any]:
-    """Return the columns of a table; those of one batch are not copied."""
+    """Return the columns of a table; columns of one batch are not copied."""
     return {name: _whole(table.column(name)) for name in table.column_names}
 
 
@@ -87,10 +87,10 @@ class _Calls:
 
     def __init__(self, tables: Iterator[Any]) -> None:
         self._tables = tables
-        self._next: Any = None  # what was read and is not taken yet
+        self._next: Any = None  # rows that are read but not taken yet
 
     def of(self, ids: Any) -> tuple[dict[str, Any], Any]:
-        """Return the next calls as long as they are of these recordings, and the number of each one's recording."""
+        """Return the next calls as long as they belong to these recordings, and the number of each one's recording."""
         taken, owners = [], [pa.array([], pa.int64())]
         while self._fill():
             found = pc.index_in(self._next.column("recording_id"), value_set=ids)
@@ -104,16 +104,16 @@ class _Calls:
         return _arrays(table.select(_OF_ROWS)), pa.concat_arrays(owners)
 
     def _fill(self) -> bool:
-        """Read on where nothing waits, and return whether there is something."""
+        """Read on if no rows wait, and return whether there are any."""
         if self._next is None or not len(self._next):
             self._next = next(self._tables, None)
         return self._next is not None
 
     def end(self) -> None:
-        """Refuse calls that are left when all recordings were there.
+        """Refuse calls that remain after all recordings.
 
         Raises:
-            ValueError: there are some.
+            ValueError: there are such calls.
         """
         if self._fill():
             raise ValueError(

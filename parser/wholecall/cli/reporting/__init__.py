@@ -1,4 +1,4 @@
-"""A report as people read it: its sections, as text for a terminal and as a page."""
+"""A report for people: its sections, as text for a terminal and as a page."""
 
 from wholecall.cli.reporting.page import html_of
 from wholecall.cli.reporting.text import text_of

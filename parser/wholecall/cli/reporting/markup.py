@@ -1,7 +1,7 @@
 """Markup of a page: elements whose texts are escaped, and figures as inline SVG.
 
-Theory of operation. Whatever is put into an element passes through `text_of` or is markup made here. Sizes of figures are
-attributes: the page's policy forbids styles that are not its own.
+Theory of operation. All content of an element passes through `text_of` or is markup made here. Sizes of figures are
+attributes: the page's policy forbids styles other than its own.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WIDTH, _HEIGHT, _FOOT = 760, 74, 18  # of a histogram in its own units, and of 
 
 
 def safe(text: str) -> str:
-    """Return text of the wire as markup that shows it, with escapes for what cannot be seen."""
+    """Return text of the wire as markup that shows it, with escapes for invisible characters."""
     return html.escape(printable(text))
 
 
@@ -30,8 +30,8 @@ def element(tag: str, inner: str = "", **attributes: str | float | None) -> str:
     Args:
         tag: its name.
         inner: markup.
-        attributes: by name, without a trailing underscore, and with `-` for others; their texts are escaped. Those that
-            are empty are left out, and so is None.
+        attributes: by name, without a trailing underscore, and with `-` for others; their texts are escaped. Empty
+            attributes and None are left out.
     """
     given = "".join(
         f' {name.strip("_").replace("_", "-")}="{safe(str(value))}"'
@@ -57,7 +57,7 @@ def _svg(
 
 
 def bar(share: float) -> str:
-    """Return a bar of a share of its room."""
+    """Return a bar for a share of the whole width."""
     return _svg("bar", 100, 10, element("rect", class_="fill", width=f"{100 * share:.2f}", height=10))
 
 
@@ -65,10 +65,10 @@ def rate(share: float, low: float, high: float, most: float) -> str:
     """Return a bar with the interval around its end.
 
     Args:
-        share: what the bar shows.
+        share: the length of the bar.
         low: where the interval begins.
         high: where it ends.
-        most: what the whole width is.
+        most: the value of the whole width.
     """
     scale = 100 / most
     inner = element("rect", class_="fill", y=2, width=f"{scale * share:.2f}", height=8)
@@ -77,7 +77,7 @@ def rate(share: float, low: float, high: float, most: float) -> str:
 
 
 def heat(share: float) -> str:
-    """Return the ground of a cell, which is stronger the larger a share is."""
+    """Return the background of a cell; a larger share makes it stronger."""
     return _svg("", 1, 1, element("rect", width=1, height=1, fill_opacity=f"{0.12 + 0.88 * share:.2f}"))
 
 
@@ -85,7 +85,7 @@ def heat(share: float) -> str:
 
 
 def figures(curves: Curves) -> Iterator[str]:
-    """Yield a histogram for each curve that has values; all have the same axis, on which 0 has no place."""
+    """Yield a histogram for each curve that has values; all have the same axis, which excludes 0."""
     shown = {name: its.above_zero() for name, its in curves.curves.items()}
     places = [bucket for buckets in shown.values() for bucket in buckets]
     if not places:
@@ -99,11 +99,11 @@ def figures(curves: Curves) -> Iterator[str]:
 
 
 class _Axis:
-    """An axis that grows by doubling; a bar is of one bucket, or of several where there are many.
+    """An axis that grows by doubling; a bar is of one bucket, or of several if there are many.
 
     Args:
         least: the first bucket.
-        most: the last one.
+        most: the last bucket.
         steps: how many buckets a doubling has.
     """
 
@@ -114,7 +114,7 @@ class _Axis:
 
     @property
     def bar_width(self) -> float:
-        """How wide a bar is."""
+        """Return the width of a bar."""
         return min(_WIDTH / self.n_bars, 24)
 
     def ticks(self) -> Iterator[tuple[float, str]]:

@@ -1,4 +1,4 @@
-"""A report as one page that needs nothing else (see `pages`): tables that sort, bars, heat maps, histograms.
+"""A report as one self-contained page (see `pages`): tables that sort, bars, heat maps, histograms.
 
 Theory of operation. The page is whole without its script, which only sorts and folds tables. It holds names, words and
 counts; no text of arguments is in a report.
@@ -90,7 +90,7 @@ def _bars(bars: Bars, title: str) -> Iterator[str]:
 
 
 def _wide(table: str, label: str) -> str:
-    """Return a table that scrolls sideways where it has no room."""
+    """Return a table that scrolls sideways if it is too wide."""
     return element("div", table, class_="wide", tabindex="0", role="region", aria_label=label)
 
 

@@ -1,7 +1,7 @@
-"""The sections of a report: which numbers stand where, and what is said of them.
+"""The sections of a report: their numbers and their explanations.
 
-Theory of operation. A report becomes sections once; a terminal and a page show the same ones. Of many groups the first
-ones have rows of their own, and the others share the last one, so that a table adds up to all that was counted.
+Theory of operation. A report becomes sections once; a terminal and a page show the same ones. If there are many groups,
+the first have separate rows, and the others share the last row, so that a table adds up to the total.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _QUIRKS = ("flags", "edits", "anomalies")
 
 
 class Row(NamedTuple):
-    """A group that is shown in a row of its own, or several that share one."""
+    """A group with a separate row, or several groups that share one."""
 
     key: Sequence[Cell]
     counts: Counts
@@ -51,8 +51,8 @@ def sections_of(report: Report, most: int) -> Iterator[Section]:
     """Yield the sections of a report.
 
     Args:
-        report: what was counted.
-        most: rows of a table that one may want to read.
+        report: the counts.
+        most: the number of rows that a readable table has at most.
     """
     groups, tools = (_rows(report, its, most) for its in (report.groups, report.tools))
     yield _summary(report)
@@ -113,7 +113,7 @@ def _of(part: int, whole: int, what: str) -> str:
     return f"{short_share(part / whole if whole else None)} of {what}"
 
 
-# The columns of counts, in order; those of tools are fewer.
+# The columns of counts, in order; tools have fewer.
 _COUNTS = (
     Column("recordings", worth=4),
     Column("calls", about="calls that came out whole"),
@@ -171,7 +171,7 @@ def _groups(report: Report, rows: Sequence[Row]) -> Section:
 
 
 def _few(report: Report, groups: Sequence[Group]) -> str:
-    """Return what is said of rates that are grey; nothing where none is."""
+    """Return the remark on grey rates; empty if there are none."""
     if all(report.is_ranked(one.counts) or one.counts.drop_rate.share is None for one in groups):
         return ""
     return f" Rates of fewer than {report.least:,} calls are not ranked, and grey where there are colours."
@@ -206,7 +206,7 @@ def _quirks(report: Report, rows: Sequence[Row]) -> Section:
 
 
 def _quirks_seen(counts: Counts, total: Counts) -> Counter[str]:
-    """Return in how many recordings quirks were seen; a word of two kinds has its kind beside it."""
+    """Return in how many recordings quirks were seen; a word of two kinds has its kind next to it."""
     kinds = Counter(word for kind in _QUIRKS for word in total.seen[kind])
     return Counter(
         {
@@ -380,7 +380,7 @@ def _worst(report: Report) -> Section:
 
 
 def _found_at(one: Worst) -> tuple[Cell, Cell]:
-    """Return the name of a recording, where the command beside it does not say it, and a command that shows it."""
+    """Return the name of a recording, unless its command contains it, and a command that shows the recording."""
     if not one.is_file or one.source is None:
         return Cell(one.recording_id, one.recording_id), Cell("")
     name = "" if one.recording_id == one.source else one.recording_id
@@ -389,5 +389,5 @@ def _found_at(one: Worst) -> tuple[Cell, Cell]:
 
 
 def words_of(counts: dict[str, int]) -> str:
-    """Return words with how often each was said, as `wholecall lint` lists them."""
+    """Return words with their counts, as `wholecall lint` lists them."""
     return ", ".join(word if count == 1 else f"{word} x{count}" for word, count in counts.items())

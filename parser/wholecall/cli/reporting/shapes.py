@@ -26,15 +26,15 @@ __all__ = [
 
 
 class Cell(NamedTuple):
-    """What stands in a row of a table.
+    """A cell in a row of a table.
 
     Attributes:
-        text: what is shown; of the wire, where it is a name.
-        value: what rows are sorted by, a number or a text; None comes last.
-        tone: `""`, `"dim"` for what says little, `"bad"` for what went wrong, `"code"` for a command.
-        bar: a share of 1 and an interval around it, drawn beside the text.
+        text: the shown text; text of the wire, if it is a name.
+        value: the key that rows are sorted by, a number or a text; None comes last.
+        tone: `""`, `"dim"` for minor cells, `"bad"` for errors, `"code"` for a command.
+        bar: a share of 1 and an interval around it, drawn next to the text.
 
-    A row whose first cell has no value is one of others: it stays the last.
+    A row whose first cell has no value sums up other rows: it stays the last.
     """
 
     text: str
@@ -49,8 +49,8 @@ class Column(NamedTuple):
     Attributes:
         name: its head.
         is_text: whether it holds names rather than numbers.
-        worth: where there is no room for all columns, those that are worth less go first.
-        about: what it says, where its head is too short to.
+        worth: if there is no room for all columns, those with a lower worth are dropped first.
+        about: its meaning, if its head is too short for that.
     """
 
     name: str
@@ -60,21 +60,21 @@ class Column(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Rows of cells, in the order in which they say most."""
+    """Rows of cells, the most informative first."""
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
 
 
 class Matrix(NamedTuple):
-    """How often words were said, by group.
+    """How often words occurred, by group.
 
     Attributes:
-        columns: what makes groups.
-        rows: the cells of each group, of how many the next are shares, and how often each word was said.
+        columns: the columns of the groups' keys.
+        rows: the cells of each group, the total of its shares, and how often each word occurred.
         words: all words, the most frequent first.
-        of: what the shares are of.
-        name: of the words, where they have one column.
+        of: the unit of the totals.
+        name: the head of the words' column, if they have one column.
     """
 
     columns: Sequence[Column]
@@ -95,8 +95,8 @@ class Curves(NamedTuple):
     """Histograms with one axis.
 
     Attributes:
-        unit: of the axis.
-        curves: by name.
+        unit: the unit of the axis.
+        curves: the histograms by name.
     """
 
     unit: str
@@ -104,7 +104,7 @@ class Curves(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """A number that says something of everything."""
+    """A number about the whole report."""
 
     name: str
     text: str
@@ -116,10 +116,10 @@ class Section(NamedTuple):
     """A part of a report.
 
     Attributes:
-        id: of its place in a page.
+        id: the id of its place in a page.
         title: its heading.
-        about: what it shows, in a sentence or two.
-        parts: what it shows, in order; with nothing to show the section says only why.
+        about: its meaning, in a sentence or two.
+        parts: its contents, in order; if they are empty the section says only why.
     """
 
     id: str
@@ -134,12 +134,12 @@ def number(count: int, tone: str = "") -> Cell:
 
 
 def shared(share: float | None, tone: str = "") -> Cell:
-    """Return a cell with a share; nothing has none."""
+    """Return a cell with a share; None is a share of nothing."""
     return Cell(short_share(share), share, tone if share else "dim")
 
 
 def short_share(share: float | None) -> str:
-    """Return a share as per cent, with two digits that say something."""
+    """Return a share as per cent, with two significant digits."""
     if share is None:
         return "-"
     percent = 100 * share
@@ -153,7 +153,7 @@ def short_share(share: float | None) -> str:
 
 
 def short(value: float | None, *, is_whole: bool = False) -> Cell:
-    """Return a cell with a measured value, to two digits; one that counts something has none behind the point."""
+    """Return a cell with a measured value, to two digits; a count has no decimals."""
     return Cell("-", None, "dim") if value is None else Cell(_rounded(value, is_whole), value)
 
 
@@ -164,5 +164,5 @@ def _rounded(value: float, is_whole: bool) -> str:
 
 
 def key_columns(by: Sequence[str]) -> list[Column]:
-    """Return the columns that say which group it is."""
+    """Return the columns that identify a group."""
     return [Column(name, is_text=True) for name in by]

@@ -1,7 +1,7 @@
 """A report on a terminal: tables that fit its width.
 
-Theory of operation. Names come from the wire, so each passes through `printable`. Where a table is too wide its names are
-shortened, and then columns go that are worth less; a command to be copied is never cut.
+Theory of operation. Names come from the wire, so each passes through `printable`. If a table is too wide its names are
+shortened, and then columns with a lower worth are dropped; a command to be copied is never cut.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["table_lines", "text_of"]
 
 _MOST_ROWS = 20
-_LEAST_NAME = 16  # cells that a name gets before a column goes
+_LEAST_NAME = 16  # cells that a name gets before a column is dropped
 _GAP = 2
 _CODES = {"bold": 1, "dim": 2, "bad": 31}
 
@@ -40,7 +40,7 @@ def text_of(report: Report, width: int, *, colour: bool) -> Iterator[str]:
     """Yield the lines of a report.
 
     Args:
-        report: what was counted.
+        report: the counts.
         width: columns of a line.
         colour: whether to use ANSI colours.
     """
@@ -126,14 +126,14 @@ def _placed(cell: Cell, column: Column, room: int, paint: Paint) -> str:
 
 
 def _widths(table: Table, rows: Sequence[Sequence[Cell]], width: int) -> list[int]:
-    """Return how many cells each column gets, 0 for those that are left out."""
+    """Return how many cells each column gets, 0 for dropped columns."""
     wanted = [max(cells(row[n].text) for row in rows) for n in range(len(table.columns))]
     is_empty = [not any(row[n].text for row in rows[1:]) for n in range(len(table.columns))]
     kept = {n for n, empty in enumerate(is_empty) if not empty}
     names = {n for n in kept if table.columns[n].is_text}
 
     def room() -> int:
-        """Return what is left for names."""
+        """Return the room that is left for names."""
         return width - sum(wanted[n] for n in kept - names) - _GAP * (len(kept) - 1)
 
     while room() < sum(min(wanted[n], _LEAST_NAME) for n in names & kept):
@@ -151,7 +151,7 @@ _MOST_WORTH = 9
 
 
 def _dealt(wanted: Sequence[int], room: int) -> list[int]:
-    """Deal room to names: what a short one does not need is the others'."""
+    """Distribute room to names: room that a short name does not need goes to the others."""
     given = dict.fromkeys(range(len(wanted)), 0)
     waiting = sorted(given, key=lambda n: wanted[n])
     while waiting:

@@ -1,4 +1,5 @@
-"""A2A, the Agent2Agent protocol: what an agent answers another one, as JSON-RPC in server-sent events. It holds no calls.
+"""A2A, the Agent2Agent protocol: the answers of one agent to another, as JSON-RPC in server-sent events. It holds no
+calls.
 
     {"jsonrpc": "2.0", "id", "result": {"kind": "task", "id", "status": STATUS, "artifacts"?: [ARTIFACT]}}
     {"jsonrpc": "2.0", "id", "result": {"kind": "status-update", "taskId", "status": STATUS, "final"}}
@@ -9,12 +10,13 @@
     STATUS is {"state", "message"?}; ARTIFACT is {"artifactId", "parts"}
 
 In version 1.0 the result has one member instead of a kind: `task`, `statusUpdate`, `artifactUpdate` or `message`, and
-states are spelt `TASK_STATE_COMPLETED`. The agent executes its tools itself, and data that it sends is data, whatever it
-looks like. Messages and artifacts are text; those of a task are told once, though the task lists them again. A turn is a
-task up to a state that ends or interrupts it, or a message without a task. What a task fails with is a fault.
+states are spelt `TASK_STATE_COMPLETED`. The agent executes its tools itself. The data that it sends is data, even if it
+looks like a call. Messages and artifacts are text; those of a task are reported once, though the task lists them again.
+A turn is a task up to a state that ends or interrupts it, or a message without a task. The error of a failed task is a
+fault.
 
-What the client says is read nowhere: a log may hold both directions. Source: A2A Protocol Specification, versions 0.3
-and 1.0, "Streaming".
+The client's messages are not read: a log may hold both directions. Source: A2A Protocol Specification, versions 0.3 and
+1.0, "Streaming".
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from wholecall.types import TurnReason
 
 __all__ = ["A2aTranslator"]
 
-_MOST_ARTIFACTS = 4096  # of a task, that are known when it lists them again
+_MOST_ARTIFACTS = 4096  # artifacts of a task that are remembered, for when it lists them again
 _OVER: Mapping[str, TurnReason] = {
     "completed": "stop",
     **dict.fromkeys(("input_required", "auth_required"), "pause"),
@@ -77,7 +79,7 @@ class _Result(_Said, gc=False, rename="camel"):
     artifact_update: Union[_Result, None] = None
 
     def told(self) -> tuple[object, _Result]:
-        """Return what this result is, and the object that says it."""
+        """Return the kind of this result, and the object that holds it."""
         members = {
             "task": self.task,
             "message": self.message,
@@ -100,11 +102,11 @@ class A2aTranslator(TurnTranslator):
     _shown: set[str]
 
     def takes_silently(self, frame: Frame) -> bool:  # noqa: ARG002
-        """Return True: there are no calls, and what looks like one is somebody's data."""
+        """Return True: there are no calls, and anything that looks like a call is data."""
         return True
 
     def _clear(self) -> None:
-        self._shown = set()  # the ids of the artifacts that were told
+        self._shown = set()  # the ids of the artifacts that were reported
 
     def _other(self, view: _View, frame: Frame, kind: str) -> list[Delta]:
         if view.result is None:
@@ -140,7 +142,7 @@ class A2aTranslator(TurnTranslator):
         return report.text(_text(artifact))
 
     def _state(self, result: _Result) -> list[Delta]:
-        """Return what the state of the open turn's task says, and its end."""
+        """Return the content of the status of the open turn's task, and the end of the turn."""
         status = result.status or _Status()
         said, state = _text(status.message or _Said()), text_label(status.state)
         reason = _OVER.get(_word(state)) or ("unknown" if result.final is True else None)
@@ -166,7 +168,7 @@ def _is_over(result: _Result) -> bool:
 
 
 def _text(said: _Said) -> str:
-    """Return the text of what the agent says; files and data are none, and what the user said is no answer."""
+    """Return the agent's text; files and data are not text, and the user's text is not an answer."""
     if type(said.role) is str and said.role.lower().endswith("user"):
         return ""
     texts = (part.text for part in said.parts or () if (part.kind or part.type or "text") == "text")

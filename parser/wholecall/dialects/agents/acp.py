@@ -11,9 +11,9 @@ has, `rawInput` too, whether it calls itself `tool_call` or `tool_call_update`. 
 the first title serves as the name, else the kind; later titles are in `extra`. A call is over once it is completed
 or failed, or when the client is asked to permit it and its input is known.
 
-A turn is a prompt of a session, up to the stop reason (in the second version a `state_update`). A connection
-may hold several sessions, and a log both directions: what the client says is read only for its prompts.
-Source: Agent Client Protocol, "Prompt Turn" and "Tool Calls".
+A turn is a prompt of a session, up to the stop reason (in the second version a `state_update`). A connection may hold
+several sessions, and a log both directions: the client's messages are read only for its prompts. Source: Agent Client
+Protocol, "Prompt Turn" and "Tool Calls".
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class AcpTranslator(ViewTranslator):
         return self._sessions.setdefault(id_, Session(id_))
 
     def _switch(self, id_: str | None) -> list[Delta]:
-        """Return what makes the session's turn the current one; or a new one if its last prompt is over."""
+        """Return the deltas that make the session's turn the current one; or a new turn if its last prompt is over."""
         session, before = self._session(id_), self._now
         self._now = session
         if session.open:
@@ -110,7 +110,7 @@ class AcpTranslator(ViewTranslator):
             session = self._session(id_)
             late = not session.open and id_label(update.tool_call_id) in session.calls
             if late and kind == "tool_call_update":
-                return []  # the last word on a call of a prompt that is over
+                return []  # the final text of a call of a prompt that is over
             return self._switch(id_) + self._call(session, update)
         if kind == "state_update":
             return self._finish(id_, update.stop_reason)

@@ -1,4 +1,4 @@
-"""The views of ACP messages, and what a session remembers of its prompt."""
+"""The views of ACP messages, and a session's memory of its prompt."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wholecall.dialects.decode import NO_TEXT
 
 __all__ = ["DECODER", "QUIET", "KnownCall", "Message", "Params", "Result", "Session", "Update"]
 
-# Updates that say nothing of the answer.
+# Updates that are not about the answer.
 QUIET: Final = frozenset(
     {
         *("user_message_chunk", "user_message", "plan", "plan_update", "plan_removed"),
@@ -22,7 +22,7 @@ QUIET: Final = frozenset(
 
 
 class Update(msgspec.Struct, gc=False, rename="camel"):
-    """What one update says; of a call only what changed."""
+    """The content of one update; of a call only the changes."""
 
     session_update: Any = None
     content: Any = None
@@ -72,7 +72,7 @@ DECODER = msgspec.json.Decoder(Message)
 
 
 class KnownCall:
-    """What is known of a call: its slot, and the text that it had last."""
+    """The state of a call: its slot, and its last text."""
 
     slot: int
     named: bool

@@ -5,19 +5,19 @@
     TOOL_CALL_START       toolCallId, toolCallName
     TOOL_CALL_ARGS        toolCallId, delta
     TOOL_CALL_END         toolCallId
-    TOOL_CALL_CHUNK       toolCallId?, toolCallName?, delta?      the three in one; without an id it goes on
+    TOOL_CALL_CHUNK       toolCallId?, toolCallName?, delta?      the three in one; without an id it continues
     TOOL_CALL_RESULT      toolCallId, content
     MESSAGES_SNAPSHOT     messages[{role, toolCalls?, toolCallId?}]      the whole conversation
     RUN_FINISHED          runId, outcome?{type, pendingToolCallIds?, interrupts?}
     RUN_ERROR             message, code?
 
-A run is a turn. Its calls take turns in the stream; the id distinguishes them. Who executes a call is not said
-when it ends but later: one that gets its result inside the run (an event, or a message of a snapshot) was
-executed by the agent, one that an interrupt names waits for approval, and what is left when the run finishes is
-the client's. So `TOOL_CALL_END` closes nothing, and a run that breaks off leaves nothing to execute.
+A run is a turn. Its calls take turns in the stream; the id distinguishes them. The stream says who executes a call only
+after the call's end: a call that gets its result inside the run (an event, or a message of a snapshot) was executed by
+the agent, a call that an interrupt names waits for approval, and any call left when the run finishes is the client's.
+Therefore `TOOL_CALL_END` closes nothing, and a run that breaks off leaves nothing to execute.
 
-A snapshot restates calls, and adds those that were not streamed; calls before the last message of the user,
-answered ones, and those that the run was started with are history. Its text is no answer, and is skipped.
+A snapshot restates calls, and adds those that were not streamed; calls before the last message of the user, answered
+ones, and those that the run was started with are history. Its text is not an answer, and is skipped.
 
 Events are read as JSON only. The binary encoding (`application/vnd.ag-ui.event+proto`) had no place for results
 before the protocol's version 1.0: there a call that the agent executed looks like one for the client.
@@ -39,7 +39,7 @@ from wholecall.framing.frame import Frame
 
 __all__ = ["AgUiTranslator"]
 
-# Authors of text messages other than the agent; some agents repeat what the user said.
+# Authors of text messages other than the agent; some agents repeat the user's text.
 _OTHERS = frozenset({"developer", "system", "user", "tool", "activity"})
 
 
@@ -78,7 +78,7 @@ class AgUiTranslator(TurnTranslator):
         deltas += self._calls.agents_own(self._calls.not_among(outcome.pending_tool_call_ids))
         deltas += self._calls.read() + self._calls.chunks_over() + counted(event.usage)
         self._calls = Calls()
-        # What a cancelled run began must not continue.
+        # The calls of a cancelled run must not continue.
         return deltas + report.finish(outcome.type, drops_at="error") + self._end()
 
     def _run_error(self, event: Event) -> list[Delta]:

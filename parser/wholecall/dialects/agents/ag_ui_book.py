@@ -1,11 +1,12 @@
-"""The book of one AG-UI run: what came of its calls, in its order, to be read at the end if a label was odd.
+"""The book of one AG-UI run: the events of its calls, in order, to be read at the end if a label was odd.
 
-Theory of operation. Calls come out when the run finishes, not before. So where ids are absent, shared or unknown nobody
-has to guess when a piece comes what it belongs to: what is reported meanwhile is for display, and at the end the book is
-read in each way in which a server can mean it. A snapshot that comes after an oddity waits for that, too.
+Theory of operation. Calls are emitted when the run finishes, not before. Therefore pieces whose ids are absent, shared
+or unknown need not be assigned at once: reports before the end are for display only, and at the end the book is read in
+each way in which a server can mean it. A snapshot that comes after an oddity waits for the end, too.
 
-A piece of text joins the one before it if it has the same label, and cannot begin, repeat or restate a text. The book is
-closed for good by what it has no place for: a result, a call that goes on after a snapshot, or more than it may hold.
+A piece of text joins the one before it if it has the same label, and cannot begin, repeat or restate a text. The book
+is closed for good by anything that it has no place for: a result, a call that continues after a snapshot, or more than
+it may hold.
 """
 
 from __future__ import annotations
@@ -39,18 +40,18 @@ class Book:
     def __init__(self) -> None:
         self.odd = False
         self._open = True  # more may be added
-        self._chunks = False  # some came in chunks
+        self._chunks = False  # some pieces came in chunks
         self._pieces = []
-        self._rest = []  # what goes on from the last piece's text, that piece included
-        self._n_rest = 0  # how many pieces of the wire's that is
+        self._rest = []  # the continuation of the last piece's text, that piece included
+        self._n_rest = 0  # the number of wire pieces in it
         self._room = _LONGEST
         self._listed = []  # the calls of the last snapshot
 
     def remade(self) -> None:
-        """Check that what goes on has a beginning.
+        """Check that a continuation has a beginning.
 
         Raises:
-            ValueError: it has none.
+            ValueError: it has no beginning.
         """
         if bool(self._rest) != bool(self._n_rest) or (self._rest and not self._pieces):
             raise ValueError("a text goes on from no piece")
@@ -101,14 +102,14 @@ class Book:
         return False
 
     def close(self) -> list[CallWhole]:
-        """Let go of the pieces, and take no more; return what a snapshot said that waited."""
+        """Discard the pieces, and take no more; return the calls of a snapshot that waited."""
         listed, self._listed = self._listed, []
         self._open, self._rest, self._n_rest = False, [], 0
         self._pieces.clear()
         return listed
 
     def read(self) -> list[Delta]:
-        """Report all of it, if it is to be read."""
+        """Report the whole book, if it is to be read."""
         self._join()
         if not (self.odd and (self._pieces or self._listed)):
             return []

@@ -1,8 +1,8 @@
-"""The calls of one AG-UI run: which slot each has, and what is learnt of who executes them.
+"""The calls of one AG-UI run: their slots, and who executes them.
 
 Slots are numbered as ids appear. An id names its call until the call is answered: models that restart their numbers
-with each step use an id again (quirk 64). What the ids of the wire lead to is for the binder to say: they may be
-absent, or be none that a start had. The end of a call ends its text only, for who executes it is said later.
+with each step use an id again (quirk 64). The binder resolves the wire's ids: they may be absent, or differ from those
+of all starts. The end of a call ends its text only, for its executor is known later.
 """
 
 from __future__ import annotations
@@ -56,16 +56,16 @@ class Calls:
     _shared: set[str]
 
     def __init__(self) -> None:
-        self._slots = {}  # of ids that have no answer yet
-        self._names = {}  # of those that have a name
+        self._slots = {}  # by ids without an answer
+        self._names = {}  # by ids of calls with a name
         self._book = Book()
-        self._shared = set()  # ids that calls of several names have: they name none (quirk 64)
+        self._shared = set()  # ids shared by calls of several names: they identify no call (quirk 64)
         self._open = {}  # of ids with open calls; None is never among them
-        self._begun = set()  # those of them that are calls
-        self._over = set()  # and those whose text is over
+        self._begun = set()  # ids of calls that began without an answer yet
+        self._over = set()  # ids of calls whose text is over
         self._answered = set()  # ids of calls that had their answer
-        self._chunked = None  # what chunks continue: slot, id and name, "" for none
-        self._chunk_slots = []  # of calls that began so
+        self._chunked = None  # the call that chunks continue: slot, id and name, "" for none
+        self._chunk_slots = []  # the slots of calls that began in chunks
         self._n_slots = 0
 
     def seen(
@@ -100,7 +100,7 @@ class Calls:
         return [Slot(0, slot, id_, said)] if said else []
 
     def _slot_of_text(self, id_: str | None) -> int | None:
-        """Return the slot that an id names; the run is odd if that is no open call."""
+        """Return the slot that an id names; the run is odd if the id is not that of an open call."""
         if id_ in self._open:
             return self._open[id_]
         self._book.odd = True
@@ -109,7 +109,7 @@ class Calls:
     def chunk(
         self, id_: str | None, name: str | None, extra: dict[str, Any] | None, text: object
     ) -> list[Delta]:
-        """Return the deltas of a chunk: one with an id or a name starts its call or returns to it, one without goes on."""
+        """Return the deltas of a chunk: an id or a name starts or resumes its call; without labels it continues one."""
         deltas: list[Delta] = []
         if id_ is None and name is not None and self._chunked is not None and self._chunked[1:] == ("", name):
             slot = self._chunked[0]
@@ -153,7 +153,7 @@ class Calls:
         """Report that a call has its result: the agent executed it."""
         if id_ is None or id_ not in self._begun:
             return []
-        waited = self._book.close()  # now it matters which call is whose
+        waited = self._book.close()  # now the call of each id matters
         self._answered.add(id_)
         slot = self._slots.pop(id_)
         self._names.pop(id_, None)
@@ -178,7 +178,7 @@ class Calls:
         return [*waited, *(CallSeen(0, slot, None, None, None, "server", flags=flags) for slot in slots)]
 
     def not_among(self, ids: object) -> list[str]:
-        """Return the ids of unanswered calls that are not among these ids; none if there are no ids."""
+        """Return the ids of unanswered calls that are not among these ids; none if no ids are given."""
         wanted = {id_label(id_) for id_ in ids} if isinstance(ids, list) else set()
         return [id_ for id_ in self._slots if wanted and id_ in self._begun and id_ not in wanted]
 
@@ -189,7 +189,7 @@ class Calls:
         return [] if slot is None else [CallSeen(0, slot, None, None, None, extra=extra)]
 
     def restated(self, messages: list[Message], history: set[str]) -> list[Delta]:
-        """Report what a snapshot of the conversation says of calls: their whole text, and which are answered."""
+        """Report the calls of a snapshot of the conversation: their whole text, and which are answered."""
         answered = [id_label(message.tool_call_id) for message in messages if message.role == "tool"]
         done = {*answered, *history}
         asked = max((n for n, message in enumerate(messages) if message.role == "user"), default=-1)
@@ -214,12 +214,12 @@ class Calls:
         text = wire_text(function.arguments) if function is not None else ""
         sealed = text_label(call.encrypted_value)
         extra = {"encryptedValue": sealed} if sealed else None
-        # A blank text restates nothing: it may stand for arguments that are still to come.
+        # A blank text restates nothing: it may be a placeholder for arguments that are still to come.
         said = "" if is_blank(text) else text
         return CallWhole(0, slot, None, id_, name, said, HYDRATION, extra=extra)
 
     def _known(self, id_: str | None) -> int | None:
-        """Return the slot that an id names, None if it names none, or several."""
+        """Return the slot that an id names, None if it names no slot, or several."""
         return None if id_ is None or id_ in self._shared else self._slots.get(id_)
 
     def _slot(self, id_: str | None) -> int:

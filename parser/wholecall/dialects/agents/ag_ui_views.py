@@ -1,4 +1,4 @@
-"""The views of AG-UI events, and what some of them say by themselves."""
+"""The views of AG-UI events, and the deltas of some of them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class _Interrupt(msgspec.Struct, gc=False, rename="camel"):
 
 
 class Outcome(msgspec.Struct, gc=False, rename="camel"):
-    """Why a run ended, and which calls wait for what."""
+    """The outcome of a run: its end, and the calls that wait for an interrupt."""
 
     type: Any = None
     pending_tool_call_ids: Any = None

@@ -1,7 +1,7 @@
-"""Turns of several agents in one stream: which of them is the current one.
+"""Turns of several agents in one stream, and which of them is the current one.
 
-Theory of operation. Each turn has a key of its own, its number. Whoever speaks is switched to; a turn that follows one
-that is over may let go of it, and one that follows an open turn of another agent must not.
+Theory of operation. Each turn has its number as its key. The turn of the agent that speaks becomes the current one. A
+turn that follows a finished turn may discard it; one that follows an open turn of another agent must not.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ class Beside:
     """The turns of one stream, side by side.
 
     Attributes:
-        n_turns: how many began.
+        n_turns: the number of turns that began.
     """
 
     n_turns: int
@@ -35,7 +35,7 @@ class Beside:
         return key, [TurnOpened(key, id, model, restart=over)]
 
     def switch(self, key: str) -> list[Delta]:
-        """Return what makes an open turn the current one."""
+        """Return the deltas that make an open turn the current one."""
         if key == self._now:
             return []
         self._now, self._over = key, False
@@ -48,7 +48,7 @@ class Beside:
         return [*deltas, TurnEnded(key)]
 
     def leave(self, key: str) -> list[Delta]:
-        """Return what makes the next turn take the place of one that the wire did not end."""
+        """Return the deltas that let the next turn replace one that the wire did not end."""
         deltas = self.switch(key)
         self._over = True
         return deltas

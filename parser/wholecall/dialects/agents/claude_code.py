@@ -10,17 +10,18 @@
     {"type": "control_cancel_request", "request_id"}
     {"type": "result", "subtype", "is_error", "result", "stop_reason", "usage", …}   the prompt is answered
 
-The agent executes its calls itself, so each is a server's call; one for which it asks a permission needs an approval,
-and is told then. What it asks of an MCP server that runs in its client is the client's call: the request's id is the
-call's, and `extra` has what the answer needs. The model's own call, which led to it, stays the agent's.
+The agent executes its calls itself, so each is a server's call; a call for which it asks a permission needs an
+approval, and is reported then. A request to an MCP server that runs in the client is the client's call: the request's
+id is the call's, and `extra` has the members that the answer needs. The model's own call, which led to it, stays the
+agent's.
 
 A message's blocks come as whole lines, one each, under the message's id; its events only where they are asked for
-(`--include-partial-messages`). So a block of a streamed message comes twice, and its line is the last word, unless its
-input is empty: the agent writes `{}` for what it cannot read, too. Without events nothing says why a message ended: it
-is over when the agent's next one begins, or with the result. A call is over when its result comes, or its message is.
-Sub-agents' lines come between those of the main one, under the id of the call that began them (quirk 136); each agent
-has turns of its own. A session outlives its errors. With `--output-format json` only the result comes, or an array of
-all lines.
+(`--include-partial-messages`). Therefore a block of a streamed message comes twice, and its line is the last word,
+unless its input is empty: the agent also writes `{}` for input that it cannot read. Without events a message has no
+reason: it is over when the agent's next one begins, or with the result. A call is over when its result comes, or its
+message is. Sub-agents' lines come between those of the main agent, under the id of the call that began them (quirk
+136); each agent has its own turns. A session outlives its errors. With `--output-format json` only the result comes, or
+an array of all lines.
 
 Source: Claude Code documentation, "Run Claude Code programmatically" and "CLI reference"; Claude Agent SDK, "Streaming
 output" and the types of its messages (November 2026).
@@ -77,7 +78,7 @@ class ClaudeCodeTranslator(ViewTranslator):
     # The life of messages
 
     def _on(self, agent: str | None, message: Message | None = None) -> tuple[Writing, list[Delta]]:
-        """Return the agent's message, or a new one if another id comes, and what makes it the current one."""
+        """Return the agent's message, or a new one if another id comes, and the deltas that make it the current one."""
         said = message or Message()
         id_, open_ = id_label(said.id), self._writing.get(agent)
         if open_ is not None and (id_ is None or open_.id in (None, id_)):
@@ -134,7 +135,7 @@ class ClaudeCodeTranslator(ViewTranslator):
         return [delta for block in blocks for delta in self._over(id_label(block.tool_use_id))]
 
     def _over(self, id_: str | None, *before: Delta) -> list[Delta]:
-        """End a known call, after what else is to be said of it; nothing if it is over already."""
+        """End a known call, after the rest of its deltas; nothing if it is over already."""
         message = next((one for one in self._writing.values() if id_ in one.calls), None)
         if message is None or id_ is None:
             return []
@@ -143,7 +144,7 @@ class ClaudeCodeTranslator(ViewTranslator):
         said = [replace(delta, index=slot) for delta in before if isinstance(delta, CallSeen)]
         return [*self._turns.switch(message.key), *said, *report.closed(slot)]
 
-    # What the agent asks its client
+    # The agent's requests to its client
 
     def _request(self, line: Line) -> list[Delta]:
         asked = line.request or Request()
@@ -165,7 +166,7 @@ class ClaudeCodeTranslator(ViewTranslator):
         return deltas + report.closed(slot)
 
     def _asks(self, asked: Request) -> list[Delta]:
-        """Report that a call needs an approval; the call is told with it, if no message told it."""
+        """Report that a call needs an approval; the call is reported with it, if no message reported it."""
         id_ = id_label(asked.tool_use_id)
         seen = CallSeen(0, None, None, id_, None, "server", flags=("needs_approval",))
         known = self._over(id_, seen)
@@ -191,7 +192,7 @@ class ClaudeCodeTranslator(ViewTranslator):
         if line.is_error is True:
             said = "; ".join(filter(None, map(text_label, listed(line.errors)))) or text_label(line.result)
             deltas += report.failure(fatal=False, type=line.subtype, message=said)
-        elif not self._turns.n_turns:  # with `--output-format json` it is all that comes
+        elif not self._turns.n_turns:  # with `--output-format json` only this comes
             key, opened = self._turns.begin(id_label(line.session_id))
             self._writing[None] = Writing(key, None, streamed=False)
             deltas += [*opened, *report.text(line.result), *usage_deltas(line.usage)]

@@ -32,7 +32,7 @@ _THINKING: Final = frozenset({"thinking_delta", "signature_delta"})
 
 
 def new_slot(message: Writing, id: str | None) -> str:
-    """Return the slot of a call that is no block of events."""
+    """Return the slot of a call that is not a block of events."""
     message.n_calls += 1
     slot = f"call {message.n_calls}"
     if id is not None:
@@ -41,7 +41,7 @@ def new_slot(message: Writing, id: str | None) -> str:
 
 
 def event_deltas(message: Writing, event: Event) -> list[Delta]:
-    """Return what an event of a streamed message says."""
+    """Return the deltas of an event of a streamed message."""
     index = index_label(event.index)
     if event.type == "content_block_delta":
         return _piece(message, index, event.delta or DeltaView())
@@ -85,7 +85,7 @@ def _piece(message: Writing, index: Index | None, delta: DeltaView) -> list[Delt
 
 
 def whole_block(message: Writing, block: Block) -> list[Delta]:
-    """Return what a whole block adds to what its events said."""
+    """Return the deltas that a whole block adds to those of its events."""
     if block.type in _CALLS:
         return _whole_call(message, block)
     if message.streamed or block.type in _QUIET_BLOCKS or (block.type or "").endswith("tool_result"):
@@ -99,7 +99,7 @@ def whole_block(message: Writing, block: Block) -> list[Delta]:
 
 
 def _whole_call(message: Writing, block: Block) -> list[Delta]:
-    """Return a call, or the last word on a streamed one; `{}` is none, for the agent writes it for cut text as well."""
+    """Return a call, or the last word on a streamed one; `{}` is not one, for the agent also writes it for cut text."""
     id_, text = id_label(block.id), wire_text(block.input)
     if id_ is not None and id_ in message.over:
         return []

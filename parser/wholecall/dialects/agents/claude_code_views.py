@@ -1,4 +1,4 @@
-"""The views of Claude Code's lines, and what is remembered of the message that an agent is writing."""
+"""The views of Claude Code's lines, and the state of the message that an agent is writing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wholecall.dialects.decode import NO_TEXT
 
 __all__ = ["DECODER", "QUIET", "Line", "Request", "Writing"]
 
-# Lines that say nothing of an answer.
+# Lines that are not about an answer.
 QUIET: Final = frozenset(
     {
         *("system", "rate_limit_event", "control_response", "keep_alive", "ping", "prompt_suggestion"),
@@ -35,7 +35,7 @@ class _Rpc(msgspec.Struct, gc=False):
 
 
 class Request(msgspec.Struct, gc=False):
-    """What the agent asks its client: a permission, or an answer of an MCP server that runs in the client."""
+    """A request of the agent to its client: for a permission, or for an answer of an MCP server in the client."""
 
     subtype: Any = None
     tool_name: Any = None
@@ -75,11 +75,11 @@ class Writing:
         id: of the message.
         streamed: its events come as well as its whole blocks.
         stopped: its last event came.
-        reason: why it ended, as the wire says it.
+        reason: why it ended, in the wire's word.
         calls: the slots of its calls that are not over, by their ids.
-        over: the ids of those that are.
-        n_calls: how many it made.
-        n_blocks: how many blocks of whole lines were thoughts.
+        over: the ids of the calls that are over.
+        n_calls: the number of its calls.
+        n_blocks: the number of thoughts among its blocks of whole lines.
     """
 
     key: str

@@ -13,13 +13,13 @@
     {"method": "turn/completed", "params": {"threadId", "turn": {"id", "status", "error"}}}
 
 The agent executes its items itself, so they are a server's calls. A command, a change or a search has no tool's name:
-the type of its item is the name, and the members that say what is done are the arguments. An item is over when it is
+the type of its item is the name, and the members that describe the action are the arguments. An item is over when it is
 completed, or when the client is asked to approve it, whose call is flagged then; one that was declined is dropped.
-Dynamic tools are the client's: their calls are told when the client is asked, with the request's id in `extra`.
+Dynamic tools are the client's: their calls are reported when the client is asked, with the request's id in `extra`.
 
-Threads have turns side by side (quirk 112). What a turn says may come in pieces, and comes whole at the end of the
-item; the older `codex/event/…` messages say all of it again, and are not read. A connection outlives its errors. What
-the client says is read nowhere: a log may hold both directions.
+Threads have turns side by side (quirk 112). The content of a turn may come in pieces, and comes whole at the end of the
+item; the older `codex/event/…` messages repeat all of it, and are not read. A connection outlives its errors. The
+client's messages are not read: a log may hold both directions.
 
 Source: OpenAI, "Codex App Server" (developers.openai.com/codex/app-server) and the schema of its protocol, version 2
 (November 2026).
@@ -88,7 +88,7 @@ class CodexAppServerTranslator(ViewTranslator):
     # The life of turns
 
     def _on(self, params: Params) -> tuple[OpenTurn | None, list[Delta]]:
-        """Return the turn that a message is about, and what makes it the current one; None if it is over."""
+        """Return the turn that a message is about, and the deltas that make it the current one; None if it is over."""
         id_, thread = id_label(params.turn_id), id_label(params.thread_id) or id_label(params.conversation_id)
         if id_ is None:  # the older requests name only the thread
             id_ = next((id for id, turn in self._open.items() if turn.thread == thread), None)
@@ -161,7 +161,7 @@ class CodexAppServerTranslator(ViewTranslator):
         thoughts = [one for one in listed(item.summary) or listed(item.content) if type(one) is str]
         return deltas + report.thought("\n".join(thoughts), id_)
 
-    # What the server asks its client
+    # The server's requests to its client
 
     def _asks(self, method: str, params: Params) -> list[Delta]:
         turn, deltas = self._on(params)
@@ -191,7 +191,7 @@ def _within(params: Params) -> Params:
 
 
 def _finish(status: object, *, asked: bool) -> Finish:
-    """Return how a turn ended; what is open in one that broke off is dropped."""
+    """Return how a turn ended; the open calls of a turn that broke off are dropped."""
     broken = _BROKEN_OFF.get(text_label(status))
     if broken is not None:
         return Finish(0, broken, text_label(status), drops=True)

@@ -1,4 +1,4 @@
-"""The calls of the Codex app server: which items are calls, how their arguments stand there, and what becomes of them."""
+"""The calls of the Codex app server: which items are calls, where their arguments are, and how they end."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ __all__ = ["ASKING", "WORK", "OpenTurn", "Work", "approval", "request", "work_do
 
 
 class Work(msgspec.Struct, frozen=True):
-    """How a call stands in an item: its arguments are the `members` that say what is done; without any, they have a member.
+    """The form of a call in an item: its arguments are the `members` that describe the action; without any, one member
+    holds the arguments.
 
-    What comes `late` is a placeholder when the item starts. One that is `asked` for is the client's, and told then.
+    A `late` member is a placeholder when the item starts. A call that is `asked` for is the client's, and reported
+    then.
     """
 
     members: tuple[str, ...] = ()
@@ -26,7 +28,7 @@ class Work(msgspec.Struct, frozen=True):
     asked: bool = False
 
     def text(self, item: Union[Item, Params]) -> str:
-        """Return the arguments, empty where nothing of them is there."""
+        """Return the arguments, empty where none of them is there."""
         if not self.members:
             return wire_text(item.arguments)
         raws = {name: bytes(getattr(item, name, NO_TEXT)) for name in self.members}
@@ -50,7 +52,7 @@ WORK: Final = {
     "webSearch": Work(("query", "action"), late=True),
     "imageView": Work(("path",)),
 }
-# What the server asks its client about an item, and the type of the item that a request describes itself.
+# The server's requests to its client about an item, and the type of the item that a request describes itself.
 ASKING: Final = {
     "item/commandExecution/requestApproval": "commandExecution",
     "item/fileChange/requestApproval": "",
@@ -101,7 +103,7 @@ class OpenTurn:
         self.calls = {}
         self.said = set()
         self.n_calls = 0
-        self.asked = False  # the client was, to execute a call
+        self.asked = False  # the client was asked to execute a call
         self.failed = False
 
     def call(self, id: str | None) -> tuple[Known, bool]:
@@ -117,7 +119,7 @@ class OpenTurn:
 
 
 def work_done(turn: OpenTurn, kind: str, item: Item, *, over: bool) -> list[Delta]:
-    """Return what an item says of its call: that it starts, or that it is over."""
+    """Return the deltas of an item about its call: its start, or its end."""
     work, id_ = WORK[kind], id_label(item.id)
     if work.asked and not over:
         return []
@@ -141,7 +143,7 @@ def work_done(turn: OpenTurn, kind: str, item: Item, *, over: bool) -> list[Delt
 
 
 def approval(turn: OpenTurn, method: str, params: Params) -> list[Delta]:
-    """Report that a call needs an approval; a call that no item told is told, if the request says what it is."""
+    """Report that a call needs an approval; a call that no item reported is reported, if the request describes it."""
     id_, kind = id_label(params.item_id) or id_label(params.call_id), ASKING[method]
     if id_ not in turn.calls and not kind:
         return []

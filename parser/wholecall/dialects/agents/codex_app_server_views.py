@@ -12,7 +12,7 @@ __all__ = ["DECODER", "QUIET_ITEMS", "Item", "Message", "Params"]
 
 
 class Item(msgspec.Struct, gc=False, rename="camel"):
-    """What the agent said, thought or did."""
+    """A message, thought or action of the agent."""
 
     type: Any = None
     id: Any = None
@@ -86,7 +86,7 @@ class Message(msgspec.Struct, gc=False):
 
 DECODER = msgspec.json.Decoder(Message)
 
-# Items that are no calls, and say nothing that the answer says.
+# Items that are not calls, and add nothing to the answer.
 QUIET_ITEMS: Final = frozenset(
     {
         *("userMessage", "hookPrompt", "plan", "enteredReviewMode", "exitedReviewMode"),

@@ -1,4 +1,4 @@
-"""GitHub Copilot's session events: what its SDK hands out, and its command line prints, one JSON object per line.
+"""GitHub Copilot's session events: the output of its SDK and of its command line, one JSON object per line.
 
     {"type", "data": {…}, "id", "parentId", "timestamp", "agentId"?, "ephemeral"?}
         assistant.turn_start        turnId, model?               assistant.turn_end         turnId
@@ -13,18 +13,17 @@
         tool.execution_complete     toolCallId, success
         abort, session.error        reason | errorType, message  session.idle               aborted?
 
-The agent executes its tools itself. What the client is to execute, it asks for with `external_tool.requested`,
-before or after `tool.execution_start`, which comes for every tool and so does not say who executes. So a
-message ends no call, though its `toolRequests` are the last word on what the model said: `arguments` are a value,
-or the free text of a custom tool. A request makes a call the client's and ends it, with the `requestId` that the
-answer needs in its `extra`. A call that is completed without one, or that the turn leaves, is a server's call,
-never to be executed a second time. A call that no message listed is dropped: the model's answer failed, and is
-asked for again.
+The agent executes its tools itself. It asks the client to execute a call with `external_tool.requested`, before or
+after `tool.execution_start`, which comes for every tool and so does not say who executes. Therefore a message ends no
+call, though its `toolRequests` are the model's last word: `arguments` are a value, or the free text of a custom tool. A
+request makes a call the client's and ends it, with the `requestId` that the answer needs in its `extra`. A call that is
+completed without one, or that the turn leaves, is a server's call, never to be executed a second time. A call that no
+message listed is dropped: the model's answer failed, and is asked for again.
 
-`turn_start` and `turn_end` make a turn of one answer of the model and its tools. Where they are missing (an
-extract of a log), the session going idle, or the next prompt, ends the turn. The events of sub-agents come
-between those of the main one, with an `agentId`: each agent has turns of its own. A session outlives its errors.
-The JSON-RPC connection that wraps these events is not read.
+`turn_start` and `turn_end` make a turn of one answer of the model and its tools. Where they are missing (an extract of
+a log), the session going idle, or the next prompt, ends the turn. The events of sub-agents come between those of the
+main agent, with an `agentId`: each agent has its own turns. A session outlives its errors. The JSON-RPC connection that
+wraps these events is not read.
 
 Source: Copilot SDK documentation, "Streaming session events", and the SDK's generated types.
 """
@@ -49,7 +48,7 @@ from wholecall.types import CUT_REASONS, TurnReason
 
 __all__ = ["CopilotTranslator"]
 
-_NO = ("denied", "reject", "cancel", "user-not-available")  # how answers that deny a request begin
+_NO = ("denied", "reject", "cancel", "user-not-available")  # the first words of answers that deny a request
 
 
 class CopilotTranslator(ViewTranslator):
@@ -117,7 +116,7 @@ class CopilotTranslator(ViewTranslator):
         return [delta for turn in turns for delta in self._turns.break_off(turn, reason, provider_reason)]
 
     def _error(self, agent: str | None, data: Data) -> list[Delta]:
-        """Report that the answer failed; where there is none yet, the failure is the answer."""
+        """Report that the answer failed; where there is no answer yet, the failure is the answer."""
         fields = {"type": data.error_type, "code": data.status_code, "message": data.message}
         _, opened = self._turns.on(agent, data)
         broken = self._break_off(agent, "error", text_label(data.error_type))
@@ -134,7 +133,7 @@ class CopilotTranslator(ViewTranslator):
             turn.reason, turn.calls.cut = reason, reason[0] in CUT_REASONS
         return report.usage(member(plain(frame.data), "data")) if self._turns.is_current(agent) else []
 
-    # What an agent says
+    # An agent's text, reasoning and messages
 
     def _said(self, agent: str | None, data: Data, say: Callable[[Turn, Data], list[Delta]]) -> list[Delta]:
         turn, deltas = self._turns.on(agent, data)
@@ -163,16 +162,16 @@ class CopilotTranslator(ViewTranslator):
         return deltas
 
     def remade(self) -> None:
-        """Check that each turn knows its calls, as anybody may have written the snapshot.
+        """Check that each turn knows its calls, as the snapshot may come from anyone.
 
         Raises:
-            ValueError: one does not.
+            ValueError: a turn does not know its calls.
         """
         if not all(turn.calls.has(id_) for id_, turn in self._where.items()):
             raise ValueError("a call is not among those of its turn")
 
     def _call(self, agent: str | None, data: Data, take: Callable[[Calls, Data], list[Delta]]) -> list[Delta]:
-        """Report what an event says of a known call, or of a new one of the agent's."""
+        """Report an event's content about a known call, or about a new one of the agent's."""
         id_ = id_label(data.tool_call_id)
         known = self._where.get(id_)
         if known is not None and known.calls.is_over(id_):

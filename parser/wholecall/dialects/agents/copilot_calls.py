@@ -1,8 +1,8 @@
 """The calls of one turn of a Copilot agent, and who executes them.
 
-A call is *listed* by a message, and *decided* once it is known who executes it; what comes of it later changes
-nothing. An id names its call for as long as the turn lasts. Where turns have no marks, and may be several
-answers, the id of a call that was listed and decided is free for another one (quirk 64).
+A call is *listed* by a message, and *decided* once it is known who executes it; later events of it change nothing. An
+id names its call for as long as the turn lasts. Where turns have no marks, and may be several answers, the id of a call
+that was listed and decided is free for another one (quirk 64).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _EXTRA: Final = {
 
 
 class _Call:
-    """What is known of a call."""
+    """The state of a call."""
 
     slot: int
     id: str | None
@@ -57,10 +57,10 @@ class _Call:
         self.kind = "function"
         self.seen = self.named = False
         self.text = ""  # of a free-text tool, as it was last sent
-        self.is_listed = False  # by a message
-        self.whole = False  # its whole text is known, whatever brought it
+        self.is_listed = False  # listed by a message
+        self.whole = False  # its whole text is known, from any event
         self.decided = False
-        self.waits = False  # for a permission
+        self.waits = False  # waits for a permission
 
 
 class Calls:
@@ -81,12 +81,12 @@ class Calls:
     cut: bool
 
     def __init__(self, *, marked: bool) -> None:
-        self._marked = marked  # whether the turn is
+        self._marked = marked  # whether the turn is marked
         self._n_calls = 0
         self._by_id = {}
-        self._left = {}  # those that are not decided, by their slots
-        self._in_pieces = {}  # of these, those of which not all is known
-        self._unnamed = {}  # and those without an id
+        self._left = {}  # calls that are not decided, by their slots
+        self._in_pieces = {}  # the undecided calls whose content is not complete
+        self._unnamed = {}  # and the calls without an id
         self.requested = False
         self.cut = False
 
@@ -98,7 +98,7 @@ class Calls:
         """Return whether there is nothing more to learn of the call of this id."""
         return self._by_id[id_].decided
 
-    # What the model says.
+    # The model's output.
 
     def piece(self, data: Data) -> list[Delta]:
         """Report a piece of a call's input; the first one opens the call."""
@@ -126,7 +126,7 @@ class Calls:
     # The outcome of a call.
 
     def start(self, data: Data) -> list[Delta]:
-        """Report that the execution of a call begins, whoever executes it."""
+        """Report that the execution of a call begins, by the agent or the client."""
         return self._whole(self._meant(data), name_label(data.tool_name), data, ITEM_DONE)
 
     def request(self, data: Data) -> list[Delta]:
@@ -152,7 +152,7 @@ class Calls:
         return []
 
     def deny(self, id_: str | None) -> list[Delta]:
-        """Report that nobody may execute an open call."""
+        """Report that an open call may not be executed."""
         slot = self._decided(self._by_id[id_]).slot
         return [CallRefused(0, slot, None, "aborted", "the call was denied")]
 

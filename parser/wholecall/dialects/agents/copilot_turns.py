@@ -14,11 +14,11 @@ __all__ = ["Turn", "Turns"]
 
 
 class Turn:
-    """A turn of an agent. What it says comes in pieces, and then again as a whole.
+    """A turn of an agent. Its text comes in pieces, and then again as a whole.
 
     Attributes:
-        number: how many turns of the session began before this one, and itself.
-        marked: it was opened by an event of its own, and so ends with one.
+        number: the number of turns of the session up to this one.
+        marked: it was opened by a separate event, and so ends with one.
         reason: why the model's answer ended.
     """
 
@@ -41,11 +41,11 @@ class Turn:
         self.open = True
         self.calls = Calls(marked=marked)
         self.reason = None
-        self._said = {}  # pieces of what was not sent as a whole yet
-        self._messages = set()  # ids of those that were
+        self._said = {}  # pieces of a text that was not sent as a whole yet
+        self._messages = set()  # ids of texts that were sent as a whole
         self._block = None  # the thought that was reported last
-        self._reasoned = False  # since the last message
-        self._thought = None  # the last whole one; a message gives it no id
+        self._reasoned = False  # whether reasoning came since the last message
+        self._thought = None  # the last whole thought; a message gives it no id
 
     def text(self, data: Data) -> list[Delta]:
         """Report a piece of visible text."""
@@ -61,7 +61,7 @@ class Turn:
         return report.thought(text, self._block)
 
     def whole_thought(self, data: Data) -> list[Delta]:
-        """Report what a whole thought adds to its pieces; the message it led to may have brought it before."""
+        """Report the text that a whole thought adds to its pieces; the message it led to may have brought it before."""
         text, block = text_label(data.content), id_label(data.reasoning_id)
         if text is None or self._thought in ((None, text), (block, text)):
             return []
@@ -72,7 +72,7 @@ class Turn:
         return report.thought(rest, block)
 
     def message(self, data: Data) -> list[Delta]:
-        """Report what a whole message says: what led to it, its text, and its calls."""
+        """Report the content of a whole message: the reasoning that led to it, its text, and its calls."""
         id_, text = id_label(data.message_id), text_label(data.content)
         if id_ is not None and id_ in self._messages:
             return []  # the same message again (quirk 91)
@@ -85,7 +85,7 @@ class Turn:
         return deltas
 
     def _sealed(self, message: str | None, data: Data) -> list[Delta]:
-        """Report the reasoning of a message: the text if it did not come before, and what must be sent back."""
+        """Report the reasoning of a message: the text if it did not come before, and the values to be sent back."""
         text = text_label(data.reasoning_text)
         new = "" if text is None or self._reasoned else text
         sealed = text_label(data.reasoning_opaque) or text_label(data.encrypted_content)
@@ -95,7 +95,7 @@ class Turn:
 
     def _rest(self, what: tuple[str, str | None], whole: str) -> str:
         said = "".join(self._said.pop(what, ()))
-        return whole[len(said) :] if whole.startswith(said) else ""  # it is not the same text any more
+        return whole[len(said) :] if whole.startswith(said) else ""  # the text is not the same any more
 
 
 class Turns:
@@ -111,7 +111,7 @@ class Turns:
         self._n_turns = 0
 
     def of(self, agent: str | None) -> Turn | None:
-        """Return the agent's turn, None if it has none that is open."""
+        """Return the agent's turn, None if it has no open turn."""
         turn = self._latest.get(agent)
         return turn if turn is not None and turn.open else None
 
@@ -129,12 +129,12 @@ class Turns:
         return self._now is not None and self._now is self._latest.get(agent)
 
     def on(self, agent: str | None, data: Data) -> tuple[Turn, list[Delta]]:
-        """Return the agent's turn, or a new one if the last is over, and what makes it the current one."""
+        """Return the agent's turn, or a new one if the last is over, and the deltas that make it the current one."""
         turn = self.of(agent)
         return self.begin(agent, data) if turn is None else (turn, self.switch(turn))
 
     def switch(self, turn: Turn) -> list[Delta]:
-        """Return what makes a turn the current one."""
+        """Return the deltas that make a turn the current one."""
         before, self._now = self._now, turn
         return [] if turn is before else [TurnOpened(turn.key)]
 
@@ -149,7 +149,7 @@ class Turns:
         return turn, [*deltas, TurnOpened(turn.key, id_, name_label(data.model), restart=over)]
 
     def end(self, turn: Turn, *, finish: bool = True) -> list[Delta]:
-        """Return the end of a turn that nobody broke off, though the model's answer may have been cut."""
+        """Return the end of a turn that was not broken off, though the model's answer may have been cut."""
         deltas = self.switch(turn)
         turn.open = False
         if turn.calls.cut:
@@ -163,7 +163,7 @@ class Turns:
         return [*deltas, TurnEnded(turn.key)]
 
     def break_off(self, turn: Turn, reason: TurnReason, provider_reason: str | None) -> list[Delta]:
-        """Return the end of a turn that somebody broke off: what is open is dropped."""
+        """Return the end of a turn that was broken off: its open calls are dropped."""
         deltas = self.switch(turn)
         turn.open = False
         turn.calls.give_up()

@@ -1,4 +1,4 @@
-"""The views of Copilot's session events, and which of them say nothing of the answer."""
+"""The views of Copilot's session events, and which of them are not about the answer."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _Result(msgspec.Struct, gc=False):
 
 
 class Data(msgspec.Struct, gc=False, rename="camel"):
-    """What an event says."""
+    """The data of an event."""
 
     tool_call_id: Any = None
     tool_name: Any = None
@@ -78,7 +78,7 @@ class Data(msgspec.Struct, gc=False, rename="camel"):
 
 
 class Event(msgspec.Struct, gc=False, rename="camel"):
-    """An event of a session; `exit_code` stands in the last line of the command line's output."""
+    """An event of a session; `exit_code` is in the last line of the command line's output."""
 
     type: Union[str, None] = None
     agent_id: Any = None
@@ -91,5 +91,5 @@ DECODER = msgspec.json.Decoder(Event)
 
 
 def is_quiet(kind: str | None) -> bool:
-    """Return whether an event is not about the answer: a session says much about itself, and more with each version."""
+    """Return whether an event is not about the answer: a session reports much about itself, more with each version."""
     return kind in _QUIET or (kind is not None and "." in kind and not kind.startswith(_ANSWER))

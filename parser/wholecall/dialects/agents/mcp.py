@@ -1,4 +1,4 @@
-"""MCP, the Model Context Protocol: what a server of tools sends its client, as JSON-RPC. It holds no calls.
+"""MCP, the Model Context Protocol: the messages of a tool server to its client, as JSON-RPC. It holds no calls.
 
     {"jsonrpc": "2.0", "method": "notifications/…", "params": {…}}                  progress, logs, lists that changed
     {"jsonrpc": "2.0", "id", "method": "sampling/createMessage" | "elicitation/create" | …, "params": {…}}
@@ -6,13 +6,13 @@
     {"jsonrpc": "2.0", "id", "result": {"tools": […]} | {"protocolVersion", "serverInfo", …}}      of other requests
     {"jsonrpc": "2.0", "id", "error": {"code", "message"}}
 
-No model speaks on this wire. A request `tools/call` is a client's, made of a call that came from a model before; what
-a server asks of its client is the client's business. The content of a result is data for a model, no answer of one: it
-is not even text here, for a call that is quoted in it would be read as written (`text=`).
+No model sends messages on this wire. A request `tools/call` is a client's, made of a call that came from a model
+before; a server's requests to its client are the client's business. The content of a result is data for a model, not an
+answer of one: it is not even text here, for a call that is quoted in it would be read as written (`text=`).
 
-A turn is a request: all messages up to the answer, as in a stream of streamable HTTP. What failed is a fault; the
-connection outlives it. The older transport over SSE begins with an event `endpoint`, whose data is an address.
-Source: Model Context Protocol, "Transports", "Tools", "Sampling" (2025-11-25, and the versions before it).
+A turn is a request: all messages up to the answer, as in a stream of streamable HTTP. A failure is a fault; the
+connection outlives it. The older transport over SSE begins with an event `endpoint`, whose data is an address. Source:
+Model Context Protocol, "Transports", "Tools", "Sampling" (2025-11-25, and the versions before it).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class McpTranslator(TurnTranslator):
     decoder = msgspec.json.Decoder(_View)
 
     def takes_silently(self, frame: Frame) -> bool:  # noqa: ARG002
-        """Return True: there are no calls, and what looks like one is somebody's data."""
+        """Return True: there are no calls, and anything that looks like a call is data."""
         return True
 
     def translate(self, frame: Frame) -> list[Delta]:

@@ -1,4 +1,4 @@
-"""The events of pi (`pi --mode rpc`, `pi --mode json`), the coding agent, and of what is built on it: a line each.
+"""The events of the coding agent pi (`pi --mode rpc`, `pi --mode json`) and of programs built on it: one per line.
 
     {"type": "message_start" | "message_end", "message": {role, content[], model, stopReason, usage, timestamp}}
     {"type": "message_update", "assistantMessageEvent": {"type", "contentIndex", "delta", "partial": {content[]}}}
@@ -7,14 +7,14 @@
     {"type": "tool_execution_start" | … "_end", "toolCallId", "toolName", "args"}
     {"type": "turn_end", "message"}  {"type": "agent_end", "messages": [message]}
 
-The agent executes its calls itself, so each is a server's. The pieces of a call are the model's own text, and are what
-counts: the objects beside them are the agent's reading, which closes the brackets and strings of what was cut
-(quirk 24). Only a call without pieces has its object as its text. The id and name of a call that starts stand in the
-message so far, at its index; where an agent leaves that message out, they come with the end of the call.
+The agent executes its calls itself, so each is a server's. The pieces of a call are the model's own text, and only they
+count: the objects next to them are the agent's reading, which closes the brackets and strings of cut text (quirk 24).
+Only a call without pieces has its object as its text. The id and name of a call that starts are in the message so far,
+at its index; where an agent leaves that message out, they come with the end of the call.
 
-Each message of the model is a turn. `message_end` says why it ended; an answer that failed or was aborted is asked for
-again, or not, by the same session. What follows it says all of it again: `turn_end`, `agent_end`, the execution of the
-calls. A stream that holds only those ends of messages, or only the end of the agent's work, is read by them.
+Each message of the model is a turn. `message_end` gives the reason; an answer that failed or was aborted is asked for
+again, or not, by the same session. The events that follow repeat all of it: `turn_end`, `agent_end`, the execution of
+the calls. A stream that holds only those ends of messages, or only the end of the agent's work, is read by them.
 
 Source: pi-mono, packages/coding-agent/docs/rpc.md, "Events" and "Types" (2026).
 """
@@ -89,7 +89,7 @@ class PiTranslator(TurnTranslator):
         return [delta for message in said for delta in self._whole(message)]
 
     def _whole(self, message: Message) -> list[Delta]:
-        """Report what a whole message adds to its pieces, and that it is over."""
+        """Report the content that a whole message adds to its pieces, and that it is over."""
         deltas = self._opened(None, message.model)
         for index, block in enumerate(message.content or ()):
             if not self._updated:
@@ -181,7 +181,7 @@ class PiTranslator(TurnTranslator):
 
 
 def _finish(raw: object) -> list[Delta]:
-    """Return why a message ended; of one that failed or was aborted, nothing comes out."""
+    """Return why a message ended; a message that failed or was aborted emits no calls."""
     said = text_label(raw)
     if said is None:
         return []

@@ -1,4 +1,4 @@
-"""The views of pi's events, and which of them say nothing of the answer."""
+"""The views of pi's events, and which of them are not about the answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUIET: Final = frozenset(
 
 
 class Block(msgspec.Struct, gc=False, rename="camel"):
-    """A block of a message: what was said or thought, or a call."""
+    """A block of a message: text, a thought, or a call."""
 
     type: Any = None
     text: Any = None
@@ -34,7 +34,7 @@ class Block(msgspec.Struct, gc=False, rename="camel"):
 
 
 class Message(msgspec.Struct, gc=False, rename="camel"):
-    """A message of anybody; of the model's, why it ended."""
+    """A message of any author; of the model's, why it ended."""
 
     role: Any = None
     content: Union[list[Block], None] = None
@@ -45,7 +45,7 @@ class Message(msgspec.Struct, gc=False, rename="camel"):
 
 
 class Update(msgspec.Struct, gc=False, rename="camel"):
-    """What is new of a message; `partial` is all of it so far, and is read only where a call starts."""
+    """The new part of a message; `partial` is all of it so far, and is read only where a call starts."""
 
     type: Any = None
     content_index: Any = None

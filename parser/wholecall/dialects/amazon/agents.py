@@ -10,14 +10,14 @@
         parameters, actionInvocationType} | apiInvocationInput{…, apiPath, httpMethod, requestBody}}]}
     …Exception message
 
-What the agent invokes itself is told in its traces, where these are asked for: each invocation is a server's call,
-under the id of its trace. A function or an operation of an API is the call's name, and its arguments are made of the
-parameters, whose values are texts; what else is invoked has no name but its kind. What the client is to execute comes
-as `returnControl`: several calls share the invocation's id, so only a single one has it as its own, and all have it in
+The agent's own invocations are in its traces, where these are asked for: each invocation is a server's call, under the
+id of its trace. A function or an operation of an API is the call's name, and its arguments are made of the parameters,
+whose values are texts; any other invocation has only its kind as its name. The calls for the client come as
+`returnControl`: several calls share the invocation's id, so only a single call has it as its own id, and all have it in
 `extra` for the answer. Where only a confirmation is asked for, the agent executes the call afterwards.
 
-An event stream has no end mark: the agent's last observation, or the return of control, says why the turn ended.
-Collaborators tell their steps in the same stream, and end nothing. What a router decides is no call.
+An event stream has no end mark: the reason of the turn is the agent's last observation, or the return of control.
+Collaborators report their steps in the same stream, and end nothing. A router's decision is not a call.
 
 Source: AWS, "Agents for Amazon Bedrock Runtime API Reference", InvokeAgent, InvocationInputMember and Trace; user
 guide, "Return control to the agent developer" (2026).
@@ -50,7 +50,7 @@ from wholecall.types import Flag, Kind
 
 __all__ = ["BedrockAgentsTranslator"]
 
-# What the agent invokes beside its action groups, under the name that the kind of the invocation has.
+# The agent's invocations other than its action groups, under the name that the kind of the invocation has.
 _OTHERS: Final = {
     "knowledge_base_lookup_input": "knowledgeBaseLookupInput",
     "agent_collaborator_invocation_input": "agentCollaboratorInvocationInput",
@@ -134,7 +134,7 @@ class BedrockAgentsTranslator(TurnTranslator):
                 deltas += report.whole_call(self._n_calls, id_, name, text, "server")
         return deltas
 
-    # What the client is to do
+    # The client's calls
 
     def _return_control(self, control: Control) -> list[Delta]:
         deltas, inputs = self._opened(), control.invocation_inputs or []

@@ -1,4 +1,4 @@
-"""The views of the events of an Amazon Bedrock agent, and how the arguments of a call are made of its parameters."""
+"""The views of the events of an Amazon Bedrock agent, and the arguments of a call, made of its parameters."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _NOTHING = (b"", b"null")
 def arguments_of(parameters: msgspec.Raw, body: msgspec.Raw) -> str | None:
     """Return the object of all parameters by their names, empty if there are none; None if they cannot be read.
 
-    Whatever is odd about them loses the call, never one of its arguments.
+    Any oddity in them loses the call, never one of its arguments.
     """
     try:
         found = [] if bytes(parameters) in _NOTHING else _PARAMETERS.decode(parameters)
@@ -76,7 +76,7 @@ class ActionGroup(msgspec.Struct, gc=False, rename="camel"):
 
 
 class Invocation(msgspec.Struct, gc=False, rename="camel"):
-    """What the agent invokes: one of these."""
+    """An invocation of the agent: one of these."""
 
     trace_id: Any = None
     action_group_invocation_input: Union[ActionGroup, None] = None
@@ -130,7 +130,7 @@ class _Steps(msgspec.Struct, gc=False, rename="camel"):
 
 
 class Trace(_Steps, gc=False, rename="camel"):
-    """A trace with what it is about, or the steps alone, where that stands around it."""
+    """A trace with its session and callers, or the steps alone, where those are in the object around it."""
 
     session_id: Any = None
     caller_chain: Any = None
@@ -144,14 +144,14 @@ class Chunk(msgspec.Struct, gc=False, rename={"coded": "bytes"}):
 
 
 class Control(msgspec.Struct, gc=False, rename="camel"):
-    """What the client is to execute."""
+    """The calls that the client is to execute."""
 
     invocation_id: Any = None
     invocation_inputs: Union[list[Invocation], None] = None
 
 
 class Event(EventView, gc=False, rename="camel"):
-    """An event: under its name as SDKs decode it, or what stands there, where the frame bears the name."""
+    """An event: as a member of that name, as SDKs decode it, or its bare content, where the frame bears the name."""
 
     trace: Union[Trace, None] = None
     chunk: Union[Chunk, None] = None

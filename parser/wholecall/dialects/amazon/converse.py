@@ -8,17 +8,16 @@
     metadata           usage, metrics
     ...Exception       message
 
-In a binary event stream the event's type names the member, and the payload is bare; decoded by an SDK, an
-event is an object whose only member is named so. Blocks of text have no start. A call lives in a block whose
-index is its slot; `input` are pieces of JSON text, in a whole body it is the value. As in Anthropic Messages,
-a stop for length can close a block with a member missing, so `CallClosed` is not final. A start ends nothing: a
-block that another one displaces has not ended. When the provider calls its own output malformed, it does not say
-which call: those that are not decided yet are dropped.
+In a binary event stream the event's type names the member, and the payload is bare; decoded by an SDK, an event is an
+object whose only member is named so. Blocks of text have no start. A call lives in a block whose index is its slot;
+`input` are pieces of JSON text, in a whole body it is the value. As in Anthropic Messages, a stop for length can close
+a block with a member missing, so `CallClosed` is not final. A start ends nothing: a block that another one displaces
+has not ended. When the provider calls its own output malformed, it does not name the call: those that are not decided
+yet are dropped.
 
-Nothing names the response or the model. `p` is padding. Usage may come before or after the stop reason. A tool's
-result says that its call was executed. Results, texts with citations, and in a whole body images and unknown parts are
-kept, and go back as they came; of a streamed image nothing is.
-Source: AWS, "Bedrock Runtime API", ConverseStream.
+Nothing names the response or the model. `p` is padding. Usage may come before or after the stop reason. A tool's result
+means that its call was executed. Results, texts with citations, and in a whole body images and unknown parts are kept,
+and go back as they came; of a streamed image nothing is. Source: AWS, "Bedrock Runtime API", ConverseStream.
 """
 
 from __future__ import annotations
@@ -85,7 +84,7 @@ def _read(piece: Piece) -> tuple[Key, str]:
     return ("text", piece.content_block_index), said.text
 
 
-# By the names of events; others have no name, or one of their own, and say in the payload what they are.
+# By the names of events; other events have no name, or another name, and name their kind in the payload.
 _READERS: dict[str, Read] = {
     **dict.fromkeys([*CONVERSE_FIELDS, "error"], no_piece),
     "contentBlockDelta": _read_bare,
@@ -114,7 +113,7 @@ class ConverseTranslator(PieceTranslator):
         return _READERS.get(event, _read_wrapped)
 
     def in_common(self, key: Key) -> Piecewise | None:
-        """Return what the pieces of a text have in common, as for every such translator."""
+        """Return the common fields of a text's pieces, as for every such translator."""
         kind, index = key[0], index_label(key[1])
         if kind == "input":
             return Slot(0, index, None, "")
@@ -226,7 +225,7 @@ class ConverseTranslator(PieceTranslator):
 
 
 def _said(index: Index | None, part: Part) -> list[Delta]:
-    """Return what a part says that is no call's."""
+    """Return the deltas of a part that is not a call's."""
     if (thought := part.reasoning_content) is not None:
         signed = thought.reasoning_text or thought
         return report.thought(signed.text, index, signature=signed.signature, data=thought.redacted_content)

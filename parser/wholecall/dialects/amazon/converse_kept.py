@@ -2,7 +2,7 @@
 
     {"toolResult": {"toolUseId", "type", "status", "content": [{"text"}, {"json"}]}}
     {"citationsContent": {"content": [{"text"}], "citations": [{"title", "location", …}]}}
-    {"image": {"format", "source"}}, and parts of kinds that nobody knows
+    {"image": {"format", "source"}}, and parts of unknown kinds
 
 In a stream a result has its labels in the start of its block and its content in pieces, and citations come between the
 pieces of the text that they are about. Source: AWS, "Bedrock Runtime API", ContentBlock and ContentBlockDelta.
@@ -25,13 +25,13 @@ def is_other(part: Part) -> bool:
 
 
 def is_unknown(part: Part) -> bool:
-    """Return whether nobody knows what such a part is."""
+    """Return whether the kind of such a part is unknown."""
     known = (part.citations_content, part.tool_result, part.citation, part.image)
     return is_other(part) and all(one is None for one in known)
 
 
 def kept_whole(part: Part, wire: Any) -> list[Delta]:
-    """Return what is kept of a whole part, which the wire has so."""
+    """Return the kept content of a whole part, as on the wire."""
     if not isinstance(wire, dict) or not wire or not is_other(part):
         return []
     return [BlockKept(0, wire, of_text=part.citations_content is not None)]
@@ -64,13 +64,13 @@ class KeptParts:
             _add(value["toolResult"]["content"], piece)
 
     def stop(self, index: Index | None) -> list[Delta]:
-        """Return what is kept of a block that ended."""
+        """Return the kept content of a block that ended."""
         value = self._growing.pop(index, None)
         return [] if value is None else [BlockKept(0, value, of_text="citationsContent" in value)]
 
 
 def _add(content: list[Any], piece: Any) -> None:
-    """Add a piece to the content of a result: text goes on where text was last."""
+    """Add a piece to the content of a result: text continues where text was last."""
     last = content[-1] if content else None
     if isinstance(piece, dict) and isinstance(last, dict) and piece.keys() == last.keys() == {"text"}:
         content[-1] = {"text": f"{last['text']}{piece['text']}"}

@@ -106,13 +106,13 @@ class Message(msgspec.Struct, gc=False, rename="camel"):
 
 
 class Output(msgspec.Struct, gc=False, rename="camel"):
-    """What the whole body holds."""
+    """The content of the whole body."""
 
     message: Message | None = None
 
 
 class Member(msgspec.Struct, gc=False, rename="camel"):
-    """What one event says."""
+    """The content of one event."""
 
     content_block_index: Any = None
     start: Part | None = None
@@ -122,7 +122,7 @@ class Member(msgspec.Struct, gc=False, rename="camel"):
 
 
 class Event(Member, gc=False, rename="camel"):
-    """A frame: one event, bare or as the member that its name says, or the whole body."""
+    """A frame: one event, bare or as the member of its name, or the whole body."""
 
     content_block_delta: Member | None = None
     content_block_start: Member | None = None

@@ -3,14 +3,13 @@
     event chunk  {"bytes": "<base64 of one event>", "p": "<padding>"}
     ...Exception message
 
-The event inside is the one that the model's maker sends, without its framing: Anthropic's models speak
-Anthropic Messages, Amazon's Nova speaks ConverseStream, most others speak chat completions. The translator
-of that dialect does the work. Decoded by an SDK, an event is `{"chunk": {"bytes": ...}}`; in JSON its bytes
-are base64 again, or what they hold. What is no chunk, as the body of a whole response, goes to the inner
-translator as it is.
+The event inside is that of the model's maker, without its framing: Anthropic's models send Anthropic Messages, Amazon's
+Nova sends ConverseStream, most others send chat completions. The translator of that dialect does the work. Decoded by
+an SDK, an event is `{"chunk": {"bytes": ...}}`; in JSON its bytes are base64 again, or their content. Frames that are
+not chunks, such as the body of a whole response, go to the inner translator as they are.
 
-Bytes that are not UTF-8 are lost with their chunk: nobody could know the text. Source: AWS, "Bedrock
-Runtime API", InvokeModelWithResponseStream.
+Bytes that are not UTF-8 are lost with their chunk: the text cannot be known. Source: AWS, "Bedrock Runtime API",
+InvokeModelWithResponseStream.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ class InvokeTranslator(Translator):
         return deltas
 
     def told(self, frame: Frame) -> list[Delta]:
-        """Return what one chunk says of the stream."""
+        """Return the deltas of one chunk, and its effect on the stream."""
         said = (
             self._inner.told(found) if isinstance(found, Frame) else [found] for found in _unwrapped(frame)
         )
@@ -82,12 +81,12 @@ class InvokeTranslator(Translator):
         return deltas + self._inner.translate_all(row)
 
     def close(self) -> list[Delta]:
-        """Report what the end of the stream says to the inner dialect."""
+        """Return the inner dialect's deltas for the end of the stream."""
         return self._inner.close()
 
 
 def _unwrapped(frame: Frame) -> list[Frame | Delta]:
-    """Return the frames of the inner dialect, or what went wrong."""
+    """Return the frames of the inner dialect, or the fault."""
     if frame.event == "error":
         return [error_of(frame)]
     if is_done(frame.data):  # proxies add it
@@ -108,7 +107,7 @@ def _from(event: _Event, text: str, frame: Frame) -> Frame | WireFault:
     if isinstance(found, str) and found.lstrip()[:1] in ("", "{", "["):
         return Frame("", found)
     fault = msgspec.structs.replace(undecodable(text), hole=True)  # an event of this kind is always a piece
-    if isinstance(found, str):  # words are no comment here
+    if isinstance(found, str):  # words are not comments here
         return fault
     if found is None:
         return msgspec.structs.replace(fault, detail="a chunk holds no base64")

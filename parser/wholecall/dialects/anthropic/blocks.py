@@ -1,8 +1,8 @@
-"""The content blocks of one Anthropic message: which of them are calls, and what a block says.
+"""The content blocks of one Anthropic message: which of them are calls, and their deltas.
 
-Text, thinking and calls share the numbers of blocks. Any other block is kept as it came, and goes back so: results of
-the provider's tools, compactions, blocks of types that nobody knows. What its deltas bring is joined to it, member by
-member. A text with citations is kept with them.
+Text, thinking and calls share the numbers of blocks. Any other block is kept and goes back as it came: results of the
+provider's tools, compactions, blocks of unknown types. The content of its deltas is joined to it, member by member. A
+text with citations is kept with them.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ _CALL_BLOCKS: Final[dict[str, Kind]] = {
 
 
 _THOUGHTS = frozenset({"thinking", "redacted_thinking"})
-_QUIET_BLOCKS = frozenset({"container_upload", "compaction"})  # of those that are kept
+_QUIET_BLOCKS = frozenset({"container_upload", "compaction"})  # of blocks that are kept
 
 
 class Growing(msgspec.Struct):
-    """A block that is kept, with what came of it: members that come in pieces, and those that came whole."""
+    """A block that is kept, with its later content: members that come in pieces, and those that came whole."""
 
     value: dict[str, Any]
     pieces: dict[str, list[str]] = {}
 
     def take(self, delta: dict[str, Any]) -> None:
-        """Take what a delta brings: texts are joined, citations listed, anything else replaces what was there."""
+        """Take the content of a delta: texts are joined, citations listed, anything else replaces the old value."""
         for name, said in delta.items():
             if name == "citation":
                 if type(self.value.get("citations")) is not list:
@@ -82,7 +82,7 @@ class Blocks:
 
     def __init__(self) -> None:
         self._others = OtherBlocks()
-        self._skipped = set()  # those whose pieces are no call's, and which go back as they came
+        self._skipped = set()  # blocks whose pieces are not a call's, and which go back as they came
         self._growing = {}  # blocks that are kept, until they end
         self._text = []  # the block of text that began last, if no other has begun
 
@@ -129,7 +129,7 @@ class Blocks:
         return [] if answered is None else [CallCancelled(answered, answered=True)]
 
     def grow(self, index: Index | None, delta: object) -> None:
-        """Add to a block what a delta brings that is no text, thinking or call: it goes back with it."""
+        """Add to a block the content of a delta other than text, thinking or a call: it goes back with it."""
         if not isinstance(delta, dict):
             return
         if index not in self._growing and index in self._text:
@@ -143,7 +143,7 @@ class Blocks:
         return _call_deltas(index, block, kind)
 
     def spoken(self, index: Index | None) -> None:
-        """Note that a block with text or thinking is no call: its start may be lost (quirk 77)."""
+        """Note that a block with text or thinking is not a call: its start may be lost (quirk 77)."""
         self._others.indices.add(index)
 
     def piece(self, index: Index | None, text: object) -> Slot | None:
@@ -196,7 +196,7 @@ def _whole(raw: msgspec.Raw) -> str:
 
 
 def reasoning_deltas(index: Index | None, thinking: object, signature: object, data: object) -> list[Delta]:
-    """Return a piece of thinking, or what seals it; nothing if there is neither."""
+    """Return a piece of thinking, or its seal; nothing if there is neither."""
     text, signed, sealed = text_label(thinking), text_label(signature), text_label(data)
     if text is signed is sealed is None:
         return []

@@ -8,15 +8,15 @@
     message_stop         -
     ping, error          -, error{type, message}
 
-A call lives in a content block; the block's index is its slot, shared with text and thinking blocks.
-`partial_json` are pieces of JSON text. The `input` at the start of a block is a placeholder when it is
-empty, and the whole value when it is not and no piece follows. A closed block is not the last word: a stop
-for length can close a block with a member missing, so `CallClosed` is not final.
+A call lives in a content block; the block's index is its slot, shared with text and thinking blocks. `partial_json` are
+pieces of JSON text. The `input` at the start of a block is a placeholder when it is empty, and the whole value when it
+is not and no piece follows. A closed block is not final: a stop for length can close a block with a member missing, so
+`CallClosed` is not final.
 
-Compatible servers leave out stops and starts, repeat starts, send a second `message_start`, or put the
-whole message into the first one (quirks 77, 90); all of it is reported. A start ends nothing: a block that
-another one displaces has not ended. Only the stops of blocks that are no calls are kept back. Results of server
-tools say that their calls were executed, and nothing else. Source: Anthropic API reference, "Streaming Messages".
+Compatible servers leave out stops and starts, repeat starts, send a second `message_start`, or put the whole message
+into the first one (quirks 77, 90); all of it is reported. A start ends nothing: a block that another one displaces has
+not ended. Only the stops of blocks that are not calls are kept back. Results of server tools mean that their calls were
+executed, and nothing else. Source: Anthropic API reference, "Streaming Messages".
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class AnthropicTranslator(TextTranslator, ViewTranslator):
         self._key = None
         self._blocks = Blocks()
         self._runs = Runs()
-        self._slots: dict[int, Slot] = {}  # of the pieces of calls since the last frame that was none
+        self._slots: dict[int, Slot] = {}  # of pieces of calls, since the last frame without such a piece
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one frame; later pieces start again."""
@@ -125,7 +125,7 @@ class AnthropicTranslator(TextTranslator, ViewTranslator):
         return deltas
 
     def goes_on(self, index: int, kind: type[_Piece]) -> Slot | TextFragment | ReasoningFragment | None:
-        """Return what the pieces of a text have in common, at its first one; None in a block of an unknown type."""
+        """Return the common fields of a text's pieces, at its first piece; None in a block of an unknown type."""
         if kind is InputPiece:
             slot = self._slots.get(index) or self._blocks.slot(index_label(index))
             if slot is None:

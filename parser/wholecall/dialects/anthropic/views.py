@@ -1,7 +1,7 @@
-"""The views of a Messages stream, and what its events say beside the blocks.
+"""The views of a Messages stream, and the deltas of its events other than blocks.
 
-Nearly every event is a piece of a block, its start or its end. `COMMON` reads those into the narrowest views there
-are, and refuses anything odd; what it refuses is read by the wide views.
+Nearly every event is a piece of a block, its start or its end. `COMMON` reads those into the narrowest views there are,
+and refuses anything odd; refused events are read by the wide views.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Piece(msgspec.Struct, gc=False, tag="content_block_delta"):
 
 
 class DeltaView(msgspec.Struct, gc=False):
-    """A piece of a block, or what `message_delta` changes."""
+    """A piece of a block, or the changes of `message_delta`."""
 
     type: str | None = None
     partial_json: Any = None
@@ -139,7 +139,7 @@ BODY_DECODER = msgspec.json.Decoder(Message)  # a whole, non-streamed body is a 
 
 
 def finish_deltas(raw: object) -> list[Delta]:
-    """Return the stop reason, if there is one; a refusal takes back what was begun."""
+    """Return the stop reason, if there is one; a refusal takes back the calls that were begun."""
     known = turn_reason(raw)
     if known is None:
         return []

@@ -1,4 +1,4 @@
-"""Shared parts of both versions of Cohere's chat: calls, the end of a message, and errors that are no events."""
+"""Shared parts of both versions of Cohere's chat: calls, the end of a message, and errors that are not events."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["PLAN", "CohereTranslator", "calls_in", "piece"]
 
 Calls = Union[list[ToolCallView], ToolCallView, None]
 
-PLAN: Final = "tool_plan"  # the block of reasoning in which the plan stands
+PLAN: Final = "tool_plan"  # the block of reasoning that holds the plan
 
 
 class CohereTranslator(PieceTranslator):
-    """Events of one stream to deltas, whatever the version."""
+    """Events of one stream to deltas, for either version."""
 
     ERRORS = frozenset({"error"})
 
@@ -38,10 +38,10 @@ class CohereTranslator(PieceTranslator):
     def _whole(self, slot: Index, call: ToolCallView) -> list[Delta]:
         """Return a call that is sent whole.
 
-        One without arguments may have been cut before them: the turn's reason decides whether it is over.
+        A call without arguments may have been cut before them: the turn's reason decides whether it is over.
         """
         text, _ = argument_text(call.function, call)
-        empty = is_blank(text) or text.strip() == "null"  # what stands for no arguments (quirk 26)
+        empty = is_blank(text) or text.strip() == "null"  # the values that mean no arguments (quirk 26)
         return report.whole_call(slot, id_label(call.id), name_of(call), text, final=not empty)
 
     def _over(self, usage: Any, reason: object, error: object = None) -> list[Delta]:
@@ -56,6 +56,6 @@ def calls_in(calls: Calls) -> list[ToolCallView]:
 
 
 def piece(slot: Index | None, call: ToolCallView) -> list[Delta]:
-    """Return what a call says of its arguments."""
+    """Return the argument piece of a call."""
     text, whole = argument_text(call.function, call)
     return report.piece(slot, text, whole=whole)

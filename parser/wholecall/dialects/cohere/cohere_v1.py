@@ -6,10 +6,10 @@
     tool-calls-generation  text?, tool_calls[{name, parameters: OBJECT}]
     stream-end             finish_reason, response{text, tool_calls?, finish_reason, meta, …}
 
-`event_type` names the event. Calls have no ids. They stream as text under their index, and are repeated as
-objects, in the same order, which ends them: the object is the last word. The last event repeats the
-whole response again; only what was not said before counts. The text of a plan is reasoning. Searches
-and citations say nothing about calls. A whole body is the `response` alone.
+`event_type` names the event. Calls have no ids. They stream as text under their index, and are repeated as objects, in
+the same order, which ends them: the object is the last word. The last event repeats the whole response; only its new
+content counts. The text of a plan is reasoning. Searches and citations are not about calls. A whole body is the
+`response` alone.
 
 Source: Cohere API reference, "Chat (v1) with streaming".
 """
@@ -41,7 +41,7 @@ class _CallDelta(ToolCallView, gc=False):
     text: Any = None
 
 
-class _Event(EventView, gc=False):  # or the response that the last one holds
+class _Event(EventView, gc=False):  # or the response in the last event
     event_type: Union[str, None] = None
     generation_id: Any = None
     text: Any = None
@@ -87,7 +87,7 @@ def _read(data: str) -> tuple[Key, str]:
 
 
 class CohereV1Translator(CohereTranslator):
-    """Frames of one stream to deltas; it remembers what was said, because the end repeats it."""
+    """Frames of one stream to deltas; it remembers the text, because the end repeats it."""
 
     decoder = msgspec.json.Decoder(_Event)
     QUIET = COHERE_V1_QUIET
@@ -100,7 +100,7 @@ class CohereV1Translator(CohereTranslator):
         return _read
 
     def in_common(self, key: Key) -> Piecewise:
-        """Return what the pieces of a text have in common, as for every such translator."""
+        """Return the common fields of a text's pieces, as for every such translator."""
         kind, index = key
         if kind == "call":
             return Slot(0, index_label(index), None, "")

@@ -8,10 +8,10 @@
     content-start, content-delta, content-end    index, delta{message{content{type, text | thinking}}}
     message-end        delta{finish_reason, usage, error?}
 
-The index is the call's slot. `tool_calls` is one object, with some relays a list of one. A call without
-arguments has no delta at all; so has one that was cut before its arguments, so `CallClosed` is not final. A start
-ends nothing: a call that another one displaces has not ended. The plan is reasoning. Citations say nothing about calls. A reason that means failure takes back the
-calls that are open. A whole body is `{id, finish_reason, message, usage}`.
+The index is the call's slot. `tool_calls` is one object, with some relays a list of one. A call without arguments has
+no delta at all; neither has a call that was cut before its arguments, so `CallClosed` is not final. A start ends
+nothing: a call that another one displaces has not ended. The plan is reasoning. Citations are not about calls. A reason
+that means failure takes back the calls that are open. A whole body is `{id, finish_reason, message, usage}`.
 
 Source: Cohere API reference, "Chat with streaming".
 """
@@ -70,7 +70,7 @@ class CohereV2Translator(CohereTranslator):
         return _read
 
     def in_common(self, key: Key) -> Piecewise:
-        """Return what the pieces of a text have in common, as for every such translator."""
+        """Return the common fields of a text's pieces, as for every such translator."""
         kind, index = key[0], index_label(key[1])
         if kind == "call":
             return Slot(0, index, None, "")
@@ -93,7 +93,7 @@ class CohereV2Translator(CohereTranslator):
         return self._over(answer.usage, answer.finish_reason, answer.error)
 
     def _said(self, event: Event) -> list[Delta]:
-        """Return the plan, then what the parts of the content say; a part stands alone in a stream."""
+        """Return the plan, then the deltas of the parts of the content; a part is alone in a stream."""
         block, message = index_label(event.index), _message(event)
         deltas = report.thought(message.tool_plan, PLAN)
         for number, part in enumerate(
@@ -133,7 +133,7 @@ def _message(event: Event) -> Message:
 
 
 def _slotted(event: Event) -> Iterator[tuple[Index | None, ToolCallView]]:
-    """Yield the calls with their slots: further calls of one event get their own, though nobody sends any yet."""
+    """Yield the calls with their slots: further calls of one event get their own, though no server sends any yet."""
     index = index_label(event.index)
     for n, call in enumerate(calls_in(_message(event).tool_calls)):
         yield index if n == 0 else f"{index}.{n}", call

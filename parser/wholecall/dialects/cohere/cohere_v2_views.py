@@ -75,7 +75,7 @@ class ArgumentPiece(msgspec.Struct, gc=False, tag="tool-call-delta"):
 
 
 class Message(msgspec.Struct, gc=False):
-    """What an event says of the message."""
+    """The message's part of an event."""
 
     tool_plan: Any = None
     content: Any = None

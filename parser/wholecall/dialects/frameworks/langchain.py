@@ -8,13 +8,12 @@
     event: error     {"message", …}         event: end
     event: messages|PLACE, [PLACE, "messages", [CHUNK, {…}]]   LangGraph, of graphs within a graph; in lines
 
-Also in LC-JSON, `{"lc": 1, "type": "constructor", "id": […], "kwargs": {…}}`. Chunks are bound by their labels,
-as in chat completions; indices may be words. The id of a message distinguishes parallel streams; chunks that
-have none of the provider get LangChain's own id of the run, after a first one with the provider's. `tool_calls`
-of a chunk are guesses: LangChain closes the brackets of what has come so far. They count only in a whole message
-of which no chunk came, and there the last call may be such a guess, so that the turn's reason decides on it.
-A whole message has the type `ai`; LangServe wraps it in `output`. A tool's message is the result of a call that the
-graph executed itself; people's are skipped.
+Also in LC-JSON, `{"lc": 1, "type": "constructor", "id": […], "kwargs": {…}}`. Chunks are bound by their labels, as in
+chat completions; indices may be words. The id of a message distinguishes parallel streams; chunks without an id of the
+provider get LangChain's own id of the run, after a first chunk with the provider's. `tool_calls` of a chunk are
+guesses: LangChain closes the brackets of the text so far. They count only in a whole message without chunks, and there
+the last call may be such a guess, so that the turn's reason decides on it. A whole message has the type `ai`; LangServe
+wraps it in `output`. A tool's message is the result of a call that the graph executed itself; people's are skipped.
 
 Source: LangChain documentation, "Streaming"; `langchain_core.messages`; LangServe and LangGraph API references.
 """
@@ -77,10 +76,10 @@ class LangChainTranslator(ViewTranslator):
         self._key = None
         self._open = set()
         self._ended = set()
-        self._runs = {}  # ids of runs, and of the messages that they are
+        self._runs = {}  # ids of runs, and of their messages
         self._called = set()  # messages whose chunks brought calls
         self._spoken = set()  # messages whose chunks brought text
-        self._shown = {}  # what cumulative messages said so far
+        self._shown = {}  # the texts of cumulative messages so far
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one frame."""
@@ -113,7 +112,7 @@ class LangChainTranslator(ViewTranslator):
         return report.unknown() if odd else self._read(message)
 
     def _read(self, message: Message, *, complete: bool = False, partial: bool = False) -> list[Delta]:
-        """Return what a message says, whoever sent it."""
+        """Return the deltas of a message from any author."""
         kind = views.kind_of(message)
         if kind not in _OURS:
             return views.answered(message)
@@ -123,7 +122,7 @@ class LangChainTranslator(ViewTranslator):
     def _message(
         self, message: Message, run: str | None, *, whole: bool, partial: bool = False
     ) -> list[Delta]:
-        """Return the deltas of a message or a chunk; `run` is its key where its own id is none."""
+        """Return the deltas of a message or a chunk; `run` is its key where it has no id."""
         id_ = self._id(message)
         key = run or id_ or self._key
         if key in self._ended and key is not None:
@@ -142,7 +141,7 @@ class LangChainTranslator(ViewTranslator):
         return deltas
 
     def _id(self, message: Message) -> str | None:
-        """Return the id of a message: a run's id stands for the only message that it can mean."""
+        """Return the id of a message: a run's id identifies the only message that it can mean."""
         id_ = id_label(message.id)
         if id_ is None or not id_.startswith(_RUN) or id_ in self._open:
             return id_
@@ -182,7 +181,7 @@ class LangChainTranslator(ViewTranslator):
         chunks = message.tool_call_chunks or []
         chunked = key in self._called
         if whole and chunked:
-            return []  # what came in chunks is the text itself
+            return []  # the text of chunks is the text itself
         if chunks:
             self._called.add(key)
             return [self._chunk(key, place, call, partial) for place, call in enumerate(chunks)]
@@ -202,7 +201,7 @@ class LangChainTranslator(ViewTranslator):
         return Fragment(0, index, text)
 
     def _added(self, key: str | None, said: list[Delta]) -> list[Delta]:
-        """Return what a cumulative message adds to what it said before."""
+        """Return the text that a cumulative message adds to the one before."""
         thought = "".join(delta.text for delta in said if isinstance(delta, ReasoningFragment))
         text = "".join(delta.text for delta in said if isinstance(delta, TextFragment))
         news = report.thought(self._news(key, "thought", thought))

@@ -4,8 +4,8 @@
     {"event": "on_chat_model_stream", "run_id", "name", "data": {"chunk": CHUNK}}
     {"event": "on_chat_model_end",    "run_id", "name", "data": {"output": MESSAGE}}
 
-A run of a model is a turn; runs may be side by side. Chunks and messages are those of the dialect `langchain`,
-and what the end restates counts only where no chunk came. Events of chains, tools and retrievers are skipped.
+A run of a model is a turn; runs may be side by side. Chunks and messages are those of the dialect `langchain`, and the
+restatements at the end count only where no chunk came. Events of chains, tools and retrievers are skipped.
 
 Source: LangChain reference, `Runnable.astream_events`.
 """

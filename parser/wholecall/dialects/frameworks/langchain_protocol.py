@@ -12,13 +12,13 @@
         message-finish        usage?, metadata?{finish_reason}, reason?
         error                 message, code?
 
-Inside a process DATA comes bare, or as a pair `[DATA, {run_id, langgraph_node}]`. The other methods say what the
-graph does; `tools` reports the execution of calls, and is skipped.
+Inside a process DATA comes bare, or as a pair `[DATA, {run_id, langgraph_node}]`. The other methods report the graph's
+actions; `tools` reports the execution of calls, and is skipped.
 
-A message is a turn. Its events do not name it: it is the current one at their namespace and node, or of their
-run where they have a `run_id`. A second start there breaks off the message before. Graphs repeat messages in
-their parents' namespaces, and replay those of people: such messages are skipped. The finish of a block has the
-last word on it; it comes before the reason, so `CallClosed` is not final.
+A message is a turn. Its events do not name it: it is the current one at their namespace and node, or of their run where
+they have a `run_id`. A second start there breaks off the message before. Graphs repeat messages in their parents'
+namespaces, and replay those of people: such messages are skipped. The finish of a block is the last word on it; it
+comes before the reason, so `CallClosed` is not final.
 
 Source: LangChain's Agent Streaming Protocol, `protocol.cddl`; LangChain reference, `language_models.event`.
 """
@@ -43,12 +43,12 @@ from wholecall.framing.frame import Frame
 __all__ = ["LangChainProtocolTranslator"]
 
 _MOST_CALLS = 4096  # that are recognized when another message repeats them
-_BLOCKS = {  # what the content of an event is to its block
+_BLOCKS = {  # the role of an event's content in its block
     "content-block-delta": Blocks.addition,
     "content-block-start": Blocks.start,
     "content-block-finish": Blocks.finish,
 }
-_OTHERS = frozenset({"human", "user", "system", "developer", "tool"})  # whose messages are no answer
+_OTHERS = frozenset({"human", "user", "system", "developer", "tool"})  # authors whose messages are no answer
 
 
 class LangChainProtocolTranslator(ViewTranslator):
@@ -75,7 +75,7 @@ class LangChainProtocolTranslator(ViewTranslator):
         if view.event is not None:
             return self._event(view, HERE, view.seq)
         if view.error or frame.event == "error":
-            # An answer to a command has an id: that the command failed is no failure of the stream.
+            # An answer to a command has an id: the failure of a command is not a failure of the stream.
             fatal = view.type != "error" or view.id is None
             return report.error(view.error or plain(frame.data) or frame.data, fatal=fatal)
         quiet = view.type in ("success", "ping") or is_noise(frame)
@@ -134,7 +134,7 @@ class LangChainProtocolTranslator(ViewTranslator):
         muted = data.role in _OTHERS or (id_ in self._begun and not again)
         deltas = [] if before is None or muted or before.muted else self._switch(before)
         if before is not None and not muted:
-            self._messages.forget(before)  # its turn is current, so the one that begins breaks it off
+            self._messages.forget(before)  # its turn is current, so the next message breaks it off
         message, opened = self._opened(data, place, muted=muted)
         message.has_heard(seq)
         message.begun = True

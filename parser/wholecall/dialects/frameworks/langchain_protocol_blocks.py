@@ -1,12 +1,12 @@
 """The content blocks of one message of LangChain's protocol, and the calls that are open in them.
 
-A block's index is its place in its message. Snapshots and finishes hold all of their call, and its id, so they
-are known by that; a bare piece of arguments names only the index. Where two messages share a place, an index
-means two blocks: there such a piece is a hole, which the finish of each call heals.
+A block's index is its place in its message. Snapshots and finishes hold all of their call, and its id, so they are
+known by that; a bare piece of arguments names only the index. Where two messages share a place, an index means two
+blocks: there such a piece is a hole, which the finish of each call heals.
 
-Bridges from older models finish all blocks together at the end, cut ones too. So a finish ends its call for good
-only if another block went on after it. The last one waits for the reason, and so does a call without arguments:
-it may have been cut before its first.
+Bridges from older models finish all blocks together at the end, cut ones too. Therefore a finish ends its call for good
+only if another block continued after it. The last finish waits for the reason, and so does a call without arguments: it
+may have been cut before its first.
 """
 
 from __future__ import annotations
@@ -69,12 +69,12 @@ class _Call:
         self.extras = None
         self.seen = False
         self.doubtful = False  # a piece may have belonged to it
-        self.rewritten = False  # its text is no longer the sum of its pieces
+        self.rewritten = False  # its text is not the sum of its pieces any more
         self._parts = []
         self._size = 0
 
     def labelled(self, content: Content) -> list[Delta]:
-        """Report what is new about the call."""
+        """Report the new labels of the call."""
         id_, name, extras = id_label(content.id), name_label(content.name), content.extras or None
         news = (id_ and not self.id) or name not in (None, self.name) or extras not in (None, self.extras)
         if self.seen and not news:
@@ -94,7 +94,7 @@ class _Call:
         return [] if self.rewritten else [Slot(0, self.slot, None, piece)]
 
     def put(self, text: str) -> list[Delta]:
-        """Report what a snapshot adds to the text; one that replaces it is reported when the call or its message ends."""
+        """Report the text that a snapshot adds; a replaced text is reported when the call or its message ends."""
         before = "".join(self._parts)
         known = len(before) == self._size
         self._parts, self._size = [text], len(text)
@@ -111,7 +111,7 @@ class _Call:
         return CallWhole(0, self.slot, None, self.id, self.name, text, rank, self.kind)
 
     def rest(self) -> list[Delta]:
-        """Report what was not reported yet."""
+        """Report the text that was not reported yet."""
         return [self.whole("".join(self._parts), DONE)] if self.rewritten else []
 
 
@@ -133,11 +133,11 @@ class Blocks:
     def __init__(self, *, crowded: bool = False) -> None:
         self._crowded = crowded
         self._open = {}
-        self._spoken = set()  # blocks that said something
+        self._spoken = set()  # blocks with visible text or reasoning so far
         self._lost = set()  # indices of pieces that belong to no call
         self._n_slots = 0
         self._latest = None  # the call whose block the model was in last
-        self._waiting = None  # the same, once it is finished
+        self._waiting = None  # the same call, once its block is finished
 
     def crowd(self) -> None:
         """Note that another message may have begun in the same place."""
@@ -158,7 +158,7 @@ class Blocks:
         return deltas if is_blank(text) else [*deltas, call.whole(text, OBJECT)]
 
     def delta(self, index: Index | None, delta: Content) -> list[Delta]:
-        """Report what a delta adds to a block."""
+        """Report the content that a delta adds to a block."""
         if delta.type == "tool-call-delta":
             return self._called(index, _NO_FIELDS, wire_text(delta.args))
         if delta.type in ("text-delta", "reasoning-delta"):
@@ -167,11 +167,11 @@ class Blocks:
         fields = delta.fields
         if delta.type == "block-delta" and fields is not None and self._means_call(index, fields):
             return self._called(index, fields, wire_text(fields.args), whole=True)
-        quiet = delta.type in ("block-delta", "data-delta")  # the finished block has what they change
+        quiet = delta.type in ("block-delta", "data-delta")  # the finished block has the new values
         return [] if quiet else [Noted(0, "unknown_events")]
 
     def addition(self, index: Index | None, content: Content) -> list[Delta]:
-        """Report what a delta in the shape of a block adds to it, as sent before deltas had types."""
+        """Report the content that a delta in the shape of a block adds to it, as sent before deltas had types."""
         if self._means_call(index, content):
             return self._called(index, content, wire_text(content.args))
         self._latest = None
@@ -210,7 +210,7 @@ class Blocks:
         return deltas
 
     def _block(self, index: Index | None, content: Content) -> list[Delta]:
-        """Report what a block says to people, unless its deltas said it."""
+        """Report the visible text or reasoning of a block, unless its deltas brought it."""
         if content.type not in QUIET_BLOCKS:
             return [Noted(0, "unknown_events")]
         return [] if index in self._spoken else self._said(index, content)
@@ -245,7 +245,7 @@ class Blocks:
     def _called(
         self, index: Index | None, content: Content, text: str, *, whole: bool = False
     ) -> list[Delta]:
-        """Report what a delta says of a call: its labels, and a piece of its text or all of it so far."""
+        """Report a delta's content of a call: its labels, and a piece of its text or all of it so far."""
         call = self._found(index, id_label(content.id))
         if call is None and id_label(content.id) is None and (self._crowded or self._open.get(index)):
             return self._doubted(index) if text else []

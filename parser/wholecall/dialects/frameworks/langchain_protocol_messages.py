@@ -1,7 +1,7 @@
 """The open messages in a stream of LangChain's protocol, and where their events are found.
 
-An event does not name its message. It is of the one that is open in its run, else of the one that began last
-in its place: a node of a graph, which the namespace names.
+An event does not name its message. It belongs to the message that is open in its run, else to the message that began
+last in its place: a node of a graph, which the namespace names.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Message:
         self.run = run
         self.muted = muted
         self.open = True
-        self.begun = False  # its start came
+        self.begun = False  # its start was read
         self.blocks = Blocks()
         self._seq = -1
 
@@ -60,15 +60,15 @@ class Messages:
     _since_loss: dict[Message, None]
 
     def __init__(self) -> None:
-        self._since_loss = {}  # those that began since the last loss
+        self._since_loss = {}  # messages that began since the last loss
         self._by_key = {}  # the last one of each place and of each run
         self._by_namespace = {}  # all of them, in order
 
     def remade(self) -> None:
-        """Check that messages are listed: msgspec asks nobody about keys that are text.
+        """Check that messages are listed: msgspec does not validate keys that are text.
 
         Raises:
-            ValueError: something else is.
+            ValueError: a list holds something other than messages.
         """
         listed = [self._since_loss, *self._by_namespace.values()]
         if {type(message) for messages in listed for message in messages} - {Message}:

@@ -1,4 +1,4 @@
-"""The views of LangChain's content-block protocol, and what a content block says beside a call."""
+"""The views of LangChain's content-block protocol, and the deltas of content blocks other than calls."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Content(msgspec.Struct, gc=False):
 
 
 class Data(msgspec.Struct, gc=False):
-    """An event of a message; in a pair the second one says where the first one comes from."""
+    """An event of a message; in a pair the second member holds the event's origin."""
 
     event: str | None = None
     index: Any = None
@@ -87,7 +87,7 @@ class Data(msgspec.Struct, gc=False):
 
 
 class Params(msgspec.Struct, gc=False):
-    """Where an event comes from, and the event."""
+    """The origin of an event, and the event."""
 
     namespace: Any = None
     node: Any = None
@@ -123,7 +123,7 @@ def model_of(metadata: object) -> str | None:
 
 
 def spoken(index: Index | None, content: Content) -> list[Delta]:
-    """Return what a block says to people: reasoning, then text."""
+    """Return the visible content of a block: reasoning, then text."""
     thought = text_label(content.reasoning) or content.thinking
     return report.thought(thought, index) + report.text(content.text)
 
@@ -135,7 +135,7 @@ def sealed(index: Index | None, content: Content) -> list[Delta]:
 
 
 def finish_deltas(data: Data) -> list[Delta]:
-    """Return the counts and the reason: the provider's own, else what the protocol made of it."""
+    """Return the counts and the reason: the provider's own, else the protocol's version of it."""
     metadata = data.metadata or data.responseMetadata
     deltas = ended(Ended(response_metadata=metadata, usage_metadata=data.usage))
     finished = any(isinstance(delta, Finish) for delta in deltas)

@@ -1,4 +1,4 @@
-"""The views of LangChain's messages, and what one of them says beside its calls."""
+"""The views of LangChain's messages, and the deltas of a message other than calls."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ EVENT = msgspec.json.Decoder(Event)
 
 
 def answered(message: Message) -> list[Delta]:
-    """Return what a tool's message says: the call has its result, so the agent executed it."""
+    """Return the deltas of a tool's message: the call has its result, so the agent executed it."""
     return report.answered((message.kwargs or message).tool_call_id) if kind_of(message) in _TOOLS else []
 
 
@@ -121,11 +121,11 @@ def ended(message: Message, *, lacks_calls: bool = False) -> list[Delta]:
 
 
 def _status(metadata: object) -> list[Delta]:
-    """Return why a message ended whose model speaks Responses: it has a status there, and no reason."""
+    """Return why a message ended whose model uses Responses: it has a status there, and no reason."""
     status = member(metadata, "status")
     if status == "completed":
         return [Finish(0, "stop", status)]
-    if status == "incomplete":  # cut, whatever the word (quirk 76)
+    if status == "incomplete":  # cut, for any word (quirk 76)
         word = turn_reason(member(metadata, "incomplete_details", "reason"))
         return [Finish(0, "content_filter" if word and word[0] == "content_filter" else "length", status)]
     return [Finish(0, "error", status, drops=True)] if status in ("failed", "cancelled") else []

@@ -1,7 +1,7 @@
 """Shared parts of both protocols of the Vercel AI SDK: calls known by their ids, and seals of reasoning.
 
-The id of a call is its key in one step of a message. A message may run through several steps, as servers call
-the model again with what their tools gave, and an id may come again in a later one (quirk 64).
+The id of a call is its key in one step of a message. A message may run through several steps, as servers call the model
+again with the results of their tools, and an id may come again in a later step (quirk 64).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SEALED = ("redactedData", "reasoningEncryptedContent")
 
 
 class Announced(msgspec.Struct, frozen=True):
-    """What an event says of a call besides its text."""
+    """The attributes of a call in an event, in addition to its text."""
 
     id: str | None
     name: str | None = None
@@ -46,8 +46,8 @@ class Announced(msgspec.Struct, frozen=True):
 class Calls:
     """The calls of one message, by their ids; repeated from its beginning, it has the same slots (quirk 91).
 
-    Calls are bound by their ids as blocks are by their numbers: text with an id that no call has belongs to the one
-    that is open, and an input under another id to the open call of that name which says the same.
+    Calls are bound by their ids as blocks are by their numbers: text with an unknown id belongs to the open call, and
+    an input under another id to the open call of that name with the same input.
     """
 
     _step: int
@@ -68,10 +68,10 @@ class Calls:
         self._open = {}  # ids to slots
         self._filled = set()  # slots that hold text
         self._whole = set()  # ids of calls that were sent whole in this step
-        self._has_whole = False  # a call was
-        self._kinds = {}  # of slots: what a later event leaves out still counts
+        self._has_whole = False  # a call was sent whole
+        self._kinds = {}  # of slots: members that a later event leaves out still count
         self._n_begun = 0  # calls without an id that had a beginning
-        self._n_whole = 0  # whole inputs of those
+        self._n_whole = 0  # whole inputs of calls without an id
         self._times = {}  # by id, "" for none: how often each different input in a row came
         self._guarded = set()  # ids that an approval or a result names: their calls are not only the client's
         self._again = Repeats()  # in a row
@@ -109,7 +109,7 @@ class Calls:
         return self.flagged(Announced(id_), ("needs_approval",)) if id_ in self._open else []
 
     def guard(self, id_: str | None) -> None:
-        """Treat no other call of this id as one of the client's, as nobody knows which one is meant."""
+        """Treat no other call of this id as one of the client's, as it is unknown which call is meant."""
         self._guarded.add(id_ or "")
 
     def begun(self, call: Announced) -> list[Delta]:
@@ -130,7 +130,7 @@ class Calls:
         return [msgspec.structs.replace(self.text_of(id_), text=dumped(text))] if text else []
 
     def text_of(self, id_: str | None) -> Slot:
-        """Note that text of a call comes; return what its pieces have in common."""
+        """Note that text of a call comes; return the common fields of its pieces."""
         slot, _ = self._slot(Announced(id_))
         if slot is not None:
             self._filled.add(slot)
@@ -172,7 +172,7 @@ class Calls:
         return [seen, CallRefused(0, slot, None, reason, detail, kept)]
 
     def ended(self, finish: list[Delta]) -> list[Delta]:
-        """Return why the message ended, preceded by what that means for its calls."""
+        """Return why the message ended, preceded by the effects on its calls."""
         whole = not any(isinstance(end, Finish) and end.reason in NOT_WHOLE for end in finish)
         return [*(self.no_repeats() if whole else ()), *self._untold(), *finish]
 
@@ -188,10 +188,10 @@ class Calls:
         return [slot for slot in begun if slot not in self._filled or self._kinds.get(slot) == "custom"]
 
     def no_repeats(self) -> list[Delta]:
-        """Return the calls that were taken for repeats, and are none, once the message is over.
+        """Return the calls that were taken for repeats, and are not, once the message is over.
 
-        Without ids each input is a call if as many came as calls began. Else, where the inputs under an id
-        differ, it says nothing (quirk 64), and they are calls if not each came twice.
+        Without ids each input is a call if as many came as calls began. Else, where the inputs under an id differ, the
+        id does not distinguish calls (quirk 64), and they are calls if not each came twice.
         """
         new = [call for call in self._again.take() if self._is_new(call)]
         return [msgspec.structs.replace(call, id=None, begins=True, closes=True) for call in new]
@@ -232,7 +232,7 @@ class Calls:
 
 
 def sealed(block: Any, text: object, metadata: object) -> list[Delta]:
-    """Return a piece of reasoning, with what its provider wants back untouched; nothing if there is neither."""
+    """Return a piece of reasoning, with the values that its provider wants back; nothing if there is neither."""
     kept = list(_members(metadata))
     signature = next((value for name, value in kept if name in _SIGNATURES), None)
     data = next((value for name, value in kept if name in _SEALED), None)
@@ -240,7 +240,7 @@ def sealed(block: Any, text: object, metadata: object) -> list[Delta]:
 
 
 def _members(metadata: object) -> Iterator[tuple[str, str]]:
-    """Yield what each provider added to a part, if it is text."""
+    """Yield each provider's additions to a part, if they are text."""
     for added in metadata.values() if isinstance(metadata, dict) else ():
         for name, value in added.items() if isinstance(added, dict) else ():
             if isinstance(value, str) and value:

@@ -1,7 +1,7 @@
 """The data stream protocol of the Vercel AI SDK, versions 3 and 4 (`toDataStreamResponse`): `CODE:JSON` lines.
 
     f:{"messageId":"m1"}                                          a step begins
-    0:"text"  g:"reasoning"  j:{"signature"}  i:{"data"}          and what seals the reasoning
+    0:"text"  g:"reasoning"  j:{"signature"}  i:{"data"}          and the seal of the reasoning
     b:{"toolCallId":"c1","toolName":"f"}                          a call begins
     c:{"toolCallId":"c1","argsTextDelta":"{}"}                    a piece of its text
     9:{"toolCallId":"c1","toolName":"f","args":{}}                the whole call, which ends it
@@ -9,10 +9,10 @@
     d:{"finishReason","usage"}                                    the message ends
     3:"error"
 
-The code is the event's name; values that are no objects are text. A call's id is its slot. `9` may come without
-deltas before it. What a step says at its end, the end of the message says again. Version 3 also sent OpenAI's
-own calls whole (`7`, `1`). Tool results, data, annotations, sources and files are skipped.
-A whole message is `{id, role, content, toolInvocations}`, or has these inside its parts.
+The code is the event's name; values that are not objects are text. A call's id is its slot. `9` may come without deltas
+before it. The end of the message repeats the content of a step's end. Version 3 also sent OpenAI's own calls whole
+(`7`, `1`). Tool results, data, annotations, sources and files are skipped. A whole message is
+`{id, role, content, toolInvocations}`, or has these inside its parts.
 
 Source: AI SDK documentation of version 4, "Stream Protocols", and the SDK's `formatDataStreamPart`.
 """

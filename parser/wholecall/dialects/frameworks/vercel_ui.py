@@ -10,11 +10,11 @@
     text-delta, reasoning-delta    id, delta
     finish, abort, error     finishReason? | reason? | errorText
 
-The call's id is its slot. `tool-input-available` ends a call, with or without deltas before it. A request for
-approval follows the input that it is about, so the end of a call waits for the next event of another kind.
-What a server that runs the tool says of its output is skipped. `reset-step` removes all parts since the last
-`start-step`, calls included: the step is run again (quirk 141). `finish` ends the message, and older versions
-give it no reason. A whole message is `{id, role, parts}`.
+The call's id is its slot. `tool-input-available` ends a call, with or without deltas before it. A request for approval
+follows the input that it is about, so the end of a call waits for the next event of another kind. The output of a tool
+that a server runs is skipped. `reset-step` removes all parts since the last `start-step`, calls included: the step is
+run again (quirk 141). `finish` ends the message, and older versions give it no reason. A whole message is
+`{id, role, parts}`.
 
 Source: AI SDK documentation, "Stream Protocols", and the SDK's `UIMessageChunk` type.
 """
@@ -99,7 +99,7 @@ class VercelUITranslator(PieceTranslator):
         return _read
 
     def in_common(self, key: Key) -> Piecewise | None:
-        """Return what the pieces of a text have in common, as for every such translator."""
+        """Return the common fields of a text's pieces, as for every such translator."""
         kind, of = key
         if self._waiting:
             return None
@@ -207,7 +207,7 @@ class VercelUITranslator(PieceTranslator):
 
     def _whole_call(self, part: Part) -> list[Delta]:
         call, text = announced(part), wire_text(part.input)
-        if part.state == "input-streaming":  # the SDK closes the brackets of what has come so far
+        if part.state == "input-streaming":  # the SDK closes the brackets of the text so far
             return self._calls.refused(call, text, "truncated", "the input was still coming")
         if part.state == "output-error" and not text:
             return self._input_error(part)

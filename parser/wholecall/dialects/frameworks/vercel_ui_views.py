@@ -1,4 +1,4 @@
-"""The views of a UI message stream: its chunks, the parts of a whole message, and what both say of a call."""
+"""The views of a UI message stream: its chunks, the parts of a whole message, and the labels of a call in both."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class InputPiece(msgspec.Struct, gc=False, tag="tool-input-delta"):
 
 
 class Part(msgspec.Struct, gc=False, rename="camel"):
-    """A part of a whole message, and what chunks share with it."""
+    """A part of a whole message, and the members that it shares with chunks."""
 
     type: str | None = None
     id: Any = None
@@ -85,13 +85,13 @@ _EXTRA: Final = ("provider_metadata", "call_provider_metadata", "tool_metadata",
 
 
 def announced(part: Part) -> Announced:
-    """Return what a chunk or a part says of its call, beside the input."""
+    """Return the attributes of a call in a chunk or a part, without the input."""
     kind: Kind = "custom" if part.input_encoding == "text" else "function"
     if part.provider_executed is True or text_label(part.state) in _RUN:
         kind = "server"
     name = name_label(part.tool_name)
     if name is None and part.state is not None and (part.type or "").startswith("tool-"):
-        name = name_label((part.type or "").removeprefix("tool-"))  # so in a whole message
+        name = name_label((part.type or "").removeprefix("tool-"))  # as in a whole message
     said = {_CAMEL[field]: getattr(part, field) for field in _EXTRA}
     extra = {member: value for member, value in said.items() if value is not None}
     return Announced(id_label(part.tool_call_id), name, kind, extra or None)

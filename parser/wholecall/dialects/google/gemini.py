@@ -6,16 +6,16 @@
     PART is one of  text, with `thought` when it is reasoning
                     functionCall{id?, name, args?}           the client executes it
                     executableCode, toolCall{toolType, args} the provider executes it
-                    what came of that, media, and others     kept, to be sent back as they came
+                    results of that, media, and others       kept, to be sent back as they came
          and has    thoughtSignature, to be sent back on this very part
 
 Streamed arguments are `partialArgs`, values at paths, in pieces without a name: a piece that will not continue,
 a named call or the reason STOP ends the call, and anything else leaves it cut (quirk 67).
 
-Streams come as SSE without an end mark, as one JSON array or as JSON lines; a whole body is a frame like any
-other. Some servers wrap each frame in `response`. A part holds its whole call, so parts are distinguished by
-their order (quirk 66). A call without arguments waits for what comes next: a cut turn may have lost them. One
-that the provider could not read is a finish reason with a text (quirk 68). Source: Gemini API reference.
+Streams come as SSE without an end mark, as one JSON array or as JSON lines; a whole body is a frame like any other.
+Some servers wrap each frame in `response`. A part holds its whole call, so parts are distinguished by their order
+(quirk 66). A call without arguments waits for the next frame: a cut turn may have lost them. One that the provider
+could not read is a finish reason with a text (quirk 68). Source: Gemini API reference.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ __all__ = ["GeminiTranslator"]
 
 _MALFORMED = "MALFORMED_FUNCTION_CALL"
 _PARTS = Manner(grows=True)
-_ANSWER = "text"  # the block of signatures that stand on visible text: they are no thought's
+_ANSWER = "text"  # the block of signatures on visible text: they are not a thought's
 
 
 _speaks, _calls = views.SPOKEN.decode, views.CALLED.decode
@@ -98,7 +98,7 @@ class GeminiTranslator(PieceTranslator):
         return (candidate.index, part.thought), part.text
 
     def in_common(self, key: Key) -> Piecewise:
-        """Return what the pieces of a text have in common; nothing else of the answer changes at later ones."""
+        """Return the common fields of a text's pieces; nothing else of the answer changes at later pieces."""
         number, thought = choice_label(key[0]), key[1]
         self._streamed.no_stop(number)
         return ReasoningFragment(number, "") if thought else TextFragment(number, "")
@@ -159,7 +159,7 @@ class GeminiTranslator(PieceTranslator):
         return self._take(view, frame)
 
     def takes_silently(self, frame: Frame) -> bool:
-        """Return whether it is a piece of a call in pieces, which may say nothing."""
+        """Return whether the frame is a piece of a call in pieces, which may report nothing."""
         return self._streamed.are_open and '"candidates"' in frame.data
 
     def lose(self) -> None:
@@ -167,7 +167,7 @@ class GeminiTranslator(PieceTranslator):
         self._whole_calls.lose()
 
     def close(self) -> list[Delta]:
-        """Report how open calls ended: a part is whole, but what was built of pieces may only look whole."""
+        """Report how open calls ended: a part is whole, but a call built of pieces may only look whole."""
         return [*self._whole_calls.no_repeats(), *self._whole_calls.end(), *self._streamed.give_up()]
 
     def _done(self) -> list[Delta]:
@@ -248,7 +248,7 @@ class GeminiTranslator(PieceTranslator):
         return _spoken(number, part) if called is None else [*called, *kept]
 
     def _server_call(self, number: int, part: views.Part) -> list[Delta] | None:
-        """Return the deltas of a call that the provider executes, none if it is told again; None of any other part."""
+        """Return the deltas of a call that the provider executes, none if it is a duplicate; None of any other part."""
         code: views.Code | None = either(part.code, part.snake_code)
         tool: views.Tool | None = either(part.tool, part.snake_tool)
         if code is not None:

@@ -16,16 +16,16 @@ Before there were steps, an interaction was a list of contents, and its events h
     content.stop               index
     interaction.complete       interaction{id, status, outputs?, usage}
 
-The index is the slot of a step or a content. The `arguments` at the start of a call are a placeholder when they
-are empty, and the whole value when they are not and no delta follows. Steps whose type ends in `_call` are
-executed by the provider, except `function_call`; their deltas have the type of the step and carry an object. So
-do those of a content, which also have the labels that its start may lack, and may come without one. Other steps
-are `model_output`, `thought` and results. A step that stopped is not the last word: an interaction that ends
-`incomplete` can stop a step with a member missing, so `CallClosed` is not final. A start, or a delta with a name,
-may begin a call and ends none: a step that another one displaces has not ended.
+The index is the slot of a step or a content. The `arguments` at the start of a call are a placeholder when they are
+empty, and the whole value when they are not and no delta follows. Steps whose type ends in `_call` are executed by the
+provider, except `function_call`; their deltas have the type of the step and carry an object. The deltas of a content do
+so as well; they also have the labels that its start may lack, and may come without one. Other steps are `model_output`,
+`thought` and results. A stopped step is not final: an interaction that ends `incomplete` can stop a step with a member
+missing, so `CallClosed` is not final. A start, or a delta with a name, may begin a call and does not end one: a step
+that another one displaces has not ended.
 
-The finished interaction may restate all steps. One that failed or was cancelled takes back what is open (quirk
-94). A whole body is an interaction. Source: Gemini API reference, "Interactions" and "Streaming interactions".
+The finished interaction may restate all steps. An interaction that failed or was cancelled takes back its open calls
+(quirk 94). A whole body is an interaction. Source: Gemini API reference, "Interactions" and "Streaming interactions".
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from wholecall.types import Kind
 
 __all__ = ["GeminiInteractionsTranslator"]
 
-_BODY = "a whole body"  # which is no event
+_BODY = "a whole body"  # not an event
 _SPEECH = frozenset({"model_output", "thought", "text"})  # steps without arguments: such text is a call's
 
 
@@ -62,7 +62,7 @@ class GeminiInteractionsTranslator(TurnTranslator):
     _others: dict[Index | None, bool]
 
     def _clear(self) -> None:
-        self._has_steps = False  # in events of their own
+        self._has_steps = False  # whether steps came in separate events
         self._kinds = {}  # of open calls, by their slots
         self._others = {}  # the slots of other open steps, and whether arguments in these are a call's
 
@@ -130,7 +130,7 @@ class GeminiInteractionsTranslator(TurnTranslator):
         return [*deltas, CallWhole(0, index, None, None, None, text, DONE, kind)] if text else deltas
 
     def _labels(self, index: Index | None, delta: Step) -> list[Delta]:
-        """Report what a delta says of its call besides the arguments; one with a name may begin it."""
+        """Report the labels of a call in a delta, without the arguments; a delta with a name may begin the call."""
         id_, kind, extra, name = id_label(delta.id), kind_of(delta), extra_of(delta), name_label(delta.name)
         if kind is not None:
             if self._kinds.get(index) != kind:  # else the start brought a name

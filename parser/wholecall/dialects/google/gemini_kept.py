@@ -1,7 +1,7 @@
-"""The parts of Gemini that go back as they came: those that text, thoughts and the client's calls do not tell.
+"""The parts of Gemini that go back as they came: those that text, thoughts and the client's calls do not cover.
 
-They are code that Google ran and what came of it, calls of its tools and their responses, media, and parts of kinds that
-nobody knows, each with its signature and all its members:
+They are code that Google ran and its result, calls of its tools and their responses, media, and parts of unknown kinds,
+each with its signature and all its members:
 
     {"executableCode": {"language": "PYTHON", "code": "…"}, "thoughtSignature": "…"}
     {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "…"}}
@@ -20,7 +20,7 @@ from wholecall.dialects.decode import listed, member, plain
 
 __all__ = ["WireParts", "no_parts"]
 
-# Members that are told otherwise, or belong to what the others say.
+# Members that are reported otherwise, or belong to such members.
 _LABELS: Final = frozenset(
     {
         *("thought", "thoughtSignature", "thought_signature", "partMetadata", "part_metadata"),
@@ -30,26 +30,26 @@ _LABELS: Final = frozenset(
 
 
 def no_parts(_number: int) -> dict[str, Any]:
-    """Return no part: of a dialect in which none goes back."""
+    """Return an empty part, for a dialect in which no part goes back."""
     return {}
 
 
 class WireParts:
-    """The parts of a frame as the wire has them, read where one is asked for."""
+    """The parts of a frame as the wire has them, read on the first request."""
 
     _text: str
-    _candidates: Union[list[list[Any]], None]  # of each one its parts, once they were asked for
+    _candidates: Union[list[list[Any]], None]  # the parts of each candidate, once they were asked for
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._candidates = None
 
     def of(self, place: int) -> Callable[[int], dict[str, Any]]:
-        """Return what returns the parts of a candidate by their number."""
+        """Return the function that gives the parts of a candidate by their number."""
         return partial(self._part, place)
 
     def _part(self, place: int, number: int) -> dict[str, Any]:
-        """Return a part, an empty one if there is nothing in it but labels, or it cannot be found."""
+        """Return a part, an empty one if it holds nothing but labels, or cannot be found."""
         if self._candidates is None:
             self._candidates = _parts(plain(self._text))
         parts = self._candidates[place] if place < len(self._candidates) else []

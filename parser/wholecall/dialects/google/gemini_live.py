@@ -9,15 +9,14 @@
     {"serverContent": {"turnComplete": true, "turnCompleteReason"?}, "usageMetadata": {…}}
     {"goAway": {…}}, {"sessionResumptionUpdate": {…}}
 
-A call is whole in its message and ended by it, also one without arguments: the model waits for its result
-before the turn goes on. Parts are those of `gemini`; a call that comes as a part and again as a `toolCall` is
-one, by its id (quirk 97). What the model says aloud is its transcription; what the user said is not reported.
-A turn begins with the first message that says something, and ends with `turnComplete`; nothing has an id
-but the calls. A user who interrupts ends the turn, and the calls that wait for a result are taken back by
-their ids, perhaps turns later.
+A call is whole in its message and ended by it, also one without arguments: the model waits for its result before the
+turn continues. Parts are those of `gemini`; a call that comes as a part and again as a `toolCall` is one call, by its
+id (quirk 97). The model's speech is its transcription; the user's speech is not reported. A turn begins with the first
+message that has content, and ends with `turnComplete`; only calls have ids. A user who interrupts ends the turn, and
+the calls that wait for a result are taken back by their ids, perhaps turns later.
 
-A message may be pretty-printed. There are no other bodies than these messages. Source: Live API reference,
-"Messages from the server".
+A message may be pretty-printed. There are no bodies other than these messages. Source: Live API reference, "Messages
+from the server".
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ _NO_REASON = "TURN_COMPLETE_REASON_UNSPECIFIED"
 
 
 class _Inner(msgspec.Struct, gc=False):
-    """What the model did: parts, what it said aloud, calls, or ids of those that are taken back."""
+    """The model's output: parts, the transcription of its speech, calls, or ids of calls that are taken back."""
 
     parts: list[views.Part] | None = None
     text: Any = None
@@ -127,7 +126,7 @@ class GeminiLiveTranslator(GeminiTranslator):
         return [] if known or not self._open else super()._other(view, frame, kind)
 
     def _begun(self) -> list[Delta]:
-        """Begin a turn, if none is open, with what was said already."""
+        """Begin a turn, if none is open, with the output so far."""
         begun, self._open = self._open, True
         return [] if begun else [TurnOpened(None, restart=True)]
 

@@ -4,14 +4,14 @@
     {"jsonPath": "$.legs[0].port", "stringValue": "st"}
     {"jsonPath": "$.legs[0].km", "numberValue": 12}
 
-Each piece sets one leaf; strings are appended to while their leaf is open. No text of the arguments exists on
-the wire, and what is built is a whole object at any time: its text never shows that something is missing. So
-the builder remembers what went wrong (`reason`), and its text leaves out the last brace until it is asked for
-the whole. A piece that has no single place (a path that cannot be read, a gap in an array, a container where
-a value was due) makes the call `incomplete_input`.
+Each piece sets one leaf; strings are appended to while their leaf is open. The wire has no text of the arguments, and
+the built value is a whole object at any time: its text never shows that something is missing. Therefore the builder
+remembers the fault (`reason`), and its text leaves out the last brace until it is asked for the whole. A piece that has
+no single place (a path that cannot be read, a gap in an array, a container where a value was due) makes the call
+`incomplete_input`.
 
-All work is linear in the pieces. What is built is bounded by the characters and nodes it holds, paths by
-their steps; nothing recurses. Numbers keep the wire's own text.
+All work is linear in the pieces. The object is bounded by its characters and nodes, paths by their steps; nothing
+recurses. Numbers keep the wire's own text.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Step = Union[str, int]
 
 _MAX_STEPS: Final = 512  # far deeper than arguments may nest; the verdict applies the real limit
 _MAX_WEIGHT: Final = Limits().max_arguments_bytes or 0
-_NODE_WEIGHT: Final = 64  # of a member or an element, so that many tiny ones count what they cost
+_NODE_WEIGHT: Final = 64  # of a member or an element, so that many tiny ones count their real cost
 _STEP = re.compile(
     r"""\.(?P<name>[^.\[\]]+)|\[(?P<index>\d{1,9})\]"""
     r"""|\['(?P<single>(?:[^'\\]|\\['"\\])*)'\]|\["(?P<double>(?:[^"\\]|\\['"\\])*)"\]"""
@@ -85,10 +85,10 @@ class ArgumentsBuilder:
         self._n_open = 0
 
     def remade(self) -> None:
-        """Check that each leaf exists, as anybody may have written the snapshot.
+        """Check that each leaf exists, as the snapshot may come from anyone.
 
         Raises:
-            ValueError: one is not.
+            ValueError: a leaf does not exist.
         """
         nodes: list[Any] = [self._root]
         for node in nodes:  # they grow on the way
@@ -99,7 +99,7 @@ class ArgumentsBuilder:
 
     @property
     def open(self) -> bool:
-        """Return whether a value is announced to go on."""
+        """Return whether a value is announced to continue."""
         return self._n_open > 0
 
     @property
@@ -239,7 +239,7 @@ def _get(here: Node, step: Step) -> Node | None:
 
 
 def _leaf(piece: Piece, old: _Leaf | None) -> _Leaf | None:
-    """Return the leaf with the piece's value: the old one if that is a string that goes on."""
+    """Return the leaf with the piece's value: the old leaf if that is a string that continues."""
     goes_on = old if old is not None and old.open and old.is_string else None
     string = either(piece.string, piece.snake_string)
     if type(string) is str:
@@ -255,7 +255,7 @@ def _leaf(piece: Piece, old: _Leaf | None) -> _Leaf | None:
 
 
 def _scalar(piece: Piece) -> str | None:
-    """Return the text of a number, a bool or a null; empty if it is of a wrong type, None if there is none."""
+    """Return the text of a number, a bool or a null; empty if it is of a wrong type, None if there is no value."""
     for raw in (piece.number, piece.snake_number):
         text = bytes(raw).decode("utf-8", "surrogatepass")
         if text not in ("", "null"):

@@ -1,4 +1,4 @@
-"""The steps of a Gemini interaction: which of them are calls, who executes them, and what the others say.
+"""The steps of a Gemini interaction: which of them are calls, who executes them, and the deltas of the others.
 
 Before there were steps, an interaction had contents, which are reported here as well.
 """
@@ -61,7 +61,7 @@ class Event(Interaction, gc=False):
 
 
 def kind_of(step: Step) -> Kind | None:
-    """Return who executes the call that a step or a delta is about, None if it is about none."""
+    """Return who executes the call that a step or a delta is about, None if it is not about a call."""
     if step.type == _CALL:
         return "function"
     return "server" if isinstance(step.type, str) and step.type.endswith("_call") else None
@@ -73,30 +73,30 @@ def name_of(step: Step) -> str | None:
 
 
 def extra_of(step: Step) -> dict[str, Any] | None:
-    """Return what must be sent back with the call."""
+    """Return the values that must be sent back with the call."""
     return report.extra(signature=step.signature, server_name=step.server_name)
 
 
 def restated(position: int, step: Step) -> Delta:
-    """Return what the finished interaction says of a call."""
+    """Return the deltas of the finished interaction about a call."""
     id_, text, kind = id_label(step.id), wire_text(step.arguments), kind_of(step) or "function"
     return CallWhole(0, position, None, id_, name_of(step), text, HYDRATION, kind, extra=extra_of(step))
 
 
 def said(index: Index | None, step: Step) -> list[Delta]:
-    """Return what a step says that is no call: a thought, visible text, or nothing that concerns calls."""
+    """Return the deltas of a step that is not a call: a thought, visible text, or none if it does not concern calls."""
     text = _text(step.content)
     if step.type == "thought":
         return report.thought(_text(step.summary) or text, index, signature=step.signature)
     if step.type in ("model_output", "text"):
         return report.text(text or step.text)
     if _is_quiet(step):
-        return report.answered(step.call_id)  # its result
+        return report.answered(step.call_id)  # the result of a call
     return [] if step.type == "user_input" else report.unknown()
 
 
 def piece(index: Index | None, delta: Step) -> list[Delta]:
-    """Return what a piece of a step says besides arguments."""
+    """Return the deltas of a piece of a step, without arguments."""
     if delta.type == "text":
         return report.text(delta.text)
     if delta.type in ("thought_summary", "thought_signature"):
@@ -105,7 +105,7 @@ def piece(index: Index | None, delta: Step) -> list[Delta]:
 
 
 def _is_quiet(step: Step) -> bool:
-    """Return whether a step or a piece is of a kind that says nothing of calls: media, or what a tool gave."""
+    """Return whether a step or a piece is of a kind without calls: media, or the result of a tool."""
     type_ = text_label(step.type) or ""
     return type_ in _QUIET or type_.endswith("_result")
 

@@ -1,12 +1,12 @@
-"""The calls of a Gemini stream whose arguments come in pieces: which piece is whose, and how each call ends.
+"""The calls of a Gemini stream whose arguments come in pieces: the call of each piece, and the end of each call.
 
-A piece without a name is more of the call that spoke last, one with an id and a name is that call's. What is built
-of the pieces looks whole at any time, so only the wire can end a call: a piece that will not continue, or the reason
-STOP if nothing of the call follows. Another call merely displaces it. A piece that only ends says not which call
-it ends: where several are open, all are once each had its end; and where some call was ended so, STOP
-ends no other. Some servers write STOP into every chunk, where it ends nothing; so one that comes with the
-first part of a call is no end of a call without pieces, unless another chunk came without a reason. At any other
-end the call is reported as refused, with what was built.
+A piece without a name continues the call of the last piece, a piece with an id and a name is that call's. A call built
+of pieces looks whole at any time, so only the wire can end a call: a piece that will not continue, or the reason STOP
+if nothing of the call follows. Another call only displaces it. A piece that only ends does not name the call that it
+ends: where several are open, all are ended once each had its end; and where some call was ended so, STOP ends no other.
+Some servers write STOP into every chunk, where it ends nothing. Therefore a STOP that comes with the first part of a
+call does not end a call without pieces, unless another chunk came without a reason. At any other end the call is
+reported as refused, with the object built so far.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["StreamedCalls"]
 _MAX_OPEN: Final = 128  # each call is bounded, so their number is, too
 
 
-# What became of the reason STOP: it did not come, it came with the call's first part or later, more of the call followed.
+# The state of the reason STOP: it did not come, it came with the call's first part or later, more of the call followed.
 Stop = Literal["none", "first", "later", "refuted"]
 
 
@@ -47,7 +47,7 @@ class _Streamed(msgspec.Struct):
         return self.stop == "later" or (self.stop == "first" and not self.builder.empty)
 
     def take(self, call: Call, *, replaced: bool) -> None:
-        """Build what a part has of the arguments."""
+        """Build the arguments in a part."""
         builder = self.builder
         if not is_blank(wire_text(call.args)):
             builder.refuse("incomplete_input", "an object came beside the pieces of the arguments")
@@ -59,7 +59,7 @@ class _Streamed(msgspec.Struct):
 
 
 class StreamedCalls:
-    """The open calls of each candidate, the one that spoke last after the others."""
+    """The open calls of each candidate; the call of the last piece comes last."""
 
     _open: dict[int, list[_Streamed]]
     _n_ends: dict[int, int]
@@ -102,7 +102,7 @@ class StreamedCalls:
         return self._add(number, self._of(number, id_label(call.id)), call, extra, replaced=replaced)
 
     def _of(self, number: int, id: str | None) -> _Streamed:
-        """Return the open call of an id, else the one that spoke last."""
+        """Return the open call of an id, else the call of the last piece."""
         calls = self._open[number]
         return next((call for call in calls if id is not None and call.id == id), calls[-1])
 
@@ -153,7 +153,7 @@ class StreamedCalls:
                 streamed.stop = "first" if every else "later"
 
     def close(self, number: int, cut: DropReason | None = None) -> list[Delta]:
-        """End the candidate's open calls; `cut` says why they are not whole, None that the wire ended them."""
+        """End the candidate's open calls; `cut` is the reason why they are not whole, None if the wire ended them."""
         self._n_ends.pop(number, None)
         calls = sorted(self._open.pop(number, ()), key=lambda call: call.slot)
         return [delta for call in calls for delta in _ended(number, call, cut)]
@@ -176,7 +176,7 @@ class StreamedCalls:
         return [delta for deltas in ended for delta in deltas]
 
     def show(self) -> list[Delta]:
-        """Show what was built of the open calls, before an error drops them."""
+        """Show the objects built for the open calls, before an error drops them."""
         built = [
             (number, call.slot, call.builder.text(whole=False))
             for number, calls in self._open.items()

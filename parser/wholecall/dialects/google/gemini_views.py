@@ -155,7 +155,7 @@ class Tool(msgspec.Struct, gc=False):
 
 
 class Part(msgspec.Struct, gc=False):
-    """One part of an answer: text, a call, or what a server's call gave."""
+    """One part of an answer: text, a call, or the result of a server's call."""
 
     text: Any = None
     thought: Any = None
@@ -169,7 +169,7 @@ class Part(msgspec.Struct, gc=False):
     snake_code: Code | None = msgspec.field(default=None, name="executable_code")
     tool: Tool | None = msgspec.field(default=None, name="toolCall")
     snake_tool: Tool | None = msgspec.field(default=None, name="tool_call")
-    # What says nothing of calls: results of the provider's tools, and media.
+    # Parts without calls: results of the provider's tools, and media.
     result: msgspec.Raw = msgspec.field(default=NO_TEXT, name="codeExecutionResult")
     snake_result: msgspec.Raw = msgspec.field(default=NO_TEXT, name="code_execution_result")
     response: msgspec.Raw = msgspec.field(default=NO_TEXT, name="toolResponse")
@@ -181,7 +181,7 @@ class Part(msgspec.Struct, gc=False):
 
     @property
     def kept(self) -> dict[str, Any]:
-        """Return what must be sent back with the call, under the names of REST."""
+        """Return the values that must be sent back with the call, under the names of REST."""
         signature = either(self.signature, self.snake_signature)
         metadata = either(self.metadata, self.snake_metadata)
         kept = {"thoughtSignature": signature, "partMetadata": metadata}
@@ -189,7 +189,7 @@ class Part(msgspec.Struct, gc=False):
 
     @property
     def quiet(self) -> bool:
-        """Return whether the part is known to say nothing of calls."""
+        """Return whether the part is known to hold no call."""
         camel = bytes(self.result) or bytes(self.response) or bytes(self.media) or bytes(self.file)
         snake = bytes(self.snake_result) or bytes(self.snake_response)
         return bool(camel or snake or bytes(self.snake_media) or bytes(self.snake_file))
@@ -211,7 +211,7 @@ class Candidate(msgspec.Struct, gc=False):
 
 
 class Feedback(msgspec.Struct, gc=False):
-    """What the provider thinks of the prompt."""
+    """The provider's feedback on the prompt."""
 
     reason: Any = msgspec.field(default=None, name="blockReason")
     snake_reason: Any = msgspec.field(default=None, name="block_reason")
@@ -233,7 +233,7 @@ class Response(msgspec.Struct, gc=False):
 
 
 class Frame(Response, gc=False):
-    """A frame: a response, or one that stands one level down."""
+    """A frame: a response, or one that is one level down."""
 
     response: Response | None = None
 

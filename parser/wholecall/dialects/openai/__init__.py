@@ -1,3 +1,3 @@
-"""OpenAI: Chat Completions and all who claim to speak it, Responses, Realtime, Assistants, legacy completions."""
+"""OpenAI: Chat Completions and all servers that claim it, Responses, Realtime, Assistants, legacy completions."""
 
 _private = True

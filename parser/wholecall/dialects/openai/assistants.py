@@ -1,4 +1,4 @@
-"""OpenAI Assistants (runs with `stream: true`; Azure still serves them): the event's name says what its data is.
+"""OpenAI Assistants (runs with `stream: true`; Azure still serves them): the event's name gives the type of its data.
 
     thread.run.created         {id, model, status}
     thread.run.step.created    {id, step_details{type, tool_calls: []}}
@@ -9,10 +9,10 @@
     thread.run.completed       {id, usage}
     error, done                {code, message}, [DONE]
 
-A step is a turn. The index is a call's slot within its step; nothing ends a call but the run, when it asks for
-the outputs and restates the calls. A step that completed has its outputs: the stream after their submission
-begins with it, and a function call in it was executed already, so it is never reported. Code that OpenAI runs is
-text; reported as the member `input` of an object, it is whole when its step or the run says so.
+A step is a turn. The index is a call's slot within its step; nothing ends a call but the run, when it asks for the
+outputs and restates the calls. A step that completed has its outputs: the stream after their submission begins with it,
+and a function call in it was executed already, so it is never reported. Code that OpenAI runs is text; reported as the
+member `input` of an object, it is whole when its step or the run is completed.
 
 Data without a name (JSON lines, a run that was polled) is named by its `object` and `status`; SDKs wrap
 both in an object. Source: OpenAI API reference, "Assistants: streaming", and the types of openai-python.
@@ -87,7 +87,7 @@ class AssistantsTranslator(TurnTranslator):
     # Steps
 
     def _step_of(self, data: Data) -> tuple[Step, list[Delta]]:
-        """Return the current step, a new one if it is not the last one, and what begins it."""
+        """Return the current step, a new one if it is not the last one, and the deltas that begin it."""
         last, key = self._now, id_label(data.id)
         if last is not None and key in (None, last.key):
             return last, []
@@ -101,7 +101,7 @@ class AssistantsTranslator(TurnTranslator):
         return (self._now, []) if self._now is not None and not self._now.ended else self._step_of(data)
 
     def _step(self, data: Data) -> list[Delta]:
-        """Return what an event of a step says, unless it has ended and another one is open."""
+        """Return the deltas of a step's event, unless the step has ended and another step is open."""
         known = self._steps.get(id_label(data.id))
         if known is not None and known is not self._now and known.ended:
             return [Noted(0, "data_after_end")]
@@ -154,12 +154,12 @@ class AssistantsTranslator(TurnTranslator):
         return []
 
     def _ending(self, data: Data) -> list[Delta]:
-        """Return what comes before the end of the run; its counts are the sum over its steps."""
+        """Return the deltas before the end of the run; its counts are the sum over its steps."""
         usage = report.usage(data.usage) if self._now is None else []
         return self._run(data) + self._current(data)[1] + usage
 
     def _asked(self, data: Data) -> list[Delta]:
-        """Return the calls whose outputs the run asks for, each once: a stream that is sent again asks for them again."""
+        """Return the calls whose outputs the run asks for, each once: a repeated stream repeats the request."""
         action = data.required_action
         listed = calls_in(action.submit_tool_outputs if action else None)
         asked = [call for call in listed if id_label(call.id) not in self._asked_for]

@@ -1,4 +1,4 @@
-"""One step of a run: the calls in it, and what is reported of them."""
+"""One step of a run: the calls in it, and their deltas."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Step:
         self.key = key
         self.ended = self.spoken = False
         self._codes = []  # the slots of code that is not whole yet
-        self._named = set()  # the slots of tools that OpenAI runs, and whose name is known by their type
+        self._named = set()  # the slots of OpenAI's tools, whose name is known by their type
 
     def piece(self, call: Call) -> list[Delta]:
         """Return the deltas of an entry of a delta: labels, a piece of text, or both."""
@@ -81,7 +81,7 @@ class Step:
 
 
 def restated_code(call: Call) -> list[Delta]:
-    """Report what a completed step says of a call that OpenAI ran."""
+    """Report a completed step's content about a call that OpenAI ran."""
     id_ = id_label(call.id)
     code = call.code_interpreter.input if call.code_interpreter is not None else None
     if type(code) is not str or not code:

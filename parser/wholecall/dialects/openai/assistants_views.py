@@ -1,4 +1,4 @@
-"""The views of what an Assistants stream carries: runs, steps, messages and their deltas in one."""
+"""The views of an Assistants stream: runs, steps, messages and their deltas in one."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Call(msgspec.Struct, gc=False):
 
 
 class Details(msgspec.Struct, gc=False):
-    """What a step is made of."""
+    """The content of a step."""
 
     tool_calls: list[Call] | None = None
 
@@ -54,20 +54,20 @@ class Part(msgspec.Struct, gc=False):
 
 
 class Piece(msgspec.Struct, gc=False):
-    """What a delta adds to a step or a message."""
+    """The content that a delta adds to a step or a message."""
 
     step_details: Details | None = None
     content: list[Part] | None = None
 
 
 class Action(msgspec.Struct, gc=False):
-    """What a run waits for."""
+    """The action that a run waits for."""
 
     submit_tool_outputs: Details | None = None
 
 
 class Cut(msgspec.Struct, gc=False):
-    """Why a run or a message is incomplete."""
+    """The reason why a run or a message is incomplete."""
 
     reason: Any = None
 

@@ -1,4 +1,4 @@
-"""OpenAI Chat Completions (`POST /v1/chat/completions`, `stream: true`) and all servers that claim to speak it.
+"""OpenAI Chat Completions (`POST /v1/chat/completions`, `stream: true`) and all servers that claim to implement it.
 
     data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_a","type":"function",
            "function":{"name":"now","arguments":""}}]},"finish_reason":null}]}
@@ -6,11 +6,11 @@
     data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}
     data: [DONE]
 
-A call has no end of its own: only the choice's finish reason and `[DONE]` end it. Labels are passed on as
-they are and bound later, because each of them is wrong on some server. The common chunk is read by a narrow view;
-whatever that refuses is read again by the wide one. A message besides or instead of the deltas restates calls
-(quirks 40, 90); a frame of the Responses dialect inside the stream is translated as such (quirk 89).
-Source: OpenAI API reference, "Chat streaming", and the SDK types and recorded streams of compatible servers.
+A call has no separate end: only the choice's finish reason and `[DONE]` end it. Labels are passed on as they are and
+bound later, because each of them is wrong on some server. The common chunk is read by a narrow view; refused chunks are
+read again by the wide one. A message in addition to or instead of the deltas restates calls (quirks 40, 90); a frame of
+the Responses dialect inside the stream is translated as such (quirk 89). Source: OpenAI API reference, "Chat
+streaming", and the SDK types and recorded streams of compatible servers.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ __all__ = ["THOUGHT", "ChatTranslator"]
 
 _LEGACY_INDEX = "function_call"  # the one anonymous call of a choice (quirk 83)
 _narrow, _whole = NARROW.decode, WIDE.decode
-_BESIDE = frozenset({BlockKept, UsageSeen})  # what a piece may have beside it
+_BESIDE = frozenset({BlockKept, UsageSeen})  # the deltas that may accompany a piece
 THOUGHT = "reasoning"  # where the text of a call has its index
 _Kind = Literal["", "call", "text", "thought"]
 _PIECES: dict[_Kind, Callable[[str], PieceChunk[Any]] | None] = {
@@ -125,13 +125,13 @@ class ChatTranslator(TextTranslator):
         return [piece for delta in said for piece in (delta.pieces() if type(delta) is Run else (delta,))]
 
     def told(self, frame: Frame) -> list[Delta]:
-        """Return what one frame says of the stream, which `translate` does here."""
+        """Return the deltas of one frame, and its effect on the stream, which `translate` includes here."""
         return self.translate(frame)
 
     def translate_texts(self, texts: list[str], like: Like) -> list[Delta]:
         """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
         deltas: list[Delta] = []
-        failed = may_be_named(like, "error")  # such a frame is no piece, whatever its text is
+        failed = may_be_named(like, "error")  # such a frame is not a piece, with any text
         kind = "" if failed else self._kind
         usual = _PIECES[kind]
         runs = self._runs
@@ -208,7 +208,7 @@ class ChatTranslator(TextTranslator):
         return ended_together(self._wide(frame))
 
     def goes_on(self, choice: int, place: Index | None) -> Piecewise:
-        """Return what the pieces of a text have in common, at its first one; `place` is a call's index, `THOUGHT` or None."""
+        """Return the common fields of a text's pieces, at its first; `place` is a call's index, `THOUGHT` or None."""
         if place is None:
             self._seen.add((choice, "text"))
             return TextFragment(choice, "")
@@ -219,7 +219,7 @@ class ChatTranslator(TextTranslator):
         return Fragment(choice, place, "")
 
     def _beside(self, deltas: list[Delta], chunk: PieceChunk[Any], kind: _Kind) -> None:
-        """Report what stands beside a piece: the details of reasoning, and counts."""
+        """Report the members next to a piece: the details of reasoning, and counts."""
         choice = chunk.choices[0]
         if kind == "thought" and choice.delta.reasoning_details:
             self.keep(deltas, choice.index, choice.delta.reasoning_details)
@@ -227,7 +227,7 @@ class ChatTranslator(TextTranslator):
             deltas.append(UsageSeen(chunk.usage))
 
     def keep(self, deltas: list[Delta], choice: int, details: list[dict[str, Any]]) -> None:
-        """Report the details of reasoning that a field of its own told."""
+        """Report the details of reasoning that came in a separate field."""
         for delta in reasoning_details(choice, details):
             self._seen.add((choice, kind_of(delta)))
             deltas.append(delta)
@@ -298,7 +298,7 @@ class ChatTranslator(TextTranslator):
         self._usages(deltas, chunk, choices)
         if chunk.object == "chat.completion" and choices and all(choice.delta is None for choice in choices):
             self._answer.finish()
-            deltas.append(TurnEnded())  # some streams say this of chunks with deltas
+            deltas.append(TurnEnded())  # some streams give chunks with deltas this object type
 
     def _guest_of_responses(self) -> ResponsesTranslator:
         if self._guest is None:
@@ -323,11 +323,11 @@ class ChatTranslator(TextTranslator):
             self._calls(deltas, number, choice.delta, member(payload, "delta"))
         if choice.message is not None and not mirrors(choice.message, choice.delta):
             self._message(deltas, number, choice.message, member(payload, "message"))
-        # Mistral's models on Bedrock send it there; vLLM adds there what stopped the text.
+        # Mistral's models on Bedrock send it there; vLLM puts the stop sequence there.
         self._finish(deltas, number, choice.finish_reason or choice.stop_reason)
 
     def _speak(self, deltas: list[Delta], choice: int, view: Any) -> None:
-        """Report and remember what a delta says besides calls."""
+        """Report and remember a delta's content other than calls."""
         said = speech(choice, view)
         if said and own_thought(view) is None:
             said = self._without_repeats(choice, said)
@@ -336,7 +336,7 @@ class ChatTranslator(TextTranslator):
             deltas.append(delta)
 
     def _without_repeats(self, choice: int, said: list[Delta]) -> list[Delta]:
-        """Leave out the text of details that a field of its own told before; where there is no such field, they tell it."""
+        """Leave out the text of details that a separate field brought before; without such a field, keep it."""
         thought, alone = (choice, "reasoning"), (choice, "details alone")
         if thought not in self._seen:
             if any(kind_of(delta) == "detail" for delta in said):
@@ -358,7 +358,7 @@ class ChatTranslator(TextTranslator):
             deltas += self._executed.report(choice, delta)
 
     def _message(self, deltas: list[Delta], choice: int, message: DeltaView, payload: Any) -> None:
-        """Report what a message restates: what the deltas left out, and what they never had (quirk 40)."""
+        """Report a message's restatements: content that the deltas left out, and content that is new (quirk 40)."""
         deltas += [delta for delta in speech(choice, message) if (choice, kind_of(delta)) not in self._seen]
         deltas += restated_together(
             [
@@ -387,7 +387,7 @@ class ChatTranslator(TextTranslator):
             deltas.append(Finish(choice, *known, foreign=opening is not None and opening.foreign))
 
     def _usages(self, deltas: list[Delta], chunk: Chunk, choices: list[ChoiceView]) -> None:
-        """Report the token counts, which stand in odd places (quirk 88)."""
+        """Report the token counts, which are in odd places (quirk 88)."""
         usages = (chunk.usage, member(chunk.x_groq, "usage"), *[choice.usage for choice in choices])
         deltas += [UsageSeen(usage) for usage in usages if usage and isinstance(usage, dict)]
 

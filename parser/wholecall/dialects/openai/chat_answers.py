@@ -1,15 +1,15 @@
 """Assign chat chunks to answers: the current one, or another one on the same connection.
 
-Theory of operation. The chunks of an answer bear its id and its model. But some servers give each chunk an id of its
-own (quirk 14), some each choice (quirk 138), and relays put one of their own on the first chunk. So each choice has an
-`Opening` of its own, and only what changes for a choice that came before can begin another answer: a choice is opened
-whenever its first token comes (`n` of SGLang), beside others that are in the middle of a call.
+Theory of operation. The chunks of an answer bear its id and its model. But some servers give each chunk a separate id
+(quirk 14), some each choice (quirk 138), and relays put their own id on the first chunk. Therefore each choice has its
+own `Opening`, and only a change for a choice that came before can begin another answer: a choice is opened whenever its
+first token comes (`n` of SGLang), next to others that are in the middle of a call.
 
-Labels name an answer once two chunks in a row had them, or where the one chunk so far brought a call, and then another
-name begins another answer, unless the chunk only continues a call. It does so as well where labels that varied prove
-to be a name. Who speaks is said again by some servers to keep a connection open (quirk 137): that alone begins nothing.
-What comes after it may: a call, by its id another one, on an index that is used; or anything, where the choice had
-finished. A chunk that says nothing is of no answer; pieces of text are not looked at: most chunks are such.
+Labels name an answer once two chunks in a row had them, or where the one chunk so far brought a call. Then another name
+begins another answer, unless the chunk only continues a call. Another name also begins another answer where labels that
+varied prove to be a name. Some servers repeat the role to keep a connection open (quirk 137): that alone begins
+nothing. The next chunk may begin an answer: by a call with another id, on an index that is used; or by anything, where
+the choice had finished. An empty chunk belongs to no answer; pieces of text are not looked at: most chunks are such.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _VARY = 2  # after so many changes in a row more are expected
 
 
 class Opening:
-    """What distinguishes the current answer from others, in one choice.
+    """The labels that distinguish the current answer from others, in one choice.
 
     Attributes:
         id, model: those of its latest chunk.
         named: two chunks in a row had both, and so does each that follows.
-        foreign: the latest chunk had another id than those that name the answer, or none where all others had one.
-        again: who speaks was said again, and nothing of a call came since.
+        foreign: the latest chunk had another id than those that name the answer, or no id where all others had one.
+        again: the role was repeated, and nothing of a call came since.
         finished: the choice's reason came.
         heads: the ids of the calls at each index.
     """
@@ -56,7 +56,7 @@ class Opening:
         self.named = self.foreign = self.again = self.finished = False
         self._nameless = False  # a chunk had no id
         self.heads = {}
-        self._spoken = self._roles_once = False  # who speaks was said; and then a call came without it
+        self._spoken = self._roles_once = False  # the role was sent; and then a call came without it
         self._n_others = -1  # chunks that had other labels than those before them; -1 before the first one
         self._calls_first = calls_first  # the first chunk brought a call
 
@@ -76,7 +76,7 @@ class Opening:
         self._nameless = self._nameless or id_ is None
 
     def call_without_role(self) -> None:
-        """Note that a call came without saying who speaks."""
+        """Note that a call came without the role."""
         self._roles_once = self._roles_once or self._spoken
 
     def is_left_by(self, choice: ChoiceView, id: str | None, model: str | None) -> bool:
@@ -93,11 +93,11 @@ class Opening:
 
     @property
     def _is_name(self) -> bool:
-        """Whether the labels so far name the answer."""
+        """Return whether the labels so far name the answer."""
         return self.named or (self._calls_first and self._n_others == 0)
 
     def take(self, choice: ChoiceView, id: str | None, model: str | None) -> None:
-        """Take the labels of a chunk of this answer, and what it says of calls."""
+        """Take the labels of a chunk of this answer, and the labels of its calls."""
         self._judge(id)
         id, model = id or self.id, model or self.model
         changed = self._is_changed(id, model)
@@ -143,7 +143,7 @@ class Answer:
 
     def __init__(self) -> None:
         self.openings = {}
-        self._filters = False  # a filter judged a prompt, which it does before its answer begins
+        self._filters = False  # a filter judged a prompt, which happens before the answer begins
 
     def is_another(self, chunk: Chunk, choices: list[ChoiceView]) -> bool:
         """Take the labels of a chunk; return whether its choices belong to a new answer."""
@@ -172,7 +172,7 @@ class Answer:
         return any(one is not None and one.is_left_by(choice, id, model) for one, choice in known)
 
     def is_said_again(self, choice: ChoiceView) -> bool:
-        """Return whether a choice that did not finish only says again who speaks."""
+        """Return whether a choice that did not finish only repeats the role."""
         known = self.openings.get(choice_label(choice.index))
         return known is not None and known.again and not known.finished and _opens(choice)
 
@@ -202,7 +202,7 @@ def _calls(choice: ChoiceView) -> bool:
 
 
 def _is_silent(choice: ChoiceView) -> bool:
-    """Return whether a choice says nothing, as those of relays that only keep a connection open."""
+    """Return whether a choice is empty, as those of relays that only keep a connection open."""
     view = choice.delta
     if choice.message is not None or choice.finish_reason or view is None:
         return not (choice.message or choice.finish_reason)

@@ -1,7 +1,7 @@
 """Read a delta or a message of chat completions: its calls, and all else in it.
 
-A whole message has the same fields as a delta, so both are read here; which of the two it is, and whether it
-only repeats what was reported, is the translator's business.
+A whole message has the same fields as a delta, so both are read here; the translator decides which of the two it is,
+and whether it only repeats earlier reports.
 """
 
 from __future__ import annotations
@@ -82,13 +82,13 @@ def mirrors(message: DeltaView, delta: DeltaView | None) -> bool:
 
 
 def only_opens(delta: Any) -> bool:
-    """Return whether a delta says who speaks, and nothing else, as the first one of an answer does."""
+    """Return whether a delta holds the role and nothing else, as the first delta of an answer does."""
     says = delta.content or delta.tool_calls or delta.reasoning_content or delta.reasoning
     return delta.role is not None and not says
 
 
 def has_calls(choice: ChoiceView) -> bool:
-    """Return whether a choice says anything of calls."""
+    """Return whether a choice holds anything of a call."""
     delta, message = choice.delta, choice.message
     return (delta is not None and bool(listed(delta))) or (message is not None and bool(listed(message)))
 
@@ -108,7 +108,7 @@ def flat_choice(chunk: Chunk) -> list[ChoiceView]:
 class Executed:
     """The tools that the server ran by itself, each reported once: it comes again with its result, and in the message.
 
-    Their names stand in `type`; those of gpt-oss have the type `function`, and a name beside it.
+    Their names are in `type`; those of gpt-oss have the type `function`, and a name next to it.
     """
 
     _labels: dict[tuple[int, str], str]
@@ -116,12 +116,12 @@ class Executed:
     _over: set[tuple[int, str]]
 
     def __init__(self) -> None:
-        self._labels = {}  # of calls, by their choices and all that they said
-        self._places = {}  # how many calls each index had before: some servers count anew for each request
+        self._labels = {}  # of calls, by their choices and all their members
+        self._places = {}  # the number of earlier calls at each index: some servers count anew for each request
         self._over = set()
 
     def report(self, choice: int, view: DeltaView) -> list[Delta]:
-        """Return what a delta or a message says of such tools: a call is over when its result came."""
+        """Return the deltas of such tools in a delta or a message: a call is over when its result came."""
         deltas: list[Delta] = []
         for position, tool in enumerate(view.executed_tools or ()):
             text, _ = argument_text(tool.function, tool)
@@ -148,7 +148,7 @@ class Executed:
 
 
 def _says(result: object) -> bool:
-    """Return whether the result of a tool is there: its place may be, before that."""
+    """Return whether the result of a tool is there: its member may come before it."""
     return any(result.values()) if isinstance(result, dict) else bool(result)
 
 
@@ -187,12 +187,12 @@ def speech(choice: int, view: Any) -> list[Delta]:
 
 
 def content(value: object) -> list[Delta]:
-    """Return what content says: a text, a part, or a list of parts."""
+    """Return the deltas of content: a text, a part, or a list of parts."""
     return speech(0, DeltaView(content=value if isinstance(value, (str, list)) else [value]))
 
 
 def kind_of(delta: Delta) -> str:
-    """Return what a message would repeat: text, reasoning, or what belongs to reasoning."""
+    """Return the kind of content that a message would repeat: text, reasoning, or details of reasoning."""
     if isinstance(delta, ReasoningFragment):
         return "reasoning" if delta.text else f"reasoning/{delta.block}"
     return "detail" if isinstance(delta, BlockKept) else "text"
@@ -215,7 +215,7 @@ _GROWING: Final = {"reasoning.text": "text", "reasoning.summary": "summary"}
 
 
 def own_thought(view: Any) -> str | None:
-    """Return the reasoning that a delta has in a field of its own."""
+    """Return the reasoning that a delta has in a separate field."""
     return text_label(view.reasoning_content) or text_label(view.reasoning)
 
 
@@ -227,7 +227,7 @@ def _thought_of(details: list[Any] | None) -> str:
 
 
 def reasoning_details(choice: int, details: list[Any]) -> list[Delta]:
-    """Return what has to be sent back: the details as they came; encrypted reasoning and signatures are in blocks, too."""
+    """Return the details as they came, to be sent back; encrypted reasoning and signatures are in blocks, too."""
     deltas: list[Delta] = []
     for detail in details:
         if not isinstance(detail, dict):

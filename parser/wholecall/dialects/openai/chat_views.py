@@ -1,8 +1,8 @@
 """Views of a chunk of chat completions: narrow ones for common chunks, a wide one for all.
 
-The narrow views refuse what the wide one would read and they do not, and what they do not know inside of a call, so that
-nothing is overlooked; such a chunk is read with the wide view, whose labels may be anything and whose argument values
-keep their own text (quirks 2, 12, 22, 36, 39). What no view reads may be there, as gateways add members of their own:
+The narrow views refuse members that only the wide view reads, and unknown members inside of a call, so that nothing is
+overlooked. Such a chunk is read with the wide view, whose labels may be anything and whose argument values keep their
+own text (quirks 2, 12, 22, 36, 39). Members that no view reads may be there, as gateways add their own:
 
     {"choices":[{"index":0,"delta":{"content":"a","refusal":null,"tool_calls":[],"token_id":7},"native_finish_reason":null}]}
 """
@@ -58,7 +58,7 @@ class NarrowCall(msgspec.Struct, gc=False, forbid_unknown_fields=True):
 
 
 class _Silent(msgspec.Struct, gc=False):
-    """What a delta may have besides what a narrow view reads, if it says nothing."""
+    """The members that a delta may have in addition to those of a narrow view, if they are empty."""
 
     refusal: _Nothing = None
     function_call: None = None
@@ -205,7 +205,7 @@ class ExecutedView(ToolCallView, gc=False):
 
     @property
     def results(self) -> tuple[Any, ...]:
-        """All that can be the result."""
+        """All members that can be the result."""
         return self.output, self.search_results, self.code_results, self.browser_results
 
 

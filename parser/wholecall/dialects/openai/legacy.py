@@ -6,8 +6,8 @@
 
 Every chunk repeats the id and the model; the first one opens the turn. A whole body has the same shape.
 
-Models on Amazon Bedrock that only complete text have shapes of their own, without id and model. The reason is
-null until the last chunk, and a whole body looks like a chunk:
+Models on Amazon Bedrock that only complete text have their own shapes, without id and model. The reason is null until
+the last chunk, and a whole body looks like a chunk:
 
     Llama    {"generation": "Hi", "stop_reason": null, "prompt_token_count": 5, "generation_token_count": 1}
     Mistral  {"outputs": [{"text": "Hi", "stop_reason": null}]}

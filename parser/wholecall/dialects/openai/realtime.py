@@ -9,14 +9,14 @@
     response.done                           response{id, status, status_details, output: [items], usage}
     error                                   error{type, code, message}
 
-The events of a response are those of the Responses API, with an `event_id` and without numbers; several
-responses can be in flight, and the response's id says whose an event is. Items are calls in the same way.
-The `call_id`, the item's id and the output index are reported as they are. The index says least: xAI gives 0 to every
-item and leaves it out of deltas.
+The events of a response are those of the Responses API, with an `event_id` and without numbers; several responses can
+be in flight, and the response's id names the response of an event. Items are calls in the same way. The `call_id`, the
+item's id and the output index are reported as they are. The index is the least reliable: xAI gives 0 to every item and
+leaves it out of deltas.
 
-A session outlives its errors: an `error` event, or a response that failed, is no end of the stream. Items of the
-conversation are no calls: a client seeds its history with the same events.
-Source: OpenAI API reference, "Realtime: server events", and the types of openai-python.
+A session outlives its errors: an `error` event, or a response that failed, does not end the stream. Items of the
+conversation are not calls: a client seeds its history with the same events. Source: OpenAI API reference, "Realtime:
+server events", and the types of openai-python.
 """
 
 from __future__ import annotations
@@ -95,13 +95,13 @@ class RealtimeTranslator(TurnTranslator):
         return [] if self._now is None or is_quiet(kind) else super()._other(event, frame, kind)
 
     def _switch(self, key: str | None, *, created: bool = False) -> tuple[list[Delta], Progress | None]:
-        """Return the response that an event belongs to, and what makes it the current one; None if it is over."""
+        """Return the response of an event, and the deltas that make it the current one; None if it is over."""
         now = self._now
         over = now is not None and now.ended
         if now is not None and (key == now.key or key is None) and not (key is None and created and over):
             return [], now
         known = self._responses.get(key) if key is not None else None
-        if known is not None and known.ended:  # and another one is open
+        if known is not None and known.ended:  # and another response is open
             return [Noted(0, "data_after_end")], None
         self._now = known or Progress(key)
         self._responses[key] = self._now

@@ -1,4 +1,4 @@
-"""The responses of a Realtime session: the views of their events, what each has reported, and its end."""
+"""The responses of a Realtime session: the views of their events, their reported content, and their end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from wholecall.dialects.openai.responses_items import (
 
 __all__ = ["DECODER", "Event", "Progress", "is_quiet"]
 
-# Events that are no part of a response, or say nothing new: sound, the user's side, the growing conversation.
+# Events that are not part of a response, or add nothing: sound, the user's side, the growing conversation.
 _QUIET = (
     *QUIET,
     "response.output_audio",
@@ -57,7 +57,7 @@ DECODER: Final = msgspec.json.Decoder(Event)
 
 
 def is_quiet(kind: str) -> bool:
-    """Return whether events of this type say nothing new."""
+    """Return whether events of this type add nothing."""
     return kind.startswith(_QUIET)
 
 
@@ -67,7 +67,7 @@ class Progress:
     Attributes:
         key: the response's id.
         ended, spoken: whether its turn was ended, and whether text was reported.
-        done: of the finished calls, by their public ids, what stands for all of their items (`summed`).
+        done: of the finished calls, by their public ids, a checksum of their items (`summed`).
     """
 
     __slots__ = ("done", "ended", "key", "spoken")
@@ -83,20 +83,20 @@ class Progress:
         self.done = {}
 
     def text(self, event: Event) -> list[Delta]:
-        """Return a piece of text, or of what is spoken."""
+        """Return a piece of text, or of spoken text."""
         said = report.text(event.delta)
         self.spoken = self.spoken or bool(said)
         return said
 
     def item(self, event: Event) -> list[Delta]:
-        """Return what a finished item says; one of an unknown type was counted when it was added."""
+        """Return the deltas of a finished item; an item of an unknown type was counted when it was added."""
         item = event.item or Item()
         return finished_call(item, index_label(event.output_index), self.done) if is_call(item) else []
 
     # The end
 
     def conclude(self, response: Response, usage: Any) -> list[Delta]:
-        """Return the deltas of the last event of the response; `usage` stands in the event itself on some servers."""
+        """Return the deltas of the last event of the response; `usage` is in the event itself on some servers."""
         if self.ended:
             return []
         self.ended = True

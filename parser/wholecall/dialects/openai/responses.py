@@ -7,17 +7,17 @@
     response.output_item.done               output_index, item (whole)
     response.completed                      response{status, output: [items], usage}
 
-The output index is the slot of a call, the item's id its alias (relays rotate it, quirk 69), `call_id` the
-public id, which pieces may have too. A text comes up to four times, and every restatement is reported with its rank; what
-the finished response lists is one `Restated`, without positions (quirk 99). Servers leave out any
-of these events (quirks 71, 72, 73 and 74). Custom tools and MCP calls have the same events under their own names;
-deltas of tools that OpenAI runs are skipped, for their finished item restates them.
+The output index is the slot of a call, the item's id its alias (relays rotate it, quirk 69), `call_id` the public id,
+which pieces may have too. A text comes up to four times, and every restatement is reported with its rank; the list of
+the finished response is one `Restated`, without positions (quirk 99). Servers leave out any of these events (quirks 71,
+72, 73 and 74). Custom tools and MCP calls have the same events under their own names; deltas of tools that OpenAI runs
+are skipped, for their finished item restates them.
 
-Events are numbered. A number seen before is a replay and is skipped (quirk 91), a gap is a lost frame and
-leaves a hole; `response.created`, or a new 0, begins a new turn. Numbers that never count are no numbers.
+Events are numbered. A number seen before is a replay and is skipped (quirk 91), a gap is a lost frame and leaves a
+hole; `response.created`, or a new 0, begins a new turn. Numbers that never count are ignored.
 
-As a guest in a chat stream (quirk 89) the translator speaks of calls and text only, not of turns.
-Source: OpenAI API reference, "Responses: streaming events", and the types of openai-python.
+As a guest in a chat stream (quirk 89) the translator reports only calls and text, not turns. Source: OpenAI API
+reference, "Responses: streaming events", and the types of openai-python.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ _Labels = tuple[Union[int, str, None], Union[str, None]]
 
 
 def _items(frame: Frame) -> Wire:
-    """Return what gives the items of the response in a frame, which is read once, and only if one is asked for."""
+    """Return the function that gives the response's items in a frame, which is read at the first request."""
     found: list[Any] = []
 
     def item(position: int) -> object:
@@ -103,7 +103,7 @@ class ResponsesTranslator(TextTranslator, ViewTranslator):
     """Frames of one Responses stream to deltas.
 
     Args:
-        guest: whether the frames stand inside a stream of another dialect, which owns the turn.
+        guest: whether the frames are inside a stream of another dialect, which owns the turn.
     """
 
     decoder = DECODER
@@ -128,7 +128,7 @@ class ResponsesTranslator(TextTranslator, ViewTranslator):
         return super().translate(frame)
 
     def told(self, frame: Frame) -> list[Delta]:
-        """Return what one frame says of the stream; what a finished response lists was held against what came."""
+        """Return the deltas of one frame, and its effect; a finished response is not searched for unread calls."""
         deltas = ended_together(self.translate(frame))
         listed = (
             bool(deltas) and type(deltas[-1]) is TurnEnded and not any(isinstance(d, Noted) for d in deltas)
@@ -157,7 +157,7 @@ class ResponsesTranslator(TextTranslator, ViewTranslator):
                 expected, read = self._now.expected, _common if self._stream_id is None else _odd
                 continue
             if event.run != index or event.item_id != alias:
-                if event.delta is None:  # no piece
+                if event.delta is None:  # not a piece
                     index, alias = runs.stop()
                     said = self.EVENTS[event.type](self, event)
                     deltas += said if is_read(said, text) else with_unread(said, frame_of(texts, left, like))
@@ -176,7 +176,7 @@ class ResponsesTranslator(TextTranslator, ViewTranslator):
         self._now.expected = number
 
     def goes_on(self, kind: type[TextPiece | ThoughtPiece | CallPiece], run: Any, item: Any) -> Piecewise:
-        """Return what the pieces of a text have in common, at its first one, whose `run` and `item_id` are given."""
+        """Return the common fields of a text's pieces, at its first piece, whose `run` and `item_id` are given."""
         if kind is TextPiece:
             self._now.spoken = True
             return TextFragment(0, "")

@@ -1,7 +1,7 @@
-"""The events of a Responses stream: the views of them, which say nothing new, and what some of them say.
+"""The events of a Responses stream: their views, the kinds that add nothing, and the deltas of some of them.
 
 Nearly every event is a piece of text or of a call, or one of the three that begin and end a function call. `COMMON`
-reads those, and nothing else, into narrow views; what it refuses is read by the wide one, and says the same.
+reads those, and nothing else, into narrow views; refused events are read by the wide view, to the same deltas.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ FRAGMENTS = (
     "response.mcp_call_arguments.delta",
 )
 
-# Families of events that say nothing new: the finished item or the finished response restates them.
+# Families of events that add nothing: the finished item or the finished response restates them.
 _QUIET_FAMILIES = (
     "output_text",
     "content_part",
@@ -87,8 +87,8 @@ _Number = Union[int, None]
 _Text = Annotated[str, msgspec.Meta(min_length=1)]
 
 
-# The narrow views; their fields stand in the order of the wire, which reads fastest. Members that hold objects and are
-# not theirs must be absent. What pieces in a row have in common is their `run` and their `item_id`.
+# The narrow views; their fields are in the order of the wire, which reads fastest. Members that hold objects and are
+# not theirs must be absent. Pieces in a row have their `run` and their `item_id` in common.
 
 
 class _Common(msgspec.Struct, gc=False, kw_only=True):
@@ -99,7 +99,7 @@ class _Common(msgspec.Struct, gc=False, kw_only=True):
 
 @final
 class TextPiece(_Common, gc=False, kw_only=True, tag="response.output_text.delta"):
-    """A piece of text, whatever item it stands in."""
+    """A piece of text, in any item."""
 
     item_id: ClassVar[None] = None
     run: ClassVar[str] = "text"
@@ -181,7 +181,7 @@ class CallDone(_CallItem, gc=False, tag="response.output_item.done"):
 
 
 class Event(msgspec.Struct, gc=False):
-    """The view of any event; its first fields stand in the order of the most common one."""
+    """The view of any event; its first fields are in the order of the most common event."""
 
     type: str | None = None
     sequence_number: Any = None
@@ -228,7 +228,7 @@ _TROUBLE = frozenset({"incomplete", "failed", "cancelled"})
 
 
 def outcome_of(event_type: str, status: object) -> str:
-    """Read how a response ended: trouble in the event's name or in the status outranks success."""
+    """Read how a response ended: a failure in the event's name or in the status outranks success."""
     named = event_type.rpartition(".")[2]
     if named in _TROUBLE:
         return named
@@ -243,12 +243,12 @@ def finish_of(response: Any, outcome: str) -> Finish:
     if known is None:
         return Finish(0, "length", outcome)
     reason, provider_reason = known
-    # A response that calls itself incomplete was cut, whatever the word (quirk 76).
+    # A response that calls itself incomplete was cut, for any word (quirk 76).
     return Finish(0, reason if reason in CUT_REASONS else "length", provider_reason)
 
 
 def whole_text(event: Event | ArgumentsDone) -> list[Delta]:
-    """Return what the done event of a call's text says."""
+    """Return the deltas of the done event of a call's text."""
     field, kind = DONE_EVENTS[event.type]
     raw, name = getattr(event, field), None if event.name is None else name_label(event.name)
     text = raw if type(raw) is str else wire_text(raw)
@@ -261,7 +261,7 @@ def whole_text(event: Event | ArgumentsDone) -> list[Delta]:
 
 
 def added(event: Event) -> list[Delta]:
-    """Return what an item says when it is added."""
+    """Return the deltas of an item that is added."""
     item = event.item or Item()
     if is_call(item):
         return [call_delta(item, index_label(event.output_index), OBJECT, skeleton=True)]

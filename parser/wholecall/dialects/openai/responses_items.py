@@ -1,12 +1,12 @@
-"""The items of a response, and its end: which of them are calls, who executes them, what their text is.
+"""The items of a response, and its end: which of them are calls, who executes them, and their text.
 
 An item comes up to three times: in `output_item.added` as a skeleton, in `output_item.done` whole, and in
 the output list of the finished response. Calls of functions, of custom tools and of MCP servers carry their
 text as a string. The tools that OpenAI defines carry it as members of the item (`action`, `queries`, `code`
 and so on): their arguments are an object of just those members, spliced from the wire's own text.
 
-Who executes is in the item: a shell call with an environment other than a local one runs in a container,
-a tool search runs at the client only if it says so.
+The item tells who executes it: a shell call with an environment other than a local one runs in a container, a tool
+search runs at the client only if its item names the client.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Item(msgspec.Struct, gc=False, omit_defaults=True):
     operation: msgspec.Raw = NO_TEXT
     input: msgspec.Raw = NO_TEXT
     actions: msgspec.Raw = NO_TEXT
-    # What is to be sent back untouched.
+    # The members that are to be sent back untouched.
     caller: Any = None
     async_: Any = msgspec.field(name="async", default=None)
     server_label: Any = None
@@ -99,9 +99,9 @@ class Item(msgspec.Struct, gc=False, omit_defaults=True):
 
 @final
 class FunctionCall(msgspec.Struct, gc=False, omit_defaults=True):
-    """The view of the most common item; it refuses what it cannot hold, and encodes as `Item` does."""
+    """The view of the most common item; it refuses members that it cannot hold, and encodes as `Item` does."""
 
-    type: Literal["function_call"]  # not a tag, which may be absent where no other class may stand
+    type: Literal["function_call"]  # not a tag, which may be absent where no other class is possible
     id: Union[str, None] = None
     call_id: Union[str, None] = None
     name: Union[str, None] = None
@@ -118,7 +118,7 @@ class FunctionCall(msgspec.Struct, gc=False, omit_defaults=True):
 
 
 class Details(msgspec.Struct, gc=False):
-    """Why a response is incomplete."""
+    """The reason why a response is incomplete."""
 
     reason: Any = None
 
@@ -137,7 +137,7 @@ class Response(msgspec.Struct, gc=False):
 
 
 class _Call(msgspec.Struct, frozen=True):
-    """What an item type means: who executes it, its name if the type implies one, where its text is."""
+    """The meaning of an item type: who executes it, its name if the type implies one, where its text is."""
 
     kind: Kind
     name: str | None = None
@@ -185,13 +185,13 @@ QUIET_ITEMS = frozenset(
 
 
 def answered(item: Item | FunctionCall) -> list[Delta]:
-    """Return what the result of a call says: the server executed it."""
+    """Return the deltas of the result of a call: the server executed it."""
     id_ = id_label(item.call_id) if (item.type or "").endswith("_output") else None
     return [] if id_ is None else [CallCancelled(id_, answered=True)]
 
 
 def is_call(item: Item | FunctionCall) -> bool:
-    """Return whether an item is a call, whoever executes it."""
+    """Return whether an item is a call, executed by the server or the client."""
     return item.type in _CALLS
 
 
@@ -208,13 +208,13 @@ def _kind(item: Item | FunctionCall) -> Kind | None:
 
 
 def summed(item: Item | FunctionCall) -> int:
-    """Return a number that stands for all that an item can say: equal items have equal ones, and none is kept.
+    """Return a checksum of an item's content: equal items have equal checksums, and no item is kept.
 
-    A finished function with a name has said all but its text.
+    A finished function with a name is summed by its text alone.
     """
     is_named = item.type == "function_call" and name_label(item.name) is not None
     text = bytes(item.arguments) if is_named else _written(item)
-    return len(text) << 32 | crc32(text)  # the same in every process
+    return len(text) << 32 | crc32(text)  # the same number in every process
 
 
 def _written(item: Item | FunctionCall) -> bytes:
@@ -233,10 +233,10 @@ def public_id(item: Item | FunctionCall) -> str | None:
 def call_delta(
     item: Item | FunctionCall, index: Index | None, rank: int, *, skeleton: bool = False, closes: bool = False
 ) -> CallSeen | CallWhole:
-    """Return what an item says of its call: its whole text if it has one, else only its labels.
+    """Return the delta of an item's call: its whole text if it has one, else only its labels.
 
-    A skeleton (the item as it was added) restates nothing: its empty values stand for text to come, and
-    so do the members of a tool that OpenAI defines, unless the item is completed already. `closes` goes to the text.
+    A skeleton (the item as it was added) restates nothing: its empty values are placeholders for text to come, and so
+    are the members of a tool that OpenAI defines, unless the item is completed already. `closes` goes to the text.
     """
     call = _CALLS[item.type]
     kind = _kind(item) or call.kind
@@ -261,9 +261,9 @@ def call_delta(
 
 
 def finished_call(item: Item | FunctionCall, index: Index | None, done: dict[str, int]) -> list[Delta]:
-    """Return what the finished item of a call says: all of the call, and that it is over, unless it says otherwise.
+    """Return the deltas of the finished item of a call: all of the call, and its end, unless its status denies that.
 
-    `done` gets what stands for the item, by the call's public id.
+    `done` gets the checksum of the item, by the call's public id.
     """
     cut = item.status == "incomplete"
     if item.status == "in_progress":
@@ -276,13 +276,13 @@ def finished_call(item: Item | FunctionCall, index: Index | None, done: dict[str
 
 
 def restated_calls(items: list[Item] | None, done: dict[str, int]) -> list[Delta]:
-    """Return what the finished response says of calls that it lists otherwise than the events did.
+    """Return the calls of the finished response that differ from the events.
 
-    The positions are no slots: bridges number their items otherwise (quirk 99).
+    The positions are not slots: bridges number their items otherwise (quirk 99).
     """
     calls = [item for item in items or () if is_call(item)]
     known = {id_ for item in calls if done.get(id_ := public_id(item) or "") == summed(item)}
-    # Under a known id only the server's word counts that it executes the call: that one is nobody else's any more.
+    # Under a known id only a call that the server executes counts: it is not the client's any more.
     wholes = [
         _restated(item)
         for item in calls
@@ -300,7 +300,7 @@ def _restated(item: Item) -> CallWhole:
 
 
 def message_text(item: Item) -> list[Delta]:
-    """Return the text of a whole message, refusals and what was spoken included."""
+    """Return the text of a whole message, with refusals and transcripts of speech."""
     parts = item.content or ()
     deltas: list[Delta] = []
     for part in parts:
@@ -313,7 +313,7 @@ def message_text(item: Item) -> list[Delta]:
 
 
 def reasoning_deltas(item: Item, index: Index | None, *, known: bool) -> list[Delta]:
-    """Return what a whole reasoning item adds: its id and its encrypted text, and the text unless it is known."""
+    """Return the deltas that a whole reasoning item adds: its id, its encrypted text, and its text unless `known`."""
     parts = [text_label(part.text) for part in [*(item.summary or ()), *(item.content or ())]]
     text = "" if known else "".join(part for part in parts if part)
     id_, data = id_label(item.id), text_label(item.encrypted_content)

@@ -1,8 +1,8 @@
-"""The items of a response that go back as they came: those that text, reasoning and the client's calls do not tell.
+"""The items of a response that go back as they came: those that text, reasoning and the client's calls do not cover.
 
-They are what OpenAI ran and what came of it (`program`, `code_interpreter_call`, `mcp_list_tools`, outputs), items of
-types that nobody knows, and messages with more than their text: a phase, citations, a refusal. A message goes back
-without its own id, which the API knows only where it stored the response; other items need theirs.
+They are OpenAI's own calls and their results (`program`, `code_interpreter_call`, `mcp_list_tools`, outputs), items of
+unknown types, and messages with more than their text: a phase, citations, a refusal. A message goes back without its
+own id, which the API knows only where it stored the response; other items need theirs.
 
 Source: OpenAI API reference, "Create a model response", `input`.
 """
@@ -22,7 +22,7 @@ _PLAIN_PART: Final = frozenset({"type", "text", "annotations", "logprobs"})
 
 
 def kept_item(item: object) -> BlockKept | None:
-    """Return what is kept of an item that is neither reasoning nor a call of the client's; None if its text is all."""
+    """Return the kept content of an item, neither reasoning nor a client's call; None if it has only text."""
     if not isinstance(item, dict):
         return None
     if item.get("type") != "message":

@@ -1,8 +1,8 @@
-"""The life of one response: which event is the next one, how it ends, and what a restatement still adds.
+"""The life of one response: the order of its events, its end, and the content that restatements add.
 
-Events are numbered. A number seen before is a replay (quirk 91), a gap is a lost frame; `response.created`,
-or a new 0, begins a new turn. Numbers that never count are no numbers. What was reported decides what the
-finished response adds; often that is nothing (quirk 73).
+Events are numbered. A number seen before is a replay (quirk 91), a gap is a lost frame; `response.created`, or a new 0,
+begins a new turn. Numbers that never count are ignored. The reports so far decide which items the finished response
+adds; often there are none (quirk 73).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Progress:
         expected: the next sequence number; -1 if none was seen yet.
         opened, failed, spoken: whether its turn began, and failed; and whether text was reported.
         thought: the indices of the reasoning items that were reported; None for none, for a set takes memory.
-        done: of the finished calls, by their public ids, what stands for all of their items (`summed`).
+        done: of the finished calls, by their public ids, a checksum of their items (`summed`).
         kept: the ids of the other items that were done; None for none.
     """
 
@@ -98,7 +98,7 @@ class Progress:
     # The order of events
 
     def order(self, event: Event) -> list[Delta] | None:
-        """Place an event by its number: None if it was seen before, else what its place says."""
+        """Place an event by its number: None if it was seen before, else the deltas that its place implies."""
         number, expected = index_label(event.sequence_number), self.expected
         if not isinstance(number, int) or number < 0:
             return []
@@ -154,7 +154,7 @@ class Progress:
         return [provider_error(error)]
 
     def keep(self, item: Item | FunctionCall, wire: Callable[[], object]) -> list[Delta]:
-        """Return what goes back of an item as it came, once; `wire` gives it as the wire has it."""
+        """Return the content of an item that goes back as it came, once; `wire` gives it as the wire has it."""
         if self._guest or not is_kept(item):
             return []
         if self.kept is None:
@@ -167,9 +167,9 @@ class Progress:
         return [] if kept is None else [kept]
 
     def restated(self, response: Response, wire: Wire) -> list[Delta]:
-        """Restate what the finished response lists and no event sent."""
+        """Restate the items of the finished response that no event sent."""
         deltas: list[Delta] = []
-        is_new = not self.kept  # else an item without an id is one that was done
+        is_new = not self.kept  # else an item without an id is a finished one
         for position, item in enumerate(response.output or ()):
             if is_call(item) and (id_ := public_id(item)) is not None:
                 deltas.append(CallPlaced(0, id_))
@@ -179,7 +179,7 @@ class Progress:
             deltas += said
             if is_new or item.id is not None:
                 deltas += self.keep(item, partial(wire, position))
-        if all(type(delta) is CallPlaced for delta in deltas):  # the calls stand where their events came
+        if all(type(delta) is CallPlaced for delta in deltas):  # the calls are where their events came
             deltas = []
         results = [delta for item in response.output or () for delta in answered(item)]
         return deltas + restated_calls(response.output, self.done) + results

@@ -1,3 +1,3 @@
-"""Providers and servers with a dialect of their own."""
+"""Providers and servers with their own dialects."""
 
 _private = True

@@ -9,10 +9,10 @@
     conversation.response.done       usage
     conversation.response.error      message, code
 
-Every entry of the answer has an id, which is the slot of its call; name and `tool_call_id`, the public id,
-come in each of its events. `arguments` are pieces of JSON text. A function call has no end of its own, a tool
-that Mistral executes has. The end names no reason: a turn with calls of the client ended for them. A whole body
-is `{object: "conversation.response", conversation_id, outputs: [entries], usage}`.
+Every entry of the answer has an id, which is the slot of its call; name and `tool_call_id`, the public id, come in each
+of its events. `arguments` are pieces of JSON text. A function call has no separate end, a tool that Mistral executes
+has. The end names no reason: a turn with calls of the client ended for them. A whole body is
+`{object: "conversation.response", conversation_id, outputs: [entries], usage}`.
 
 Source: Mistral API reference, "Agents and conversations", and the types of its Python SDK.
 """
@@ -87,7 +87,7 @@ class ConversationsTranslator(TurnTranslator):
         return content(entry.content)
 
     def _entry(self, entry: _Event) -> list[Delta]:
-        """Return what a whole entry says."""
+        """Return the deltas of a whole entry."""
         named = text_label(entry.type)
         if named == "message.output":
             return self._said(entry)
@@ -109,12 +109,12 @@ class ConversationsTranslator(TurnTranslator):
         return deltas + report.closed(slot)
 
     def _refusals(self) -> list[Delta]:
-        """Return the ends of denied calls: nobody may execute them."""
+        """Return the ends of denied calls: they may not be executed."""
         denied, self._denied = self._denied, []
         return [CallRefused(0, slot, None, "aborted", "the call was denied") for slot in denied]
 
     def _seen(self, entry: _Event, kind: Kind) -> tuple[Index | None, list[Delta]]:
-        """Return the slot of the entry's call, and what its labels say that is new."""
+        """Return the slot of the entry's call, and its new labels."""
         entry_id, call_id, name = id_label(entry.id), id_label(entry.tool_call_id), name_label(entry.name)
         slot = entry_id or call_id or index_label(entry.output_index)
         self._called = self._called or kind == "function"

@@ -10,9 +10,9 @@ The reason is the word null until the last frame, and nothing follows that one. 
 completions, with index, id and function. Old models answer with `output.text` and `output.finish_reason`. An
 error is `{code, message, request_id}` in an event `error`. A whole body has the shape of a frame.
 
-Without `incremental_output` every frame restates all that was said so far, and no frame says which of the two
-modes it is. The texts show it: the second text of a channel begins with the first one in the one mode and, but for
-an accident in its first letters, never in the other (quirk 24). For arguments the assembler finds it out.
+Without `incremental_output` every frame restates all text so far, and no frame names the mode. The texts show it: the
+second text of a channel begins with the first one in the one mode and, but for an accident in its first letters, never
+in the other (quirk 24). For arguments the assembler finds it out.
 
 Source: Model Studio API reference, "DashScope", and the records of its Python SDK.
 """
@@ -50,7 +50,7 @@ class _Frame(EventView, gc=False):
 
 
 class DashScopeTranslator(TurnTranslator):
-    """Frames of one stream to deltas; it remembers what was said, as long as the stream may restate it."""
+    """Frames of one stream to deltas; it remembers the text, as long as the stream may restate it."""
 
     decoder = msgspec.json.Decoder(_Frame)
 
@@ -59,9 +59,9 @@ class DashScopeTranslator(TurnTranslator):
     _doubted: dict[tuple[int, bool], int]
 
     def _clear(self) -> None:
-        self._restates = None  # no text has shown it yet
+        self._restates = None  # no text has shown the mode yet
         self._texts = {}
-        self._doubted = {}  # how often a text came again: a restatement, or the same word
+        self._doubted = {}  # the number of times that a text came again: a restatement, or the same word
 
     def _other(self, view: _Frame, frame: Frame, kind: str) -> list[Delta]:
         choices = _choices(view.output or _Output())
@@ -82,7 +82,7 @@ class DashScopeTranslator(TurnTranslator):
         return [*self._said(number, message), *calls, *report.finish(choice.finish_reason, number)]
 
     def _said(self, number: int, message: DeltaView) -> list[Delta]:
-        """Return the speech of one frame that was not said before."""
+        """Return the new speech of one frame."""
         deltas: list[Delta] = []
         for of in (ReasoningFragment, TextFragment):
             text = "".join(delta.text for delta in speech(number, message) if isinstance(delta, of))

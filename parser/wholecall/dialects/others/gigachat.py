@@ -7,9 +7,9 @@
     PART is  {"text"}  or  {"function_call": {"id"?, "name", "arguments": OBJECT}}  or  {"tool_execution": {…}}  or files
 
 A call is whole in its part, and the client's to execute; in some streams it comes only in the last event. One without
-arguments waits for the reason. Old servers send no ids: the calls of the last event are told by their position from
-those that came before it. What an answer needs, the state of the tools, is in `extra`. What the provider executes itself
-shows no arguments, and is no call. The role `reasoning` thinks aloud; content may also be one text.
+arguments waits for the reason. Old servers send no ids: the calls of the last event are distinguished by their position
+from those that came before it. The state of the tools, which an answer needs, is in `extra`. The provider's own
+executions show no arguments, and are not calls. The role `reasoning` thinks aloud; content may also be one text.
 
 No `[DONE]` ends the stream. A whole response is one last event without a name, as are lines of JSON.
 Source: Sber, "GigaChat API", `POST /v2/chat/completions`, and the recordings of its Python SDK (June 2026).
@@ -33,7 +33,7 @@ from wholecall.types import TurnReason
 
 __all__ = ["GigaChatTranslator"]
 
-_UNNAMED = ("", "message")  # names that events have which the wire gives none
+_UNNAMED = ("", "message")  # names of events that have no name on the wire
 _OURS = (None, "assistant")  # roles whose calls are the client's
 
 
@@ -98,7 +98,7 @@ class GigaChatTranslator(TurnTranslator):
         return deltas
 
     def _last(self, view: _View) -> list[Delta]:
-        n_calls, self._n_calls = self._n_calls, 0  # the calls of this event may be those that came before
+        n_calls, self._n_calls = self._n_calls, 0  # the calls of this event may be repeats of earlier calls
         deltas = self._said(view) if view.messages else self._opened(None, view.model, repeats=True)
         self._n_calls = max(n_calls, self._n_calls)
         if not self._open:

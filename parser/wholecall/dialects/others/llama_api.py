@@ -6,8 +6,8 @@
     data: {"event":{"event_type":"complete","delta":{"type":"text","text":""},"stop_reason":"tool_calls"}}
     data: {"event":{"event_type":"metrics","delta":{…},"metrics":[{metric, value, unit}, …]}}
 
-Calls have no index and no end of their own: a piece without an id continues the call of the last id. The order
-of ids is given as the index, and what the labels mean is left to the binder. A whole body is
+Calls have no index and no separate end: a piece without an id continues the call of the last id. The order of ids is
+given as the index, and the binder decides the meaning of the labels. A whole body is
 `{id, completion_message: {content, stop_reason, tool_calls}, metrics}`.
 
 llama-stack's own API is where this one comes from: a start may be either's, and decides nothing if it has no id.
@@ -70,7 +70,7 @@ class LlamaTranslator(TurnTranslator):
 
     def __init__(self) -> None:
         super().__init__()
-        self._guest = None  # the translator of the dialect that the stream turned out to have
+        self._guest = None  # the translator of the stream's real dialect, once it is known
 
     def _clear(self) -> None:
         self._numbers = {}
@@ -86,7 +86,7 @@ class LlamaTranslator(TurnTranslator):
         return super().translate(frame) if self._guest is None else self._guest.translate(frame)
 
     def takes_silently(self, frame: Frame) -> bool:
-        """Return whether the translator that came after this one does."""
+        """Return whether the translator that replaced this one takes the frame silently."""
         return self._guest is not None and self._guest.takes_silently(frame)
 
     def close(self) -> list[Delta]:

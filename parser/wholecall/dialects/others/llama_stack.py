@@ -6,11 +6,11 @@
     data: {…{"type":"tool_call","parse_status":"succeeded","tool_call":{call_id, tool_name, arguments: {…}}}…}
     data: {"event":{"event_type":"complete","delta":{"type":"text","text":""},"stop_reason":"end_of_turn"}}
 
-Strings are what the model wrote: of one call or of several at once, in whatever form its template has (a Python
-list, `name(` and `)` round JSON, tags). They are no arguments. The object on success is the call, sent once and
-whole; `arguments_json`, where a server adds it, is the text that `arguments` was read from. `failed` means that
-the server could not read what was written so far, or that no such tool was asked for. What was written and never
-read is a call without a name.
+Strings are the model's own writing: of one call or of several at once, in the form of its template (a Python list,
+`name(` and `)` round JSON, tags). They are not arguments. The object on success is the call, sent once and whole;
+`arguments_json`, where a server adds it, is the text that `arguments` was read from. `failed` means that the server
+could not read the writing so far, or that no such tool was asked for. Writing that was never read is a call without a
+name.
 
 The first versions have text as the delta itself, and `{content, parse_status: success | failure}` for a call.
 Some servers send calls in events `complete`, so only the end of the stream ends the turn. A whole body is
@@ -102,7 +102,7 @@ class LlamaStackTranslator(TurnTranslator):
 
     def _clear(self) -> None:
         self._complete = False
-        self._ended = False  # the last event says that the answer is complete, and no more
+        self._ended = False  # the last event means that the answer is complete, and no more
         self._reason = None
         self._written = []  # by the model, of a call that has no end yet, perhaps nothing
         self._size = 0
@@ -124,7 +124,7 @@ class LlamaStackTranslator(TurnTranslator):
         return ended
 
     def _over(self) -> list[Delta]:
-        """Report that calls are over at the end of the stream; the events of calls say if the answer was cut."""
+        """Report that calls are over at the end of the stream; the events of calls show whether the answer was cut."""
         known = turn_reason(self._reason)
         over = self._calls.finish(0, known and known[0])
         return over + self._calls.no_repeats(self._n_started) if self._ended else over
@@ -169,7 +169,7 @@ class LlamaStackTranslator(TurnTranslator):
     # Calls.
 
     def _call(self, status: str | None, content: _Call | str | None) -> list[Delta]:
-        """Report what a server says of a call; what the model writes waits for that."""
+        """Report a server's event of a call; the model's writing waits for that."""
         if status in _FAILED:
             return self._refused(content)
         if status in _SUCCEEDED and isinstance(content, _Call):
@@ -186,14 +186,14 @@ class LlamaStackTranslator(TurnTranslator):
         return text
 
     def _whole(self, call: _Call) -> list[Delta]:
-        # A call waits for the reason, which says whether the last call was cut.
+        # A call waits for the reason, which shows whether the last call was cut.
         manner = Manner(waits=True, new=bool(self._written))
         self._take_written()
         self._calls.next_frame()
         whole = CallWhole(
             0, None, None, id_label(call.call_id), name_label(call.tool_name), _text(call), ITEM_DONE
         )
-        started = "" if self._n_started else None  # a server that reports starts repeats no call by accident
+        started = "" if self._n_started else None  # servers that report starts repeat no call by accident
         return self._calls.add(whole, started, manner)
 
     def _refused(self, content: _Call | str | None) -> list[Delta]:

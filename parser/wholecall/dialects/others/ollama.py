@@ -5,7 +5,7 @@
     {"model", "message": {role, content: ""}, "done": true, "done_reason", "eval_count", …}
 
 A call is whole in its line, `{id?, function: {index?, name, arguments: OBJECT}}`; a line may hold several, the last
-one too (quirk 86), and so is a whole response. The index only says whether a line repeats a call: it need not be
+line too (quirk 86), and so may a whole response. The index only shows whether a line repeats a call: it need not be
 unique, and old servers send no id. The reason stays `stop` although calls were made (quirk 43). Source: Ollama API.
 """
 

@@ -1,7 +1,7 @@
 """The usual lines of Ollama's chat, pieces of text and whole calls, read by views that are as narrow as they can be.
 
-Whatever these refuse the translator of `ollama` reads by its wide view, to the same deltas: it does without this module,
-at a lower speed.
+Lines that these views refuse are read by the translator of `ollama` with its wide view, to the same deltas: it works
+without this module, at a lower speed.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class QuickOllamaTranslator(PieceTranslator, OllamaTranslator):
         return piece_of
 
     def in_common(self, key: Key) -> Piecewise | None:
-        """Return what the pieces of a text have in common, as for every such translator."""
+        """Return the common fields of a text's pieces, as for every such translator."""
         kind = TextFragment if key == _TEXT else ReasoningFragment
         return kind(0, "") if self._open else None
 

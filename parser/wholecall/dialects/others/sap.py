@@ -5,7 +5,7 @@
     data: {"error": {"request_id", "code", "message", "location"}}
     data: [DONE]
 
-Only the result is the answer: the modules before it say the same, before it was filtered or unmasked. The translator of
+Only the result is the answer: the modules before it repeat it, before it was filtered or unmasked. The translator of
 chat completions reads it, whole responses included; the first chunk has a blank id and model, and means nothing by it.
 Source: SAP AI Core, "Orchestration", streaming responses, and SAP Cloud SDK for AI (2026).
 """
@@ -53,7 +53,7 @@ class SapTranslator(Translator):
         return [delta for one in _results(frame) for delta in self._inner.translate(one)]
 
     def told(self, frame: Frame) -> list[Delta]:
-        """Return what one result says of the stream."""
+        """Return the deltas of one result, and its effect on the stream."""
         results = _results(frame)
         said = [delta for one in results for delta in self._inner.told(one)]
         return said if results else with_unread(said, frame)
@@ -71,12 +71,12 @@ class SapTranslator(Translator):
         return said + self._inner.translate_all(row)
 
     def close(self) -> list[Delta]:
-        """Report what the end of the stream says to the inner dialect."""
+        """Return the inner dialect's deltas for the end of the stream."""
         return self._inner.close()
 
 
 def _results(frame: Frame) -> list[Frame]:
-    """Return the chunks in a frame; an error, the end, and what cannot be read stay as they are."""
+    """Return the chunks in a frame; an error, the end, and unreadable frames stay as they are."""
     found = []
     for text in payloads(frame.data):
         wrapper = decode(_DECODER, text)

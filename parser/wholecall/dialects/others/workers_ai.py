@@ -6,10 +6,10 @@
     data: {"response":"","usage":{…},"p":"padding"}
     data: [DONE]
 
-The index distinguishes calls, else the id, else the order. An entry that says nothing ends the call at its index.
-Old models send whole calls, flat and without labels: `{"name":"f","arguments":{…}}`. Nothing names a reason.
-Models that answer in chat completions do so on the same endpoint, frame by frame (quirk 89). A whole body is
-such a frame, alone or as `result` between `success` and `errors`.
+The index distinguishes calls, else the id, else the order. An empty entry ends the call at its index. Old models send
+whole calls, flat and without labels: `{"name":"f","arguments":{…}}`. Nothing names a reason. Models that answer in chat
+completions do so on the same endpoint, frame by frame (quirk 89). A whole body is such a frame, alone or as `result`
+between `success` and `errors`.
 
 Source: Workers AI documentation, "Function calling", and Cloudflare's provider for the AI SDK.
 """
@@ -63,9 +63,9 @@ class WorkersTranslator(TurnTranslator):
     _guest: ChatTranslator
 
     def _clear(self) -> None:
-        self._lone = False  # all that came is a frame that may be a whole body
+        self._lone = False  # the only input so far is a frame that may be a whole body
         self._n_slots = 0
-        self._calls = {}  # that are open, by what the wire calls them
+        self._calls = {}  # the open calls, by their labels on the wire
         self._over = {}  # the slots of the calls that were closed, by their ids
         self._latest = 0
         self._guest = ChatTranslator()
@@ -75,7 +75,7 @@ class WorkersTranslator(TurnTranslator):
         self._lone = False
 
     def close(self) -> list[Delta]:
-        """Report the end of a lone body that came as no server-sent event: it has no end mark."""
+        """Report the end of a lone body that did not come as a server-sent event: it has no end mark."""
         return self._body_ends() if self._lone else []
 
     def _body_ends(self, before: Collection[Index] = ()) -> list[Delta]:
@@ -104,7 +104,7 @@ class WorkersTranslator(TurnTranslator):
         return opened + report.text(wire_text(view.response)) + calls + ends
 
     def _body(self, result: str) -> list[Delta]:
-        """Return what a whole body says; results are only at its top level."""
+        """Return the deltas of a whole body; results are only at its top level."""
         view = decode(self.decoder, result)
         if view is None:
             return self._opened() + report.text(result)
@@ -138,7 +138,7 @@ class WorkersTranslator(TurnTranslator):
         return deltas + (self._close(label, final=bool(text)) if whole or flat else [])
 
     def _label(self, index: Index | None, id_: str | None, name: str | None) -> Index:
-        """Return what distinguishes an entry from others: without any label it belongs to the last call."""
+        """Return the labels that distinguish an entry from others: without any label it belongs to the last call."""
         otherwise = self._latest if name is None else f"call {self._n_slots}"
         self._latest = next((label for label in (index, id_) if label is not None), otherwise)
         return self._latest

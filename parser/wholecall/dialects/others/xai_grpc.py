@@ -5,13 +5,13 @@
     DELTA is  {"role": "ROLE_ASSISTANT", "content"?, "reasoning_content"?, "encrypted_content"?, "tool_calls"?}
               {"role": "ROLE_TOOL", "content"?, "tool_calls": [{…, "status"}]}
 
-The chunk may also stand at the top level, and members with a default value are left out. The index counts the
-rounds of one answer, it is no choice: after the provider has executed tools, the model goes on in the next
-round. Each round has a reason; `REASON_TOOL_CALLS` of a round whose calls are all the provider's is not the
-answer's, for that goes on. A call `{id, type, function{name, arguments: TEXT}}` is
-whole in its message and ended by it; one without arguments waits for the reason, because it may be cut. Calls of
-`TOOL_CALL_TYPE_CLIENT_SIDE_TOOL`, or without a type, are the client's, all others the provider's. What the role
-of tools says is a result: its text is no answer, and its calls are sent again (quirk 98).
+The chunk may also be at the top level, and members with a default value are left out. The index counts the rounds of
+one answer, it is not a choice: after the provider has executed tools, the model continues in the next round. Each round
+has a reason; `REASON_TOOL_CALLS` of a round whose calls are all the provider's is not the answer's, for the answer
+continues. A call `{id, type, function{name, arguments: TEXT}}` is whole in its message and ended by it; one without
+arguments waits for the reason, because it may be cut. Calls of `TOOL_CALL_TYPE_CLIENT_SIDE_TOOL`, or without a type,
+are the client's, all others the provider's. The content under the role of tools is a result: its text is not an answer,
+and its calls are sent again (quirk 98).
 
 No mark ends the stream. A whole body has `message` in place of `delta`. Source: `xai/api/v1/chat.proto` and
 `sample.proto` of the xAI SDK.
@@ -70,7 +70,7 @@ class _Line(EventView, gc=False):
 
 
 class XaiGrpcTranslator(TurnTranslator):
-    """Lines of one stream to deltas; all that a call says distinguishes it, for it has no index."""
+    """Lines of one stream to deltas; all members of a call together distinguish it, for it has no index."""
 
     decoder = msgspec.json.Decoder(_Line)
 
@@ -78,8 +78,8 @@ class XaiGrpcTranslator(TurnTranslator):
     _rounds: dict[int, bool]
 
     def _clear(self) -> None:
-        self._slots = {}  # of the calls so far, by all that they said
-        self._rounds = {}  # those with calls, and whether any is the client's
+        self._slots = {}  # of the calls so far, by all their members
+        self._rounds = {}  # rounds with calls, and whether any call is the client's
 
     def _other(self, line: _Line, frame: Frame, kind: str) -> list[Delta]:
         chunk = line.chunk or line
@@ -113,7 +113,7 @@ class XaiGrpcTranslator(TurnTranslator):
         function = call.function or FunctionView()
         id_, name, text = id_label(call.id), name_label(function.name), wire_text(function.arguments)
         kind: Kind = "function" if text_label(call.type) in _OURS else "server"
-        if again:  # by its result; without an id nothing says which call it is of
+        if again:  # by its result; without an id its call is unknown
             return [] if id_ is None else [CallWhole(0, None, None, id_, name, text, HYDRATION, kind)]
         self._rounds[nth] = kind == "function" or self._rounds.get(nth, False)
         # A repeated call keeps its slot; without an id nothing distinguishes it from a second one.

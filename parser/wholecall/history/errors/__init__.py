@@ -1,4 +1,4 @@
-"""Classifies the errors with which providers answer a conversation."""
+"""The classification of the errors with which providers answer a conversation."""
 
 from wholecall.history.errors.classify import ErrorClass, classify_error
 from wholecall.history.errors.words import ErrorCategory, ErrorKind, ErrorScope

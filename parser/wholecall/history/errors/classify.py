@@ -1,12 +1,12 @@
-"""The class of an error: what is wrong, what it applies to (request, key, provider), and what may be done about it.
+"""The class of an error: the problem, its scope (request, key, provider), and the possible remedy.
 
 Theory of operation
 -------------------
-One decision for all ways in which an error comes: as the response to a request, as the exception that an SDK
-makes of it, and as a `StreamFault` inside a stream. The provider's text counts more than its status: gateways send a bad transcript as
-500, an empty account as 400, an overloaded engine as 429. So the text is examined first, by one ordered table of
-rules (`wholecall.history.errors.table`); the status decides where no rule knows the text. The class then
-follows from the category and the kind alone. docs/errors.md lists the words and what each means.
+One decision serves all forms of an error: the response to a request, an SDK's exception, and a `StreamFault` inside a
+stream. The provider's text counts more than its status: gateways send a bad transcript as 500, an empty account as 400,
+an overloaded engine as 429. Therefore the text is examined first, by one ordered table of rules
+(`wholecall.history.errors.table`); the status decides if no rule matches the text. The class then follows from the
+category and the kind alone. docs/errors.md lists the words and their meanings.
 
 Nothing here retries, waits or logs, and no body makes it raise.
 """
@@ -29,18 +29,18 @@ __all__ = ["ErrorClass", "classify_error"]
 
 
 class ErrorClass(msgspec.Struct, frozen=True):
-    """What an error is.
+    """The class of one error.
 
     Attributes:
-        category: what is wrong.
-        kind: what exactly, where the category leaves it open.
+        category: the class of problem.
+        kind: the exact problem, where the category leaves it open.
         ids: the call ids that the message names, in its order; only of category `transcript`.
-        scope: what the error sticks to: `session` (each further request with these messages fails too),
-            `request` (this one), `credential` (each request with this key), `provider` (each request to it).
-        cooldown: whether a gateway should let the credential rest. Never for a format error.
-        repairable: whether `repair_transcript` mends the usual cause.
-        expects: for kind `arguments_type`, what arguments must be: a JSON `string` or an `object`. None where
-            the message does not say.
+        scope: the extent of the error: `session` (each further request with these messages fails too), `request` (this
+            one), `credential` (each request with this key), `provider` (each request to it).
+        cooldown: whether a gateway should pause the credential. Never for a format error.
+        repairable: whether `repair_transcript` repairs the usual cause.
+        expects: for kind `arguments_type`, the required type of arguments: a JSON `string` or an `object`. None if the
+            message does not state it.
     """
 
     category: ErrorCategory
@@ -57,13 +57,13 @@ def classify_error(
     body: Any = None,
     headers: Optional[Mapping[str, Any]] = None,
 ) -> ErrorClass:
-    """Return what a provider's error is.
+    """Return the class of a provider's error.
 
     Args:
-        status: the HTTP status, the exception that an SDK or an HTTP client raised, a fault of a stream, or None where
+        status: the HTTP status, the exception that an SDK or an HTTP client raised, a fault of a stream, or None if
             there is only a message.
-        body: the response's body: text, bytes, or the decoded value; an SDK's message is a text, too. With an
-            exception or a fault, taken from it unless given. Bodies above 256 KiB are read at both ends only.
+        body: the response's body: text, bytes, or the decoded value; an SDK's message is text, too. With an exception
+            or a fault, taken from it unless given. Of bodies above 256 KiB only both ends are read.
         headers: the response's headers, names in any case; with an exception, taken from it unless given.
 
     Raises:
@@ -88,7 +88,7 @@ def classify_error(
 
 _FIRST_ERROR = 400
 _NEAR = 200
-# Faults whose bytes may be an answer that is not a stream at all; what others hold, the model wrote.
+# Faults whose bytes may be a response that is not a stream at all; the bytes of other faults were written by the model.
 _UNREAD = frozenset({"unknown_dialect", "not_sse"})
 
 _SCOPES: dict[ErrorCategory, ErrorScope] = {
@@ -103,7 +103,7 @@ _SCOPES: dict[ErrorCategory, ErrorScope] = {
     "server_error": "provider",
     "unknown": "request",
 }
-# Kinds that stick to something else than the rest of their category.
+# Kinds with another scope than the rest of their category.
 _ELSEWHERE: dict[ErrorKind | None, ErrorScope] = {"upstream": "provider", "blocked": "provider"}
 _REPAIRABLE: frozenset[ErrorKind | None] = frozenset(
     {
@@ -127,12 +127,12 @@ _STATUSES: dict[int, tuple[ErrorCategory, ErrorKind | None]] = {
     503: ("overloaded", None),
     529: ("overloaded", None),  # Anthropic
 }
-# Without a text these mean nothing: proxies send them for anything that they reject.
+# Without a text these mean nothing: proxies send them for any rejected request.
 _MUTE = frozenset({400, 422})
 
 
 def _status_of(status: object) -> int:
-    """Return an HTTP status, 0 where there is none or it is not one of an error."""
+    """Return an HTTP status, 0 if there is none or it is not an error status."""
     if isinstance(status, int):
         return status if status >= _FIRST_ERROR else 0
     if status is None or isinstance(status, StreamFault):

@@ -1,7 +1,7 @@
 """Read a provider's answer from an exception of an SDK or an HTTP client: status, body and headers.
 
 Theory of operation. No SDK is imported: each keeps these under one of a few names, on the exception itself or on the
-response that it carries, and botocore in a dict. Where none holds a body, the exception's own words stand for it.
+response that it carries, and botocore in a dict. If none holds a body, the exception's own text replaces it.
 
 Sources: `APIStatusError` of openai, anthropic and groq, `APIError` of google-genai, `SDKError` of mistralai, `ApiError`
 of cohere, `ResponseError` of ollama, `ClientError` of botocore, `HTTPStatusError` of httpx, `HTTPError` of requests and
@@ -21,7 +21,7 @@ _FIRST_ERROR = 400
 
 
 class Refusal(NamedTuple):
-    """What a provider answered: its status (0 where none is known), its body, its headers."""
+    """A provider's answer: its status (0 if unknown), its body, its headers."""
 
     status: int
     body: Any
@@ -29,7 +29,7 @@ class Refusal(NamedTuple):
 
 
 def refusal_of(error: BaseException) -> Refusal:
-    """Return what an exception holds of the answer that it was raised for."""
+    """Return the parts of the provider's answer that an exception holds."""
     response: Any = getattr(error, "response", None) or getattr(error, "raw_response", None)
     if isinstance(response, Mapping):
         return _of_botocore(response)
@@ -42,12 +42,12 @@ def refusal_of(error: BaseException) -> Refusal:
 
 
 def _members(holder: object, names: Iterable[str]) -> list[Any]:
-    """Return the members that say anything."""
+    """Return the members that are not empty."""
     return [value for name in names if (value := getattr(holder, name, None)) not in (None, "", b"")]
 
 
 def _content(response: object) -> list[Any]:
-    """Return the body of a response, none where it was not read yet, which httpx raises for."""
+    """Return the body of a response, none if it was not read yet, for which httpx raises."""
     try:
         return _members(response, ("content", "text"))
     except RuntimeError:

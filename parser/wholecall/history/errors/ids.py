@@ -2,7 +2,7 @@
 
 Theory of operation. An id is recognised by its form (the prefixes of the providers) or by the words before it
 (`tool_call_id: …`, `… ids …: a, b.`). After a plural, after "was" and in quotes any word is an id;
-elsewhere only one that has a digit, because other words may be the rest of the sentence.
+elsewhere only a word with a digit, because other words may be the rest of the sentence.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def named_ids(text: str) -> tuple[str, ...]:
 
 
 def _listed(mention: re.Match[str], any_word: bool) -> Iterator[tuple[int, str]]:
-    """Yield the ids of a mention and where they stand, up to the first word that is none."""
+    """Yield the ids of a mention and their places, up to the first word that is not an id."""
     for word in _ITEM.finditer(mention.string, *mention.span(1)):
         if _PLACE.match(word[0]) or not (any_word or any(map(str.isdigit, word[0]))):
             return
@@ -58,7 +58,7 @@ def _listed(mention: re.Match[str], any_word: bool) -> Iterator[tuple[int, str]]
 
 
 def expected_type(text: str) -> Literal["string", "object"] | None:
-    """Return the type that a complaint about a value's type asks for, None where it does not say.
+    """Return the type that a complaint about a value's type requires, None if it is not stated.
 
     Args:
         text: the complaint, in lower case.

@@ -1,7 +1,7 @@
-"""Rules for what is wrong with the messages: of category `transcript`, except for texts that are too long.
+"""Rules for faults of the messages: of category `transcript`, except for texts that are too long.
 
-A call without a result and a result without a call are reported in nearly the same words: what comes after
-"without", "must have" or "must follow" is what is missing. Rules for orphans come first, because their
+A call without a result and a result without a call are reported in nearly the same words: the words after
+"without", "must have" or "must follow" name the missing part. Rules for orphans come first, because their
 messages contain both.
 """
 
@@ -31,7 +31,7 @@ _CALL_ID = (
 )
 _UNKNOWN = r"(?:unknown|unrecognized|unexpected)"
 _MEDIUM = r"(?:image|audio|video|pdf|document|media)s?\b"
-# Words that complain, about a place that was named before them.
+# Words of complaint about a place that was named before them.
 _COMPLAINT = (
     r"(?:input should be|invalid type|expected (?:an? |type)|unknown variant|not match any variant"
     r"|must be an? )"
@@ -144,13 +144,13 @@ PAIRS = (
     ),
 )
 
-# A complaint about arguments may name the id of their call, so ids come second.
+# A complaint about arguments may name the id of their call, therefore ids come second.
 CALLS = (
     _rule(
         "arguments_type",
         "cannot unmarshal object into Go struct field .messages.tool_calls.function.arguments of type string",
         r"cannot unmarshal \w+ into go .{0,160}arguments",
-        r"only get item pairs from a mapping",  # a prompt template that wants an object
+        r"only get item pairs from a mapping",  # a prompt template that expects an object
     ),
     _rule(
         "arguments_type",

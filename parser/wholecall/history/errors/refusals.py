@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 _NO_STATUS = frozenset({0})
-# A provider that says when to come back does not ask for money.
+# A provider that states when to retry does not ask for money.
 _COMES_BACK = (
     r"retry-after|retry in \d|(?:try again|available) (?:in|at|after)|reset(?:s|ting)? (?:at|in|on|after)"
     r"|for this period|refreshed|resource_?exhausted"

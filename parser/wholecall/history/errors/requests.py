@@ -1,4 +1,4 @@
-"""Rules for what is wrong with one request: its parameters, its tools, its body, the model it names."""
+"""Rules for faults of one request: its parameters, its tools, its body, the model it names."""
 
 from __future__ import annotations
 
@@ -102,8 +102,8 @@ TOOLS = (
     ),
 )
 
-# A complaint about the body is the caller's. One without a place is about the arguments of a stored call,
-# which servers parse again for their prompt templates.
+# A complaint about the body is the caller's fault. A complaint without a place is about the arguments of a
+# stored call, which servers parse again for their prompt templates.
 JSON = (
     _rule(
         "malformed_body",

@@ -1,11 +1,11 @@
-"""A rule: words to find in what a provider said, and what it means if they are found.
+"""A rule: words to find in a provider's message, and their meaning.
 
 Theory of operation
 -------------------
-A rule reads one text: all that a provider said, in lower case, quotes unified, a line for each JSON object
-(`wholecall.history.errors.text`). The first rule of a table that finds its words decides. A dot does not
-cross lines, no gap is unbounded and no repetition nests: the work is linear in the text. Rules are compiled
-when the first error comes, once.
+A rule reads one text: the whole message of a provider, in lower case, quotes unified, a line for each JSON
+object (`wholecall.history.errors.text`). The first rule of a table that finds its words decides. A dot does
+not cross lines, no gap is unbounded and no repetition nests: the work is linear in the text. Rules are
+compiled once, at the first error.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ class Rule(NamedTuple):
     """One row of the table.
 
     Attributes:
-        category: what is wrong.
-        kind: what exactly, None where the category says it all.
-        says: a phrase of a provider that the rule is for.
+        category: the class of problem.
+        kind: the exact problem, None if the category is exact enough.
+        says: a provider's phrase that the rule is for.
         words: regular expressions; one of them must be found.
-        also: one that must be found too, anywhere in the text.
-        unless: one that must not be found.
-        statuses: the HTTP statuses that the rule is for, 0 for none known; empty for all.
+        also: an expression that must be found too, anywhere in the text.
+        unless: an expression that must not be found.
+        statuses: the HTTP statuses that the rule is for, 0 for an unknown status; empty for all.
     """
 
     category: ErrorCategory
@@ -43,7 +43,7 @@ class Rule(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The rule that decided, and where in the text its words were found."""
+    """The rule that decided, and the place of its words in the text."""
 
     rule: Rule
     start: int
@@ -58,16 +58,16 @@ class _Compiled(NamedTuple):
 
 
 class RuleTable:
-    """Rules in their order."""
+    """An ordered list of rules."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self.rules = tuple(rules)
 
     def first(self, text: str, status: int) -> Found | None:
-        """Return the first rule that holds, None if there is none.
+        """Return the first rule that matches, None if there is none.
 
         Args:
-            text: what the provider said, in lower case.
+            text: the provider's message, in lower case.
             status: the HTTP status, 0 if none is known.
         """
         for row in self._compiled:

@@ -1,14 +1,14 @@
-"""The order in which rules are tried; the first words of a text are not always its meaning.
+"""The order in which rules are tried; the first matching words of a text are not always its meaning.
 
-1. What the model wrote and the server could not read: its text may hold any of the words below.
-2. Members that the provider does not know: their names hold words like "tokens" and "limit".
+1. Model output that the server could not read: its text may contain any of the words below.
+2. Members that the provider does not know: their names contain words like "tokens" and "limit".
 3. The messages: a gateway may send a bad transcript with any status, and with any type.
 4. Tools and JSON without a place among the messages.
 5. Limits per minute or day, and money owed, before the context: all three speak of too many tokens.
 6. The context, before the values of parameters: both speak of `max_tokens`.
-7. An overloaded engine and what was flagged, before rates and credits: "429", "no credits were charged".
+7. An overloaded engine and flagged content, before rates and credits: "429", "no credits were charged".
 8. Rates, before weaker words for money: a limit may advise to buy credits.
-9. Models and what they cannot do, before keys and rights: "does not exist, or you have no access to it".
+9. Models and their missing features, before keys and rights: "does not exist, or you have no access to it".
 10. Failures, for errors that come without a status; at last any place among the messages.
 """
 

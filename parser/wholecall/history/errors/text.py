@@ -2,14 +2,14 @@
 
 Theory of operation
 -------------------
-Bodies come as JSON of a dozen shapes, as JSON inside a message of other JSON, as an SDK's repr, as an event
-of a stream, as HTML or as nothing. The shapes are not distinguished: the strings of all members are gathered,
-one line for each object, shallow ones first, except where a member echoes the request or the model's output
-(text of users must not pass for the provider's). Codes and types are words of the text like any other; the
-ones that mean the same as a status become that status.
+Bodies are JSON of a dozen shapes, JSON inside a message of other JSON, an SDK's repr, an event of a stream,
+HTML or empty. The shapes are not distinguished: the strings of all members are gathered, one line for each
+object, shallow ones first, except where a member echoes the request or the model's output (text of users must
+not pass for the provider's). Codes and types are words of the text like any other; words that are equivalent
+to a status become that status.
 
-The work is bounded whatever the body: so many bytes are decoded, so many members visited, so deep, and so
-many characters kept of each string and of all. What is larger is read as plain text, its beginning and its
+The work is bounded for any body: there are limits on the decoded bytes, the visited members, their depth, and
+the characters kept of each string and in total. Larger bodies are read as plain text, at their beginning and
 end.
 """
 
@@ -51,14 +51,14 @@ _CODES = frozenset(
 )
 # Members that name a place in the request, step by step.
 _PLACES = frozenset({"loc", "path"})
-# Members whose presence is a word of its own: when the provider will answer again, and that the key at the
-# provider behind it is the caller's own.
+# Members whose presence is a word in itself: the time when the provider will answer again, and a mark that
+# the key at the upstream provider is the caller's own.
 _PRESENT = {
     **dict.fromkeys(("resetsat", "resetat", "resetsin", "resetsinseconds"), "retry-after"),
     **dict.fromkeys(("retryafter", "retryafterseconds", "retrydelay"), "retry-after"),
     "isbyok": "is_byok",
 }
-# Words that mean the same as a status.
+# Words that are equivalent to a status.
 _GENERIC = {
     **dict.fromkeys(
         ("invalid_request_error", "invalid_request", "invalid_argument", "failed_precondition"), 400
@@ -86,12 +86,12 @@ _STATUS = re.compile(
 
 
 class Said(NamedTuple):
-    """What was said.
+    """The content of an error.
 
     Attributes:
         text: the provider's strings, one line for each object, quotes unified to `'`, blanks to one space.
         status: the HTTP status that the body names, 0 if it names none.
-        blank: whether there was nothing, not even a word that only repeats a status.
+        blank: whether there was no text, not even a word that only repeats a status.
     """
 
     text: str
@@ -100,7 +100,7 @@ class Said(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """One object of a body: its words, the status that it names, the one that its words imply."""
+    """One object of a body: its words, the status that it names, the status that its words imply."""
 
     text: str
     named: int
@@ -108,7 +108,7 @@ class _Line(NamedTuple):
 
 
 def listen(body: Any, headers: Mapping[str, Any] | None) -> Said:
-    """Gather what the body and the headers of an error say.
+    """Gather the text and status from the body and the headers of an error.
 
     Args:
         body: text, bytes or a decoded value, of any shape.
@@ -138,7 +138,7 @@ def _decoded(data: bytes) -> str:
 
 
 def _value(text: str) -> Any:
-    """Return the JSON value that a text is, or the text."""
+    """Return the JSON value of a text, or the text."""
     text = text.strip("\ufeff \t\r\n\0")
     if text == "null":
         return None
@@ -147,7 +147,7 @@ def _value(text: str) -> Any:
 
 
 def _json(text: str) -> Any:
-    """Return a JSON value, None where the text is none or too long to be worth it."""
+    """Return a JSON value, None if the text is not JSON or too long."""
     return plain(text) if len(text) <= MAX_JSON_CHARS else None
 
 
@@ -175,7 +175,7 @@ def _lines(value: Any) -> Iterator[_Line]:
 
 
 def _members(node: Any, room: int) -> Iterator[tuple[str, Any]]:
-    """Yield the members of a value that may speak for the provider, by their folded names."""
+    """Yield the members of a value that may contain the provider's words, by their folded names."""
     if isinstance(node, Mapping):
         for key, member in islice(node.items(), room):
             name = key[:MAX_WORD].lower().replace("_", "").replace("-", "") if isinstance(key, str) else ""
@@ -229,7 +229,7 @@ def _told_status(line: str) -> int:
 
 
 def _header_words(headers: Mapping[str, Any] | None) -> list[str]:
-    """Return what headers add to a body: Bedrock names the error there, and many say when to come back."""
+    """Return the words that headers add: Bedrock names the error there, and many providers state when to retry."""
     words: list[str] = []
     for name, value in (headers or {}).items():
         folded = str(name).lower()

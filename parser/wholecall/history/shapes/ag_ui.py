@@ -3,7 +3,8 @@
     {id, role: "assistant", content?, toolCalls: [{id, type: "function", function: {name, arguments: TEXT}}]}
     {id, role: "tool", toolCallId, content, error?}
 
-Messages of the roles `reasoning` and `activity` are for those who look on: they part no call from its result.
+Messages of the roles `reasoning` and `activity` are for observers: they do not separate a call from its
+result.
 
 Source: the schema of AG-UI 1.0.
 """

@@ -1,6 +1,6 @@
 """Anthropic Messages: calls are blocks, and all results of a turn come first in the next user message.
 
-Source: the request of `POST /v1/messages`. Messages of the same role that follow each other are one turn.
+Source: the request of `POST /v1/messages`. Consecutive messages of the same role are one turn.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _USUAL_BLOCKS = frozenset({"thinking", "document", "search_result"})
 
 
 def block_result(call: Part, _block: Message) -> Message:
-    """Return a block that says that the result is missing."""
+    """Return a block that states that the result is missing."""
     return tool_result("anthropic", Answer(call.id, call.name, MISSING_RESULT, failed=True))
 
 

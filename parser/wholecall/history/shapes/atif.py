@@ -1,9 +1,9 @@
-"""ATIF, the Agent Trajectory Interchange Format: steps, each with the calls of the agent and what came of them.
+"""ATIF, the Agent Trajectory Interchange Format: steps, each with the calls of the agent and their results.
 
 A trajectory is `{"schema_version": "ATIF-v…", "agent", "steps": […]}`. A step of the agent holds `tool_calls`
 (`tool_call_id`, `function_name`, `arguments`, an object) and an `observation`, whose `results` name a call of the same
 step by `source_call_id`; a result that names none answers none. Steps that were copied from another trajectory for
-context (`is_copied_context`) were said there. It is a record: nothing of it is sent again.
+context (`is_copied_context`) belong to that trajectory. It is a record: none of it is sent again.
 
 Source: the format's request for comments, versions 1.4 to 1.7, in the repository of harbor.
 """
@@ -26,7 +26,7 @@ _VERSION = "ATIF-"
 
 
 def steps_of(trajectory: Message) -> list[Any] | None:
-    """Return the steps of a trajectory, those of the subagents that it holds behind its own; None if it is none."""
+    """Return the steps of a trajectory, followed by those of its subagents; None if it is not a trajectory."""
     steps, version = trajectory.get("steps"), trajectory.get("schema_version")
     if not isinstance(steps, list) or not (isinstance(version, str) and version.startswith(_VERSION)):
         return None

@@ -1,6 +1,6 @@
-"""A shape: a record of how its messages are read, written and made; a view is the half of it that reads.
+"""A shape: a record of how its messages are read, written and made; a view is its reading half.
 
-`wholecall.history.transcripts` holds the one algorithm; a shape only knows where things are.
+`wholecall.history.transcripts` contains the one algorithm; a shape only knows the places of facts.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ __all__ = ["Links", "Shape", "View", "expect_dict"]
 
 
 class Links(msgspec.Struct, frozen=True):
-    """How the entries of a file form a tree.
+    """The members by which the entries of a file form a tree.
 
     Attributes:
         id: the member that names an entry.
         parent: the member that names the entry before it.
         others: further members that name entries.
-        mint: makes the id of a new entry from a text that no other new entry has.
+        mint: makes the id of a new entry from a text that is unique to the entry.
     """
 
     id: str
@@ -36,15 +36,15 @@ def _never(_message: Message) -> bool:
 
 
 class View(msgspec.Struct, frozen=True, kw_only=True):
-    """How the messages of a transcript are read.
+    """The rules for reading the messages of a transcript.
 
     Attributes:
-        name: what they are called.
-        read: takes a message apart.
-        is_own: whether a message has what no other shape has; asked of each message of a list.
-        is_like: whether a message has what is usual in this shape; asked where no message is anybody's own.
-        by_order: a thought belongs to what follows it, and goes with that.
-        links: where entries name each other.
+        name: the name of the shape.
+        read: reads a message into a line.
+        is_own: whether a message has a feature that no other shape has; tested on each message of a list.
+        is_like: whether a message has a usual feature of this shape; tested if no message has an exclusive feature.
+        by_order: whether a thought belongs to the part after it, and is removed with it.
+        links: the members by which entries name each other.
     """
 
     name: str
@@ -59,16 +59,17 @@ class Shape(View, frozen=True, kw_only=True):
     """A kind of transcript that can be sent or stored again.
 
     Attributes:
-        result: makes a result that says that there is none, of a call and its block: a block, an item or a message.
-        carrier: makes a message that holds results, like the message given beside them (that of the call, or
-            the one that the results come from).
-        write: makes a message from the parts that are left.
-        holder: the member of a message that holds results, "" where a result is a message of its own.
-        gathers: all results of a turn stand in one message, before anything else in it.
+        result: makes a result that states that the real one is missing, from a call and its block: a block, an item or
+            a message.
+        carrier: makes a message that contains results, like the message given with them (the message of the call, or
+            the original message of the results).
+        write: makes a message from the remaining parts.
+        holder: the member of a message that holds results, "" if a result is a separate message.
+        gathers: all results of a turn are in one message, before its other content.
         merges: messages of the model that follow each other are one turn, answered together.
-        within: a result stands in the block of its call; `result` makes such a block.
-        alternates: roles alternate, so a result goes into whatever the user says next.
-        joins: whether two messages that follow each other have to be one.
+        within: a result is in the block of its call; `result` makes such a block.
+        alternates: roles alternate, therefore a result goes into the user's next message.
+        joins: whether two consecutive messages must be joined.
     """
 
     result: Callable[[Part, Message], Message]
@@ -86,7 +87,7 @@ def expect_dict(value: object, what: str) -> Message:
     """Return a message or block that is a dict.
 
     Raises:
-        TypeError: it is an object of an SDK, or anything else.
+        TypeError: it is an object of an SDK, or of any other type.
     """
     if isinstance(value, dict):
         return value

@@ -1,7 +1,7 @@
 """Messages with a role, read by one table of names: chat completions, Anthropic, pi, and mixtures of them.
 
-Hosts use different names for the same things, and store them so. Here types and members are looked up under
-all of their names; the shapes differ in what they write.
+Hosts use and store different names for the same things. Here types and members are looked up under all of their names;
+the shapes differ in the form that they write.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ _THINKING_TYPES = frozenset({"thinking", "redacted_thinking", "reasoning"})
 _TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
 _SERVER_CALL_TYPES = frozenset({"server_tool_use", "mcp_tool_use"})
 _STOPS: tuple[Path, ...] = (("stopReason",), ("stop_reason",), ("finish_reason",), ("finishReason",))
-# Members of a message of the model that hold its thoughts, and members that hold an answer of another kind.
+# Members of a message of the model that hold its thoughts, and members that hold another kind of answer.
 _THOUGHTS = (
     *("reasoning_content", "reasoning", "reasoning_details", "reasoningContent"),
     *("thinking", "thinking_blocks", "tool_plan"),
 )
 _ANSWERS = ("refusal", "audio")
-# What a streaming client keeps beside a call until the call is over.
+# Members that a streaming client keeps with a call until the call is complete.
 _SCRATCH = (
     "partialJson",
     "partial_json",
@@ -89,7 +89,7 @@ _TOOL_RESULT_MESSAGE = Places((("toolCallId",), *_ALIASES), (("toolName",), *_NA
 
 
 def read_stop(message: Message) -> object:
-    """Return the provider's word on why a message ended, None where there is none."""
+    """Return the provider's reason for the end of a message, None if there is none."""
     return next((message[path[0]] for path in _STOPS if message.get(path[0]) is not None), None)
 
 
@@ -103,7 +103,7 @@ def block_types(message: Message) -> set[str]:
 
 
 def read_message(message: Message) -> Line:
-    """Take a message with a role apart."""
+    """Read a message with a role into a line."""
     role = message.get("role")
     if not isinstance(role, str):
         return Line("other", [])
@@ -116,7 +116,7 @@ def read_message(message: Message) -> Line:
         return Line("model", parts, read_stop(message))
     if role in ("user", "system", "developer"):
         return Line("user", read_content(message, "user"))
-    return Line("user", [Part("other", message)])  # a role of the host's own: not for us to open
+    return Line("user", [Part("other", message)])  # the host's own role: not opened here
 
 
 def _members(message: Message, names: Iterable[str], kind: Any) -> list[Part]:
@@ -132,13 +132,13 @@ def _is_blank(value: object) -> bool:
 
 
 def read_text(value: Any, text: object, field: str, *, listed: bool = True) -> Part:
-    """Return a text as a part; a blank one in a list is taken out, a blank member is left where it is."""
+    """Return a text as a part; a blank text in a list is removed, a blank member is kept."""
     blank = not (isinstance(text, str) and text.strip())
     return Part("blank" if blank else "text", value, field, listed, gone=blank and listed)
 
 
 def read_content(message: Message, side: Side) -> list[Part]:
-    """Return what the content of a message says: a text, or blocks."""
+    """Return the parts of a message's content: a text, or blocks."""
     content = message.get("content")
     if isinstance(content, str):
         return [read_text(content, content, "content", listed=False)]
@@ -169,7 +169,7 @@ def _block(value: Any, side: Side) -> Part:
 
 
 def _block_form(block: Message, kind: str) -> tuple[Places, Form]:
-    """Return the form of a block's arguments; blocks that no API knows keep the form in which their host stored them."""
+    """Return the form of a block's arguments; blocks that no API knows keep their stored form."""
     if kind in ("tool_use", "toolUse"):
         return _TOOL_USE, "object"
     if kind == "toolCall":
@@ -186,7 +186,7 @@ def _call(block: Message, field: str, places: Places, form: Form, **more: Any) -
         places=places,
         id=id,
         name=first_text(block, places.name),
-        aliases=(id.partition("|")[0],) if "|" in id else (),  # hosts join the ids that Responses has two of
+        aliases=(id.partition("|")[0],) if "|" in id else (),  # hosts join the two ids of Responses
         arguments=at(block, places.arguments),
         form=form,
         scratch=tuple((name,) for name in _SCRATCH if block.get(name) is not None),
@@ -195,7 +195,7 @@ def _call(block: Message, field: str, places: Places, form: Form, **more: Any) -
 
 
 def _entries(message: Message) -> list[Part]:
-    """Read `tool_calls`; an empty list, or None, is a blank that goes."""
+    """Read `tool_calls`; an empty list, or None, is a blank that is removed."""
     field = next((field for field in ("tool_calls", "toolCalls") if field in message), None)
     if field is None:
         return []
@@ -225,7 +225,7 @@ def _result(block: Message, places: Places) -> Part:
 
 
 def read_result(message: Message, places: Places, *, anonymous: bool = False) -> Part:
-    """Return the result that a message is."""
+    """Return a message as a result."""
     return _fill(Part("result", message, places=places, anonymous=anonymous), message)
 
 

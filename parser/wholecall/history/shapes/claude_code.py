@@ -1,8 +1,8 @@
 """Sessions of Claude Code: lines that wrap Anthropic messages, chained by `parentUuid`.
 
-One answer of the model is stored as several lines that share `message.id`, and the results of its first calls may
-stand between them. Lines of a subagent (`isSidechain`) are a conversation of their own. Lines of other types
-(`system`, `summary`, `progress`, snapshots) are not part of it. There is no specification: this is what files hold.
+One answer of the model is stored as several lines that share `message.id`, and the results of its first calls may be
+between them. Lines of a subagent (`isSidechain`) are a separate conversation. Lines of other types (`system`,
+`summary`, `progress`, snapshots) are not part of it. There is no specification: this describes existing files.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from wholecall.history.shapes.blocks import read_message
 
 __all__ = ["CLAUDE_CODE"]
 
-# What a line says about its session, and not about its message.
+# Members of a line that describe its session, not its message.
 _ENVELOPE = (
     *("parentUuid", "isSidechain", "agentId", "userType", "entrypoint", "cwd", "sessionId", "version"),
     *("gitBranch", "slug", "timestamp"),
@@ -30,7 +30,7 @@ def _is_line(entry: Message) -> bool:
 
 
 def _is_own(entry: Message) -> bool:
-    """Whether a line is one of these; a session may hold nothing but summaries of others."""
+    """Return whether a line is one of these; a session may contain only summaries of others."""
     return _is_line(entry) or (entry.get("type") == "summary" and "leafUuid" in entry)
 
 

@@ -1,7 +1,7 @@
-"""Sessions of Codex: lines whose `payload` is a Responses item, among lines that only log what happened.
+"""Sessions of Codex: lines whose `payload` is a Responses item, among lines that only log events.
 
-Lines of the type `response_item` are what the model sees; `session_meta`, `turn_context`, `event_msg` and others
-are not part of the conversation. Source: the rollout files that Codex writes.
+Lines of the type `response_item` are seen by the model; `session_meta`, `turn_context`, `event_msg` and others are not
+part of the conversation. Source: the rollout files that Codex writes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _write(line: Message, parts: list[Part], left: list[Part]) -> Message:
 
 
 def _result(call: Part, block: Message) -> Message:
-    """Return an output; Codex answers its local shell as it answers a function."""
+    """Return an output; Codex answers its local shell in the same form as a function."""
     if block.get("type") == "local_shell_call":
         return {**text_output(call, block), "type": "function_call_output"}
     return RESPONSES.result(call, block)

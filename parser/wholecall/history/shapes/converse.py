@@ -1,9 +1,10 @@
-"""Converse of Bedrock: blocks whose only member says what they are; roles alternate, results come next.
+"""Converse of Bedrock: blocks whose only member names their type; roles alternate, results come next.
 
     {role: "assistant", content: [{reasoningContent} {text} {toolUse: {toolUseId, name, input: OBJECT}}]}
     {role: "user", content: [{toolResult: {toolUseId, content, status?}} {text}]}
 
-Two messages of one role in a row are refused, so they become one. InvokeModel of Amazon's Nova takes the same messages.
+Two consecutive messages of one role are refused, therefore they are joined. InvokeModel of Amazon's Nova takes the same
+messages.
 
 Source: the request of `Converse`.
 """
@@ -29,7 +30,7 @@ _USUAL: Final = ("text", "image", "document", "video", "cachePoint", "guardConte
 def _read(message: Message) -> Line:
     content = message.get("content")
     by_model = message.get("role") == "assistant"
-    if isinstance(content, str):  # which only a block can hold
+    if isinstance(content, str):  # only a block can hold text
         blank = not content.strip()
         parts = [Part("blank" if blank else "text", {"text": content}, "content", gone=blank, edited=True)]
     else:
@@ -67,7 +68,7 @@ def _joins(line: Line, after: Line) -> bool:
 
 
 def _blocks(message: Message) -> list[Message]:
-    """Return the blocks that name no type, as those of others do."""
+    """Return the blocks that name no type, unlike those of other shapes."""
     content = message.get("content")
     blocks: list[Any] = content if isinstance(content, list) else []
     return [block for block in blocks if isinstance(block, dict) and "type" not in block]

@@ -1,7 +1,7 @@
 """Gemini: contents of parts; ids are optional, and without them calls and results pair by name and order.
 
-Source: the request of `generateContent`, in both spellings (`functionCall`, `function_call`). A part that carries
-a thought signature stays, whatever its text.
+Source: the request of `generateContent`, in both spellings (`functionCall`, `function_call`). A part with a thought
+signature is kept, regardless of its text.
 """
 
 from __future__ import annotations
@@ -90,14 +90,14 @@ def _carrier(results: list[Any], _near: Message) -> Message:
 
 
 def _joins(line: Line, after: Line) -> bool:
-    """Whether two contents have to be one: the responses to a batch are counted against a single content."""
+    """Return whether two contents must be joined: the responses to a batch are counted against a single content."""
     return line.side == after.side == "model" and any(
         part.kind == "call" and part.here for part in line.parts
     )
 
 
 def _is_own(message: Message) -> bool:
-    """Whether a message is a content; the messages of others have `parts`, too, but say of which type each is."""
+    """Return whether a message is a content; messages of other shapes have `parts`, too, but with a type for each."""
     parts = message.get("parts")
     return isinstance(parts, list) and "content" not in message and not any(map(_is_typed, parts))
 

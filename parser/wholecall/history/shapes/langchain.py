@@ -1,4 +1,4 @@
-"""Messages of LangChain as dicts, in the three forms in which people store them.
+"""Messages of LangChain as dicts, in the three usual stored forms.
 
     {type: "ai", content, tool_calls: [{type: "tool_call", id, name, args: OBJECT}],
      invalid_tool_calls: [{type: "invalid_tool_call", id, name, args: TEXT, error}], response_metadata}
@@ -6,9 +6,9 @@
     {type: "ai", data: {...}}                                      as of `messages_to_dict`
     {lc: 1, type: "constructor", id: [..., "AIMessage"], kwargs}   as of `dumpd`
 
-Each message is answered by itself, as in chat. Integrations send invalid calls along, so these need a result too; their
-text is what the model wrote, and is left alone. A call may have a twin, a block in the content or an entry in
-`additional_kwargs`, which integrations send where the call is gone: a twin goes with its call.
+Each message is answered by itself, as in chat. Integrations also send invalid calls, which therefore need a result too;
+their text is the model's, and is not changed. A call may have a twin, a block in the content or an entry in
+`additional_kwargs`, which integrations send if the call is removed: a twin is removed with its call.
 
 Source: LangChain reference, `AIMessage` and `ToolMessage`; `langchain_core.messages` and `langchain_core.load`.
 """
@@ -31,7 +31,7 @@ _TYPES: Final = {
     **dict.fromkeys(("human", "system", "developer", "chat"), "user"),
     **dict.fromkeys(("tool", "function"), "result"),
 }
-# What the names of classes say, behind which a chunk of each is one.
+# The types by class name; the chunk class of each has the same type.
 _CLASSES: Final = {
     "AIMessage": "ai",
     "HumanMessage": "human",
@@ -43,7 +43,7 @@ _RESULT: Final = Places((("tool_call_id",),), (("name",),))
 
 
 def _inner(message: Message) -> tuple[str, Message, str]:
-    """Return the type of a message, its members, and the member that holds these: "" where it is flat."""
+    """Return the type of a message, its members, and the member that holds these: "" if it is flat."""
     kind, data, arguments = message.get("type"), message.get("data"), message.get("kwargs")
     if kind == "constructor" and isinstance(arguments, dict):
         path = message.get("id")
@@ -89,7 +89,7 @@ def _calls(message: Message, field: str) -> Iterable[Part]:
 
 
 def _untwinned(part: Part, ids: set[str]) -> Part:
-    """Return a part of the content; a block that is a call of the message again says nothing of its own."""
+    """Return a part of the content; a block that repeats a call of the message is its twin."""
     if part.kind != "call":
         return part
     return Part("blank" if part.id in ids else "other", part.value, part.field)
@@ -107,7 +107,7 @@ def _write(message: Message, parts: list[Part], left: list[Part]) -> Message:
 
 
 def _without_twins(message: Message, ids: set[str]) -> Message:
-    """Return a message that says no call a second time of which only that is left."""
+    """Return a message without the twins of removed calls."""
     content, more = message.get("content"), message.get("additional_kwargs")
     if isinstance(content, list):
         message = {**message, "content": [block for block in content if not _is_twin(block, ids)] or ""}
@@ -130,7 +130,7 @@ def _result(call: Part, _block: Message) -> Message:
 
 
 def _carrier(results: list[Any], near: Message) -> Message:
-    """Return a result in the form of the message beside it."""
+    """Return a result in the form of the message next to it."""
     flat: Message = results[0]
     _, _, member = _inner(near)
     if not member or flat.get("type") != "tool" or _inner(flat)[2]:

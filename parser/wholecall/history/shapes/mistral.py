@@ -1,10 +1,10 @@
-"""Mistral's conversations: entries, of which calls and results are some of their own.
+"""Mistral's conversations: entries, with separate entries for calls and results.
 
     {type: "message.input", role: "user", content}          {type: "message.output", role: "assistant", content}
     {type: "function.call", tool_call_id, name, arguments}  {type: "function.result", tool_call_id, result}
 
-Arguments are text, or an object where an SDK has read them; either goes back as it came. What the server executes
-(`tool.execution`, `agent.handoff`) needs no answer.
+Arguments are text, or an object if an SDK has read them; either goes back unchanged. Calls that the server executes
+(`tool.execution`, `agent.handoff`) need no answer.
 
 Source: the request of `POST /v1/conversations`.
 """

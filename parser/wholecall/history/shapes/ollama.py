@@ -41,7 +41,7 @@ def _carrier(results: list[Any], _near: Message) -> Message:
 
 
 def is_of_ollama(message: Message) -> bool:
-    """Return whether a message is Ollama's: chat names the call that a result is of, and has text for arguments."""
+    """Return whether a message is Ollama's: chat names the call of a result, and has text for arguments."""
     if message.get("role") == "tool":
         return "tool_name" in message and not ("tool_call_id" in message or "toolCallId" in message)
     entries = message.get("tool_calls")
@@ -49,7 +49,7 @@ def is_of_ollama(message: Message) -> bool:
 
 
 def _is_own_call(entry: Any) -> bool:
-    """Return whether a call has an object, and not all that a call of chat has beside it."""
+    """Return whether a call has an object as arguments, and not all other members of a chat call."""
     function = entry.get("function") if isinstance(entry, dict) else None
     if not isinstance(function, dict) or not isinstance(function.get("arguments"), dict):
         return False

@@ -7,8 +7,8 @@
         {type: "server_tool_call_response", id, server_tool_call_response}]}
     {role: "tool", parts: [{type: "tool_call_response", id, response}]}
 
-Arguments are whatever the instrumentation recorded: often an object, often the model's text. It is a record: nothing of
-it is sent again. Gemini's contents and the messages of the Vercel AI SDK have `parts`, too, but other ones.
+Arguments are as the instrumentation recorded them: often an object, often the model's text. It is a record: none of it
+is sent again. Gemini's contents and the messages of the Vercel AI SDK have `parts`, too, but of other types.
 
 Source: the JSON schemas of `gen_ai.input.messages` and `gen_ai.output.messages` in OpenTelemetry's semantic conventions
 for generative AI.

@@ -2,8 +2,8 @@
 
 An entry is `{"type": "message", "id", "parentId", "timestamp", "message"}`; results are messages of the role
 `toolResult`. Entries of another type are not part of the conversation, except for those that an extension wrote, and
-summaries, which a later summary may keep: then they are sent as the user's words, so none may part a call from its
-result.
+summaries, which a later summary may keep: then they are sent as the user's words, therefore none may separate a call
+from its result.
 Source: pi's description of its session format, version 3; older files have no ids.
 """
 
@@ -59,7 +59,7 @@ def _result(call: Part, _block: Message) -> Message:
 
 
 def _carrier(results: list[Any], near: Message) -> Message:
-    """Return a result as a message, or as an entry where the call is one; times are those of the call."""
+    """Return a result as a message, or as an entry if the call is one; times are those of the call."""
     message: Message = results[0]
     beside = _inner(near)
     if beside is not None and "timestamp" in beside:

@@ -1,4 +1,4 @@
-"""Responses: items. Calls and their outputs are items of their own, and a thought belongs to what follows it.
+"""Responses: items. Calls and their outputs are separate items, and a thought belongs to the item after it.
 
 Source: the `input` of `POST /v1/responses`. The public id is `call_id`; the item's own id is an alias, because
 hosts answer under it (quirk 75). An item with the status `incomplete` was cut.
@@ -18,7 +18,7 @@ __all__ = ["RESPONSES", "read_item", "text_output"]
 
 _IDS: tuple[Path, ...] = (("call_id",),)
 _FUNCTION = Places(_IDS, (("name",),), (("arguments",),))
-# The calls that a client executes: their form, where they keep what was asked, and what answers them.
+# The calls that a client executes: their form, the places of their arguments, and the type of their output.
 _CALLS: dict[str, tuple[Places, Form]] = {
     "function_call": (_FUNCTION, "string"),
     "custom_tool_call": (Places(_IDS, (("name",),), (("input",),)), "free"),
@@ -28,14 +28,14 @@ _CALLS: dict[str, tuple[Places, Form]] = {
     "computer_call": (Places(_IDS, (("type",),), (("action",), ("actions",))), "own"),
     "tool_search_call": (Places(_IDS, (("type",),), (("arguments",),)), "own"),
 }
-# What the server runs by itself, beside what ends in `_call`.
+# Types that the server executes itself, in addition to those that end in `_call`.
 _SERVED = frozenset({"mcp_approval_request", "program"})
 _SERVED_IDS: tuple[Path, ...] = (("call_id",), ("id",))
-# What answers a call with pictures or tools cannot say that there is no answer.
+# Outputs that carry pictures or tools cannot state that there is no answer.
 _MUTE = frozenset({"computer_call", "tool_search_call"})
 _RESULTS = frozenset({f"{kind}_output" for kind in _CALLS} | {"tool_search_output"})
 _RESULT = Places(_IDS, (("name",),))
-_SHELL_RESULT = Places((("id",),))  # the one output that names its call so
+_SHELL_RESULT = Places((("id",),))  # the only output that names its call by this member
 _OWN_TYPES = frozenset({*_CALLS, *_RESULTS, "reasoning", "item_reference", "web_search_call", "mcp_call"})
 _USUAL_BLOCKS = frozenset({"input_text", "output_text", "input_image", "input_file"})
 
@@ -46,7 +46,7 @@ def _of_server(item: Message) -> bool:
 
 
 def read_item(item: Message) -> Line:
-    """Take an item apart."""
+    """Read an item into a line."""
     kind = str(item.get("type", "message"))
     if kind == "message":
         return _message(item)
@@ -73,7 +73,7 @@ def _model_part(item: Message, kind: str) -> Part | None:
 
 
 def _served_name(item: Message, kind: str) -> str:
-    """Return the name of a tool that the server runs: its own where it is one of MCP, else what its type says."""
+    """Return the name of a tool that the server executes: its own if it is an MCP tool, else one from its type."""
     return first_text(item, (("name",),)) if kind.startswith("mcp_") else kind.removesuffix("_call")
 
 
@@ -112,7 +112,7 @@ def _result(item: Message) -> Part:
 
 
 def text_output(call: Part, block: Message) -> Message:
-    """Return an output of plain text that says that the result is missing; a call of another shape is a function."""
+    """Return an output of plain text that states that the result is missing; a call of another shape is a function."""
     kind = str(block.get("type"))
     answered = kind if kind in _CALLS else "function_call"
     return {"type": f"{answered}_output", "call_id": call.id, "output": MISSING_RESULT}

@@ -46,25 +46,25 @@ ShapeName = Literal[
     "codex",
 ]
 
-# Envelopes first; then how results are carried decides, because that is what the repair has to write.
+# Envelopes first; then the form of results decides, because the repair must write results.
 SHAPES: Final[tuple[Shape, ...]] = (
     *(CODEX, CLAUDE_CODE, VERCEL, GEMINI, MISTRAL, PI, RESPONSES, AG_UI, CHAT),
     *(OLLAMA, LANGCHAIN, CONVERSE, ANTHROPIC),
 )
-# What nobody sends again, so that it can only be read; asked before the shapes, of which some look alike.
+# Views of records that are never sent again, and can only be read; tried before the shapes, some of which look alike.
 RECORDS: Final[tuple[View, ...]] = (ATIF, OTEL)
 _VIEWS: Final[tuple[View, ...]] = (*RECORDS, *SHAPES)
 _SPEAKERS: Final = ("user", "assistant", "system", "developer")
-# Calls and results as others write them: Gemini's Interactions, and the model messages of the Vercel AI SDK.
+# Other forms of calls and results: Gemini's Interactions, and the model messages of the Vercel AI SDK.
 _FOREIGN: Final = ("function_result", "tool-call", "tool-result")
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """The first views whose ways some messages have.
+    """The first views whose features some messages have.
 
     Attributes:
-        own: the number of the first view whose own ways one of them has, that of no view where none has any.
-        like: of the first one whose usual ways one of them has.
+        own: the number of the first view of which a message has an exclusive feature; that of no view if there is none.
+        like: the number of the first view of which a message has a usual feature.
     """
 
     own: int = len(_VIEWS)
@@ -72,7 +72,7 @@ class Seen(msgspec.Struct, frozen=True):
 
     @property
     def view(self) -> View | None:
-        """The view that they are read through, None where nothing shows it."""
+        """The view for reading them, None if nothing shows it."""
         found = self.own if self.own < len(_VIEWS) else self.like
         return _VIEWS[found] if found < len(_VIEWS) else None
 
@@ -81,17 +81,18 @@ NOTHING: Final = Seen()
 
 
 def shape_of(messages: Sequence[Message], name: str, before: Seen = NOTHING) -> Shape:
-    """Return the shape of a list of messages: the named one, or the first whose own or whose usual ways it has.
+    """Return the shape of a list of messages: the named one, or the first with its exclusive or usual features.
 
-    Where nothing shows it and all are texts, the shape is chat completions, in which texts are read as in any other.
+    If nothing shows it and all messages are texts, the shape is chat completions, which reads texts like any other
+    shape.
 
     Args:
         messages: each a dict.
         name: of the shape, or `"auto"`.
-        before: what the messages before these show.
+        before: the features of the messages before these.
 
     Raises:
-        UnknownDialect: no shape is known that these messages have.
+        UnknownDialect: no known shape has messages like these.
         ValueError: there is no such shape.
     """
     if name != "auto":
@@ -117,7 +118,7 @@ _NAMES: Final = ", ".join(shape.name for shape in SHAPES)
 
 
 def _is_strange(message: Message, *, shown: bool) -> bool:
-    """Whether a message may hold calls that nobody would see; where nothing has shown the shape, it has to be a text."""
+    """Return whether a message may contain calls unseen; while the shape is unknown, it must be a text."""
     if message.get("type") in _FOREIGN or block_types(message).intersection(_FOREIGN):
         return True
     if shown:
@@ -128,12 +129,12 @@ def _is_strange(message: Message, *, shown: bool) -> bool:
 
 
 def view_of(messages: Sequence[Message]) -> View:
-    """Return how messages are to be read, also those that are only a record."""
+    """Return the view for reading messages, including those that are only a record."""
     return seen_in(messages).view or CHAT
 
 
 def seen_in(messages: Sequence[Message], before: Seen = NOTHING) -> Seen:
-    """Return what messages show of their shape, with what those before them show."""
+    """Return the features of messages, combined with those of the messages before them."""
     own, like = before.own, before.like
     for message in messages:  # once: a message may have to be read from a file
         if own == 0:

@@ -1,12 +1,12 @@
-"""UI messages of the Vercel AI SDK: a call and its result are one part, whose state says how far it is.
+"""UI messages of the Vercel AI SDK: a call and its result are one part, whose state is its progress.
 
     {id, role: "assistant", parts: [
         {type: "text", text} {type: "reasoning", text}
         {type: "tool-NAME", toolCallId, state, input: OBJECT, output? | errorText?}
         {type: "dynamic-tool", toolName, toolCallId, state, input, output? | errorText?}]}
 
-A call whose input was still coming (`input-streaming`) never was whole; one whose input is there (`input-available`)
-waits for its output. Any other state is an answer, or waits for a person.
+A call whose input was still streaming (`input-streaming`) was never complete; a call whose input is complete
+(`input-available`) waits for its output. Any other state is an answer, or waits for a person.
 
 Source: the AI SDK's `UIMessage` type.
 """

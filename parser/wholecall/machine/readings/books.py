@@ -1,10 +1,10 @@
-"""Solve a book of marked pieces: the calls on which its readings agree, or those that the wire lists at the end.
+"""Solves a book of marked pieces: the calls on which its readings agree, or those that the wire lists at the end.
 
-Theory of operation. A *book* is everything that came of the calls of one run, each piece marked as a start, a text or an
-end, or as a chunk that holds both. `marked_readings` reads it in each way in which a server can mean it. Two things are
-added here. A connection that was restarted may have sent all of it twice, so a book whose halves are equal is also
-read as one half (that a model makes all of its calls again, in the same pieces, is about as likely). And where the
-wire lists the calls at the end, a reading with just these calls is what was meant.
+Theory of operation. A *book* holds all pieces of the calls of one run, each marked as a start, a text or an end, or as
+a chunk that holds both. `marked_readings` reads it in each way in which a server can mean it. Two things are added
+here. A connection that was restarted may have sent all of it twice, so a book whose halves are equal is also read as
+one half (that a model makes all of its calls again, in the same pieces, is about as likely). And if the wire lists the
+calls at the end, a reading with just these calls is the meaning.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def solve_book(
     known: Callable[[str], bool] | None = None,
     listed: Sequence[tuple[str | None, str]] = (),
 ) -> Solution:
-    """Return what the pieces of a book mean.
+    """Return the meaning of the pieces of a book.
 
     Args:
         book: the pieces, in the order of the stream.

@@ -26,20 +26,20 @@ __all__ = ["MIXED", "Calls", "Costs", "Names", "cost_of_labels", "names_of", "po
 
 Calls = list[list["Piece"]]
 Costs = dict[str, float]
-Habits = frozenset[str]  # those that fit one call; calls by the thousand have few different ones
+Habits = frozenset[str]  # those that fit one call; thousands of calls have few different sets
 
 INDEX: Costs = {
     "own": 0,  # one per call, on all of its pieces, different between calls (4)
     "one": 1,  # the same everywhere (3)
     "none": 1,  # none at all (1, 2)
     "first": 1,  # on the first piece only
-    "each": 1.5,  # a new one on every piece
-    "tail": 2,  # later pieces of a call share another one (5)
-    "taken over": 2.5,  # one per call; a later call has that of an earlier one with text (6)
+    "each": 1.5,  # a new index on every piece
+    "tail": 2,  # later pieces of a call share another index (5)
+    "taken over": 2.5,  # one per call; a later call has that of an earlier call with text (6)
     "odd": 3,
 }
 ID: Costs = {
-    "own": 0,  # on the first piece, later ones none or the same (7, 13)
+    "own": 0,  # on the first piece, later pieces have none or the same (7, 13)
     "none": 1,  # none at all (8, 9)
     "one": 1,  # the same for all calls
     "late": 1,  # one per call, after its first piece (11)
@@ -54,20 +54,20 @@ NAME: Costs = {
     "heads": 0.5,  # on leading pieces, none of which has text
     "late": 1,  # on one later piece, or on all from there (17, 18)
     "pieces": 1.5,  # in pieces, on the first ones (16)
-    "again": 2,  # on the first one and somewhere else
+    "again": 2,  # on the first piece and on another
 }
 MIXED = 1  # above the dearest of the calls' own habits
 NAMELESS = 2, 1  # calls without a name, and each of them, above the dearest of the others
 # Habits that come together in real servers: of id and name, of index and id.
 TOGETHER = {("each", "every"): -0.5}
-CLOSED = -1.5  # an index that counts objects, where each is the one before with more in it (24)
+CLOSED = -1.5  # an index that counts objects, each of which extends the one before (24)
 ADRIFT = {("tail", "each"): -0.5}
 
 
 def cost_of_labels(
     calls: Calls, names: Costs, may_be_open: AbstractSet[int], *, closed: bool = False
 ) -> float:
-    """Return what index, id and name cost together, each under its cheapest habit; `closed` is the habit of the texts."""
+    """Return the cost of index, id and name together, each under its cheapest habit; `closed`: that of the texts."""
     indices = _index_costs(calls)
     if closed and "each" in indices:
         indices["each"] += CLOSED
@@ -80,7 +80,7 @@ def cost_of_labels(
 
 
 def pooled(costs: Costs, found: Collection[AbstractSet[str]]) -> Costs:
-    """Return the habits that fit all calls, and the cost if each call has its own; `found` may leave out equal ones."""
+    """Return the habits that fit all calls, and the cost if each call has its own; `found` may leave out equal sets."""
     fits = {habit: costs[habit] for habit in costs if all(habit in here for here in found)}
     dearest = max((min(map(costs.__getitem__, here)) for here in found), default=0)
     return {**fits, "mixed": MIXED + dearest}
@@ -143,7 +143,7 @@ def _index_habits(call: list[Piece]) -> Habits:
 
 
 def _is_taken_over(calls: Calls) -> bool:
-    """Whether no call has the index of an earlier one without text."""
+    """Return whether no call has the index of an earlier call without text."""
     empty: set[Any] = set()
     for call in calls:
         index = call[0].index
@@ -247,7 +247,7 @@ def _habits_of_one(piece: Piece) -> set[str]:
 
 
 def _equal_names(call: list[Piece], places: list[int]) -> set[str]:
-    """Return the habits of a call of several pieces in which one name stands at these places."""
+    """Return the habits of a call of several pieces in which one name is on these pieces."""
     n, first, last = len(places), places[0], len(call) - 1
     in_a_row = places[-1] - first == n - 1
     if first > 0:
@@ -264,7 +264,7 @@ def _equal_names(call: list[Piece], places: list[int]) -> set[str]:
 
 
 def _joined(call: list[Piece], places: list[int], names: list[str]) -> str | None:
-    """Return the name whose pieces stand on the first pieces, perhaps followed by the joined name.
+    """Return the name whose parts are on the first pieces, perhaps followed by the joined name.
 
     There may be more than two pieces if no text comes before the last of them.
     """

@@ -2,10 +2,10 @@
 
 Theory of operation. Each piece has a mark: a call's start, a piece of its text, or its end. A server with wrong labels
 still sends the pieces in an order that it keeps: call after call (a *row*), or all starts first and then the rest of
-each call, in the order of the starts (*opened*) or in reverse (*crossed*). Within that, a *rule* decides where the
-next call begins. Each order and rule assigns the pieces to calls in one way (`_deals`). Each assignment is then judged
-(`_reading`): for each column (starts, ends, ids, labels of what follows, texts) a table lists the habits that servers
-have, and what they cost, as for fragments of chat (see `solve`).
+each call, in the order of the starts (*opened*) or in reverse (*crossed*). Within that, a *rule* decides where the next
+call begins. Each order and rule assigns the pieces to calls in one way (`_deals`). Each assignment is then judged
+(`_reading`): for each column (starts, ends, ids, labels of texts and ends, texts) a table lists the habits that servers
+have, and their costs, as for fragments of chat (see `solve`).
 
 A pattern is a regular expression for the marks of one call under a habit. Numbers in brackets are quirks.
 """
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from wholecall.machine.readings.texts import Values
 
     Rule = Callable[["Book"], Iterable[bool]]  # for each piece whether the next call begins with it
-    Patterns = dict[str, tuple[float, re.Pattern[str]]]  # by habit: what it costs, and the marks of a call
+    Patterns = dict[str, tuple[float, re.Pattern[str]]]  # by habit: its cost, and the marks of a call
 
 __all__ = ["Book", "marked_readings"]
 
@@ -80,7 +80,7 @@ class Book(NamedTuple):
 
 
 def marked_readings(book: Book, values: Values) -> list[Reading]:
-    """Return what the pieces mean in each way in which they can be dealt."""
+    """Return the meaning of the pieces in each way in which they can be dealt."""
     found: list[Reading] = []
     seen: set[tuple[int, ...]] = set()
     for numbers in _deals(book):
@@ -116,14 +116,14 @@ def _follow_all(book: Book, n_ends: int) -> bool:
 
 
 def _heads(marks: str) -> set[int]:
-    """Return how many calls may have been opened before the first one continued; 0 for calls in a row."""
+    """Return how many calls may have been opened before the first call continued; 0 for calls in a row."""
     first = len(marks) - len(marks.lstrip(START))
     half, odd = divmod(marks.count(START), 2)
     return {0} | {n for n in (first, 0 if odd else half) if 2 <= n <= first}
 
 
 def _by_id(book: Book) -> Deal | None:
-    """Deal by ids; None unless each is that of a start."""
+    """Deal by ids; None unless each id is that of a start."""
     numbers: dict[str | None, int] = {None: -1}
     for piece, mark in zip(book.pieces, book.marks, strict=True):
         if mark == START:
@@ -190,7 +190,7 @@ def _at_other(kind: str) -> Rule:
 
 
 def _by_text(way: Way) -> Rule:
-    """Return the rule by which only the text shows that it is whole; a start stands for the text after it."""
+    """Return the rule by which only the text shows that it is whole; a start counts as the text after it."""
 
     def opens(body: Book) -> Iterator[bool]:
         marks = body.marks
@@ -228,11 +228,11 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-# What a way to deal them costs.
+# The cost of a deal.
 
 
 def _reading(book: Book, numbers: Deal, values: Values) -> Reading | None:
-    """Return what the pieces mean if they are dealt so; None if that is not credible."""
+    """Return the meaning of the pieces if they are dealt in this way; None if that is not credible."""
     dealt: list[list[int]] = [[] for _ in range(max(numbers, default=-1) + 1)]
     for at, number in enumerate(numbers):
         dealt[number].append(at)

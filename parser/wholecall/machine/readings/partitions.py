@@ -1,12 +1,12 @@
-"""The ways to deal the pieces of a choice to calls; in most streams nearly all of them give the same.
+"""The ways to deal the pieces of a choice to calls; in most streams nearly all of them have the same result.
 
 Theory of operation. A `Partition` assigns each piece the number of a call (a `Deal`), in one pass over the pieces.
-*Keyed* partitions go by a label wherever it stands, so calls may alternate. In a *row* the calls follow one another,
-and the partition decides what ends one: another label, or the text alone. A server that labels nothing can still be
-read, because all of its texts come in the same way: whole, in pieces, as snapshots and so on. Each of these *ways*
-(`_plain` and the others) returns where the next call begins. A text is scanned once for all of them.
+*Keyed* partitions go by a label at any place, so calls may alternate. In a *row* the calls follow one another,
+and the partition decides how a call ends: by another label, or by the text alone. A server that labels nothing can
+still be read, because all of its texts come in the same way: whole, in pieces, as snapshots and so on. Each of these
+*ways* (`_plain` and the others) returns where the next call begins. A text is scanned once for all of them.
 
-What a reading costs, and which one is believed, is decided elsewhere (`labels`, `texts`, `solve`).
+The cost of a reading, and the choice of one, are decided elsewhere (`labels`, `texts`, `solve`).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Piece(msgspec.Struct, gc=False):
         bare: a fragment without labels and text followed.
         spoilt: the text held bytes that are not UTF-8.
         extra: provider fields of the fragment.
-        ends: it is no text, but the mark that ends a call.
+        ends: it is not text, but the mark that ends a call.
     """
 
     index: int | None
@@ -87,7 +87,7 @@ class Partition(NamedTuple):
 
 @lru_cache(maxsize=256)
 def final_name(name: str) -> str:
-    """Return the name without surrounding white space and without what a chat template leaves after it (quirks 58, 59)."""
+    """Return the name without outer white space and without leftovers of a chat template after it (quirks 58, 59)."""
     return name.strip().partition("<|")[0].rstrip() or name.strip()
 
 
@@ -98,7 +98,7 @@ class Columns:
         indices, ids, names, texts: of all pieces; the names in their final form.
         named: whether each piece has a name; `named_at`: the places of those that have one.
         bare: `Piece.bare` of each piece.
-        most: a deal of more calls has too many without a name to be believed; `most_open`: the same, if any may be open.
+        most: a deal of more calls is not believed, as too many lack a name; `most_open`: the same, if any may be open.
     """
 
     def __init__(self, pieces: Sequence[Piece], *, cut: bool = False) -> None:
@@ -151,7 +151,7 @@ class Columns:
         return stop
 
 
-# Keyed: by labels, wherever they stand.
+# Keyed: by labels, at any place.
 
 
 def _keyed(keys: Sequence[Any], most: int) -> Deal | None:
@@ -204,7 +204,7 @@ def _by_index_and_name(columns: Columns) -> Deal | None:
 
 
 def _row(labels: Sequence[Any]) -> Deal:
-    """Deal by a label; a piece without one belongs to the call before, the first ones to the call after them."""
+    """Deal by a label; a piece without one belongs to the call before, the first pieces to the call after them."""
     if None in labels:
         known = [label for label in labels if label is not None]
         filled: list[Any] = [*accumulate([*known[:1], *labels], lambda old, new: old if new is None else new)]
@@ -260,7 +260,7 @@ def _headed(columns: Columns, start: int, stop: int) -> int:
 
 
 def _snapshots(columns: Columns, start: int, stop: int) -> int:
-    """Return the end of pieces that each begin with the one before."""
+    """Return the end of pieces that each begin with the piece before."""
     texts, last = columns.texts, ""
     following = texts[start + 1] if start + 1 < stop else ""
     if not texts[start] or (following and not following.startswith(texts[start])):
@@ -285,7 +285,7 @@ def _repeated(columns: Columns, start: int, stop: int) -> int:
 
 
 def _filled(columns: Columns, start: int, stop: int) -> int:
-    """Return the end of a placeholder and what replaces it, which is read as if it came first."""
+    """Return the end of a placeholder and its replacement, which is read as if it came first."""
     start += is_placeholder(columns.texts[start])
     return _plain(columns, start, stop) if start < stop else stop
 

@@ -1,14 +1,14 @@
 """Reads the pieces of a choice in every likely way, and finds the calls on which the cheapest readings agree.
 
 Theory of operation. A server that labels fragments oddly does so by habit, in the same way for all calls of a choice.
-So the pieces are read in each way in which a server can have meant them. A *partition* deals the pieces to calls. Then
-four columns are judged, each by itself, by tables of habits and their costs: how the index was filled, the id and the
-name (`labels`), and how the text came (`texts`). The cost of a reading is the sum, 0 for what is documented. Costs state
-how servers behave: of two readings, the cheaper one is what more servers mean.
+Therefore the pieces are read in each way in which a server can have meant them. A *partition* deals the pieces to
+calls. Then four columns are judged separately, by tables of habits and their costs: how the index was filled, the id
+and the name (`labels`), and how the text came (`texts`). The cost of a reading is the sum, 0 for documented labels and
+texts. Costs state how servers behave: of two readings, the cheaper one is meant by more servers.
 
 A call is *sure* if it occurs in every reading whose cost is near the lowest (`agreed`). Only sure calls may be
 executed. The fragment that distinguishes two meanings may be the last one, so all of this is done once, at the end.
-Nothing here knows the state of a turn: pieces go in, a `Solution` comes out.
+Nothing here knows the state of a turn: the input is pieces, and the output is a `Solution`.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class ReadCall(NamedTuple):
         pieces: the numbers of its pieces.
         name: None if it has none, or several.
         text: the text in force.
-        way: the habit by which it came; `open`, `cut`, `broken` and `torn` texts are not whole values, and
-            an `again` text came twice.
+        way: the habit by which it came; `open`, `cut`, `broken` and `torn` texts are not whole values, and an `again`
+            text came twice.
         id: the id under which its result will be sent, where readings must agree on that as well.
     """
 
@@ -78,7 +78,7 @@ class Reading(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """What the pieces mean: the calls of the cheapest reading, which of them are sure, and its cost.
+    """The meaning of the pieces: the calls of the cheapest reading, which of them are sure, and its cost.
 
     `is_listed`: the wire listed exactly these calls at the end.
     """
@@ -98,7 +98,7 @@ def solve(
     known: Callable[[str], bool] | None = None,
     facts: Sequence[Fact] = (),
 ) -> Solution:
-    """Return what the pieces mean.
+    """Return the meaning of the pieces.
 
     Args:
         pieces: in the order of the stream.
@@ -151,7 +151,7 @@ def meaning(call: ReadCall, values: Values) -> Meaning:
 def readings_of(
     pieces: Sequence[Piece], values: Values, *, cut: bool = False, turns: bool = False
 ) -> list[Reading]:
-    """Return what the pieces mean in each way in which they can be dealt."""
+    """Return the meaning of the pieces in each way in which they can be dealt."""
     found: list[Reading] = []
     seen: set[tuple[int, ...]] = set()
     columns = Columns(pieces, cut=cut)
@@ -170,7 +170,7 @@ def readings_of(
 def _reading(
     pieces: Sequence[Piece], numbers: Deal, partition: Partition, values: Values, *, cut: bool
 ) -> Reading | None:
-    """Return what the pieces mean if they are dealt so; None if that is not credible."""
+    """Return the meaning of the pieces if they are dealt in this way; None if that is not credible."""
     dealt: list[list[int]] = [[] for _ in range(max(numbers) + 1)]
     for at, number in enumerate(numbers):
         dealt[number].append(at)
@@ -197,9 +197,9 @@ def _reading(
 
 
 def trusted(way: str, text: str, labels: float, values: Values, call: list[Piece]) -> str:
-    """Return the way in which a text came; where labels are odd as well, `torn` for two kinds that must not be believed.
+    """Return the way in which a text came; where labels are odd as well, `torn` for two ways that must not be believed.
 
-    A text that is whole in no way must not be repaired, and what follows a snapshot may belong to another call.
+    A text that is not whole in any way must not be repaired, and text after a snapshot may belong to another call.
     """
     if not labels:
         return way
@@ -211,7 +211,7 @@ def trusted(way: str, text: str, labels: float, values: Values, call: list[Piece
 
 
 def _repeated_readings(pieces: Sequence[Piece], values: Values, *, turns: bool) -> list[Reading]:
-    """Return the readings in which some of the pieces repeat calls that were there before them."""
+    """Return the readings in which some of the pieces repeat earlier calls."""
     again = _pieces_again(pieces)
     if not again:
         return []
@@ -227,7 +227,7 @@ def _repeated_readings(pieces: Sequence[Piece], values: Values, *, turns: bool) 
 
 
 def _pieces_again(pieces: Sequence[Piece]) -> list[int]:
-    """Return the pieces from a head with a known id and name on, as far as no head with another id follows."""
+    """Return the pieces from a head with a known id and name up to the next head with another id."""
     named: dict[str, str] = {}
     again: list[int] = []
     repeats = False
@@ -248,7 +248,7 @@ def _placed(reading: Reading, places: list[int]) -> list[ReadCall]:
 def _with_repeats(
     calls: list[ReadCall], others: list[ReadCall], pieces: Sequence[Piece]
 ) -> list[ReadCall] | None:
-    """Return the calls with the pieces of others that repeat them, each once at most; None if one says something new."""
+    """Return the calls, with the pieces of other calls that repeat them, each at most once; None if a piece is new."""
     owners = {pieces[at].id: n for n, call in enumerate(calls) for at in call.pieces}
     for other in others:
         n = owners.pop(pieces[other.pieces[0]].id, None)
@@ -258,7 +258,7 @@ def _with_repeats(
     return calls
 
 
-# What the readings have in common.
+# The calls on which readings agree.
 
 
 def _holds(reading: Reading, facts: Sequence[Fact], values: Values) -> bool:
@@ -271,7 +271,7 @@ def _holds(reading: Reading, facts: Sequence[Fact], values: Values) -> bool:
 
 
 def _shown(near: list[Reading], values: Values) -> Reading:
-    """Return the cheapest reading; of those that differ from it only in calls without text, the one with the fewest calls."""
+    """Return the cheapest reading; of readings that differ only in calls without text, that with the fewest calls."""
     cheapest = min(near, key=lambda reading: (reading.cost, len(reading.calls)))
     if len(near) == 1:
         return cheapest

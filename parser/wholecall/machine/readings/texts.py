@@ -49,7 +49,7 @@ _LIMITS = frozenset({"nesting_too_deep", "number_too_long", "number_out_of_range
 
 
 class Values:
-    """What texts mean; each is read once, by `read`."""
+    """The meanings of texts; each is read once, by `read`."""
 
     def __init__(self, read: Callable[[str], Verdict[Any]]) -> None:
         self._read = read
@@ -75,7 +75,7 @@ class Values:
         return self.is_readable(text) and not any(edit.kind in _SEAMS for edit in self._verdict(text).edits)
 
     def is_readable(self, text: str) -> bool:
-        """Return whether the text would give arguments, in whatever way."""
+        """Return whether the text would give arguments, by any way of reading."""
         return self._verdict(text).reason is None
 
     def value(self, text: str) -> str:
@@ -132,13 +132,13 @@ def texts_of(
 
 
 def _are_separate(call: list[Piece], values: Values) -> bool:
-    """Return whether the text is several objects in a row, none of which extends the one before."""
+    """Return whether the text is several objects in a row, none of which extends the object before."""
     texts = _objects(call, values)
     return len(texts) > 1 and not any(old != new and _is_in(old, new) for old, new in pairwise(texts))
 
 
 def _closed(call: list[Piece], values: Values) -> str | None:
-    """Return the last of the objects in the text if each extends or repeats the one before.
+    """Return the last of the objects in the text if each extends or repeats the object before.
 
     An empty object alone proves nothing.
     """
@@ -167,7 +167,7 @@ def _objects(call: list[Piece], values: Values) -> list[str]:
 
 
 def _is_in(old: str, new: str) -> bool:
-    """Return whether an object, without its closing brackets, is the beginning of another one."""
+    """Return whether an object, without its closing brackets, is the beginning of another object."""
     return new.startswith(old.rstrip('"]} '))
 
 
@@ -195,7 +195,7 @@ def _ways(call: list[Piece], values: Values, *, may_be_open: bool) -> dict[str, 
     ways = {habit: FoundText(text, habit) for habit, text in texts.items() if values.is_whole(text)}
     if "pieces" in ways:
         if may_be_open:
-            ways.setdefault("repeated", ways["pieces"])  # the text once more may be what the cut took
+            ways.setdefault("repeated", ways["pieces"])  # the cut may have removed a repetition of the text
         return ways
     if not may_be_open:
         slips = ((habit, text) for habit, text in texts.items() if not ways and values.has_slip(text))

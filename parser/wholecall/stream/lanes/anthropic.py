@@ -7,7 +7,7 @@ event: content_block_stop   {"type":"content_block_stop","index":0}
 event: message_delta        {"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{…}}
 event: message_stop         {"type":"message_stop"}
 
-Blocks come one after the other. A call that its block has closed is told when the next call begins, or the reason comes.
+Blocks come one after the other. A call that its block has closed is emitted at the next call or the reason.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def _block_delta(event: Any) -> SdkPiece | None:
 
 
 class AnthropicLane(Lane):
-    """Events of one message, whose blocks come one after the other."""
+    """A lane for the events of one message, whose blocks come one after the other."""
 
     dialect = "anthropic"
     _may_be_empty = True
@@ -172,7 +172,7 @@ class AnthropicLane(Lane):
         super().__init__(asked)
         self._block = -1  # the number of the latest block, and its type while it is open
         self._kind = ""
-        self._closed: LaneCall | None = None  # which was not told yet
+        self._closed: LaneCall | None = None  # which was not emitted yet
         self._input = ""  # of a call that came whole
         self._is_whole = False
 
@@ -201,7 +201,7 @@ class AnthropicLane(Lane):
             return None
         delta = event.delta
         is_more = (event.index, type(delta)) == self._label
-        return delta.text if is_more else None  # the first one of a call is empty
+        return delta.text if is_more else None  # the first piece of a call is empty
 
     # Other frames.
 
@@ -254,7 +254,7 @@ class AnthropicLane(Lane):
         return self._closed is not None
 
     def _ping(self, frame: Frame) -> bool:
-        """Take a sign of life, behind which the same text goes on."""
+        """Take a ping, after which the same text continues."""
         open_text = self._of, self._label, self._more, self._act
         taken = self._keep(frame)
         self._goes_on(*open_text)
@@ -295,11 +295,11 @@ class AnthropicLane(Lane):
         return True
 
     def _opens(self, of: Source, kind: type, act: Act) -> None:
-        """Let the pieces of the block that begins be more of a text."""
+        """Let the pieces that follow continue the text of the block that begins."""
         self._goes_on(of, (self._block, kind), AnthropicLane._more_piece, act)
 
     def _sealed(self, event: _Delta, _events: list[Event[Any]]) -> bool:
-        """Take what seals a block of thinking, its last piece."""
+        """Take the seal of a block of thinking, its last piece."""
         if event.index != self._block or self._kind != "thinking" or type(event.delta) is not _Signature:
             return False
         self.thoughts[-1].signature = event.delta.signature
@@ -315,7 +315,7 @@ class AnthropicLane(Lane):
         return True
 
     def _tell(self, events: list[Event[Any]]) -> bool:
-        """Tell the call that its block has closed."""
+        """Emit the call that its block has closed."""
         closed, self._closed = self._closed, None
         if closed is not None and self._input and not self.argue(self._input, events):
             return False

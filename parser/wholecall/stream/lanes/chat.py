@@ -88,7 +88,7 @@ class _Chunk(msgspec.Struct, gc=False):
 
 
 class _Filter(msgspec.Struct, gc=False, forbid_unknown_fields=True):
-    """What Azure sends before the first chunk: how the prompt was judged."""
+    """Azure's message before the first chunk: the judgement of the prompt."""
 
     choices: Annotated[list[Any], msgspec.Meta(max_length=0)]
     prompt_filter_results: list[Any]
@@ -102,7 +102,7 @@ class _Filter(msgspec.Struct, gc=False, forbid_unknown_fields=True):
 
 
 class _First(_Chunk, gc=False, forbid_unknown_fields=True):
-    """The first chunk, which has to be of this dialect only: every other member could be another's."""
+    """The first chunk, which must be of this dialect only: every other member could be another dialect's."""
 
     created: Any = None
     service_tier: Any = None
@@ -163,7 +163,7 @@ _first = msgspec.json.Decoder(_First).decode
 _any = msgspec.json.Decoder(_Chunk).decode
 _call, _text, _thought = CALL_PIECE.decode, TEXT_PIECE.decode, THOUGHT_PIECE.decode
 
-# What the wide view of a chunk reads besides its choices, and of a choice besides its delta.
+# Members of a chunk other than its choices that the wide view reads, and those of a choice other than its delta.
 _OF_CHUNK: Final = frozenset({"error", "x_groq", "message", "toolCalls"})
 _OF_CHOICE: Final = frozenset({"message", "usage", "stop_reason"})
 
@@ -213,7 +213,7 @@ def _detail(labels: dict[str, Any], text: str) -> dict[str, Any]:
 
 
 def _labels(detail: dict[str, Any], text: str) -> dict[str, Any] | None:
-    """Return what a detail of reasoning holds besides its text; None if it has another text, or more that goes back."""
+    """Return the members of a detail of reasoning without its text; None if the text differs, or if more goes back."""
     labels = dict(detail)
     if labels.pop("type", None) != "reasoning.text" or labels.pop("text", None) != text:
         return None
@@ -221,7 +221,7 @@ def _labels(detail: dict[str, Any], text: str) -> dict[str, Any] | None:
 
 
 class ChatLane(Lane):
-    """Chunks of one choice."""
+    """A lane for the chunks of one choice."""
 
     dialect = "chat-completions"
     _may_be_empty = False
@@ -230,7 +230,7 @@ class ChatLane(Lane):
 
     def __init__(self, asked: Asked) -> None:
         super().__init__(asked)
-        self._detail: Kept | None = None  # of the reasoning, as it goes back
+        self._detail: Kept | None = None  # of the reasoning, to be sent back
 
     def _texts(self, block: str) -> Iterable[str] | None:
         return data_of(block)
@@ -242,7 +242,7 @@ class ChatLane(Lane):
         return translator.goes_on(0, THOUGHT if type(row.label) is dict else row.label)
 
     def run(self, row: Row, translator: ChatTranslator) -> list[Delta]:
-        """Return what the translator would say of pieces in a row, and of details of reasoning that repeat them."""
+        """Return the translator's deltas for a row of pieces, and for details of reasoning that repeat them."""
         deltas = super().run(row, translator)
         if type(row.label) is dict:
             translator.keep(deltas, 0, [_detail(row.label, "".join(row.texts))])
@@ -295,14 +295,14 @@ class ChatLane(Lane):
         return piece
 
     def _keep_detail(self, text: str) -> None:
-        """Keep what goes back: one part, of all pieces."""
+        """Keep the part to be sent back: one part, of all pieces."""
         if self._detail is None:
             self._detail = Kept(_detail(self._label, ""), grows="text")
             self._places.append((self.text.size, self._detail))
         self._detail.pieces.add(text)
 
     def forget(self) -> None:
-        """Forget what was said, and what goes back."""
+        """Forget the text so far, and the part to be sent back."""
         super().forget()
         self._detail = None
 
@@ -347,7 +347,7 @@ class ChatLane(Lane):
         return not is_first and bool(chunk.usage)
 
     def _take_filter(self, frame: Frame) -> bool:
-        """Take what may stand before the first chunk."""
+        """Take a message that may come before the first chunk."""
         try:
             _filter(frame.data)
         except UNREADABLE:

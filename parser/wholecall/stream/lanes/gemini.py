@@ -4,7 +4,7 @@ data: {"candidates":[{"content":{"parts":[{"text":"Hi"}],"role":"model"},"index"
 data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"a":1}}}],"role":"model"}}],"responseId":"r1"}
 data: {"candidates":[{"content":{"parts":[{"text":""}]},"finishReason":"STOP"}],"usageMetadata":{…},"responseId":"r1"}
 
-Calls are whole, and told at once. Their arguments are the wire's own text.
+Calls are whole, and emitted at once. Their arguments are the wire's own text.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ _spoken = SPOKEN.decode
 
 
 class GeminiLane(Lane):
-    """Responses of one candidate."""
+    """A lane for the responses of one candidate."""
 
     dialect = "gemini"
     _may_be_empty = False

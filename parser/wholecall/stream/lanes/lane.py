@@ -1,18 +1,19 @@
 """The fast lane: one turn that is as its dialect documents it, from bytes to events in one pass.
 
-Theory of operation. Most streams have nothing odd in them: one turn, dense indices, fresh ids, a name in the head of each
-call, pieces for the latest call, one reason, one end. A lane reads such a stream with a few lists for its state, and tells
-what the machine (framing, translator, assembler) would tell of it. At anything else it gives up, and takes nothing of the
-read at hand. Then a new machine takes what the lane has kept of the stream so far, what comes of that is left out, because
-it was told, and the read at hand is the machine's. So nothing of the machine's state is made here, and no rule of it
-stands here twice: where the machine would have to think, the lane ends.
+Theory of operation. Most streams have nothing odd in them: one turn, dense indices, fresh ids, a name in the head of
+each call, pieces for the latest call, one reason, one end. A lane reads such a stream with a few lists as its state,
+and emits the same events as the machine (framing, translator, assembler). At any other input the lane gives up, and
+takes nothing of the current read. Then a new machine takes the part of the stream that the lane has kept, and its
+events are left out, because the lane has emitted them. The machine also takes the current read. Therefore the lane
+copies no state and no rule of the machine: where the machine would have to decide something, the lane ends.
 
-What is kept is a *log*: frames that are no pieces as they came, and of pieces in a row where they stand in their text
-(`rows`). A long text in reads of many events is read on by the machine, too: that takes them at once.
+The lane keeps a *log*: frames that are not pieces are kept as they came, and a row of pieces is kept as its place in
+the text (`rows`). The machine also continues a long text that comes in reads of many events, because it takes many
+events at once.
 
-Each dialect's lane is a subclass. Its `_texts` cuts what came into the texts of frames; `_more` reads those that are more
-of the same text, as most are, and `_act` takes their pieces; `_take` takes all others, and says which text goes on behind
-them.
+Each dialect's lane is a subclass. Its `_texts` cuts the input into the texts of frames. `_more` reads the frames that
+continue the same text, as most do, and `_act` takes their pieces. `_take` takes all other frames, and decides which
+text continues after them.
 """
 
 from __future__ import annotations
@@ -59,23 +60,24 @@ if TYPE_CHECKING:
 
 __all__ = ["Act", "Lane", "More", "SdkPiece", "is_unread", "no_more"]
 
-_ODD: Final = (AttributeError, KeyError, TypeError, ValueError)  # of objects that are not as their class says
-# Bytes of an event that has begun, which are copied at each read: some at any rate, and so many times those of the read.
+_ODD: Final = (AttributeError, KeyError, TypeError, ValueError)  # of objects that differ from their class
+# Bytes of an incomplete event, which are copied at each read: at least this many, and up to this multiple of the
+# read's.
 _LONGEST_FRAME: Final = 4096
 _LONGEST_SHARE: Final = 64
-# Pieces of one read, and reads with nothing else in them, from which on the machine is faster: it takes many at once.
+# From this many pieces in one read, and this many reads with nothing else in them, the machine is faster: it takes many
+# pieces at once.
 _FULL: Final = 4
 _MOST_FULL: Final = 2
-_PLAIN: Final = frozenset({"stop", "length", "tool_calls"})  # reasons that say nothing else
-_LARGEST: Final = (
-    262_144  # bytes of a read with what was held, or of a whole response; no limit of a lane's stream is less
-)
+_PLAIN: Final = frozenset({"stop", "length", "tool_calls"})  # reasons without further meaning
+# Bytes of a read with the held bytes, or of a whole response; no limit of a lane's stream is less.
+_LARGEST: Final = 262_144
 _MOST_ARGUMENTS: Final = 65_536  # characters of all calls of a turn
-_MOST_LOGGED: Final = 1_048_576  # characters of frames that are no pieces
+_MOST_LOGGED: Final = 1_048_576  # characters of frames that are not pieces
 
 
 def no_more(_lane: Lane, _text: str, _n: int) -> None:
-    """Read no frame as more of the same text."""
+    """Read no frame as a continuation of the text."""
 
 
 def _no_piece(_payload: Any) -> None:
@@ -83,7 +85,7 @@ def _no_piece(_payload: Any) -> None:
 
 
 def _is_text(text: Any) -> bool:
-    """Return whether a value is text, some, and has no half of a surrogate pair."""
+    """Return whether a value is a non-empty text without half of a surrogate pair."""
     if type(text) is not str or not text:
         return False
     try:
@@ -96,44 +98,45 @@ def _no_check(_name: str) -> None:
     """Return no check: the tools are not known."""
 
 
-_Place = Union[LaneCall, Thought, Kept, None]  # what began, None for another text
-# A piece that an SDK's object holds: what the wire calls its text, the piece, and the event's number, or 0.
+_Place = Union[LaneCall, Thought, Kept, None]  # the part that began, None for another text
+# A piece in an SDK's object: the wire's label of its text, the piece, and the event's number, or 0.
 SdkPiece = tuple[Any, str, int]
-# Functions of the class, so that no lane holds itself. One returns the piece in the text of a frame that is more of the same
-# text, perhaps an empty one, and None for any other; its number says how many pieces came before that nothing has taken yet.
+# Functions of the class, so that no lane refers to itself. The first returns the piece in the text of a frame that
+# continues the same text, perhaps an empty piece, and None for any other frame; its number counts the pieces before it
+# that were not taken yet.
 More = Callable[[Any, str, int], Union[str, None]]
-# The other one takes a piece, and returns whether it could.
+# The second takes a piece, and returns whether it could.
 Act = Callable[[Any, str, "list[Event[Any]]"], bool]
 
 
 class Lane:
-    """A turn of one choice that is read in one pass.
+    """One turn of one choice, read in one pass.
 
     Attributes:
         dialect: its name.
         id, model: those of the answer.
         has_begun: the answer began.
-        text: what was said.
+        text: the text so far.
         thoughts: the blocks of reasoning.
         calls: in their order.
         reason, provider_reason: why it ended, None while that is not known.
         usage: the counts so far.
         framing: its framing's name.
-        between: what ends an event.
-        held: bytes of an event that has begun; None where events come without their bytes.
-        is_body: whether a whole response comes, in bytes; `body` holds what has come of it.
+        between: the bytes that end an event.
+        held: bytes of an incomplete event; None where events come without their bytes.
+        is_body: whether a whole response comes, in bytes; `body` holds its bytes so far.
         is_over: it was closed.
-        room: how many bytes may still come, None if the stream has no limit of them.
+        room: how many bytes may still come, None if the stream has no limit of bytes.
     """
 
     dialect: ClassVar[str]
     framing: str = "sse"
     between: bytes = b"\n\n"
-    _begins: ClassVar[bytes]  # how an event begins, and the lines that it has
+    _begins: ClassVar[bytes]  # the beginning of an event, and the number of its lines
     _n_lines: ClassVar[int]
-    _prefix: str  # what stands before the data of a piece; empty where nothing does
+    _prefix: str  # the bytes before the data of a piece; may be empty
     _is_numbered: ClassVar[bool] = False
-    # What reads the pieces in an SDK's objects by their attributes, as the narrow views read them in text.
+    # Functions that read the pieces in an SDK's objects by their attributes, as the narrow views read them in text.
     _READERS: ClassVar[Mapping[str, Callable[[Any], SdkPiece | None]]] = {}
     _may_be_empty: ClassVar[bool]  # whether a call that ended without arguments has none
 
@@ -142,7 +145,7 @@ class Lane:
         self.id: str | None = None
         self.model: str | None = None
         self.has_begun = False
-        self.reason: Any = None  # a word of ours
+        self.reason: Any = None  # a reason in our terms
         self.provider_reason: str | None = None
         self.text = SaidText()
         self.thoughts: list[Thought] = []
@@ -158,20 +161,20 @@ class Lane:
         self._places: list[tuple[int, _Place]] = []  # where the parts of the answer began in the text
         self._n_arguments = self._n_logged = self._n_forgotten = 0
         self._log: list[Entry] = []
-        self._of: Source = self.text  # what pieces are of now, and which of them are not in the log yet
+        self._of: Source = self.text  # the text of the current pieces, and the first of them not in the log
         self._label: Any = None
         self._start = 0
         self._more: More = no_more
         self._act: Act = Lane.say
         self._number = self._n_full = 0
-        self._class: type | None = None  # of the last object, and what reads pieces in it
+        self._class: type | None = None  # of the last object, and the function that reads pieces in it
         self._read_object: Callable[[Any], SdkPiece | None] = _no_piece
         self._is_counted = False  # counts came with these pieces
         self._mark: tuple[int, list[Entry]] = (0, [])
 
     @classmethod
     def of(cls, asked: Asked) -> Lane:
-        """Return a lane for a stream; only one with a limit of bytes pays for counting them."""
+        """Return a lane for a stream; only a stream with a limit of bytes pays for counting them."""
         kind: Any = cls
         made: type[Lane] = cls if asked.limits.max_stream_bytes is None else _bounded(kind)
         return made(asked)
@@ -216,7 +219,7 @@ class Lane:
         return events
 
     def _take_all(self, block: str, events: list[Event[Any]]) -> bool:
-        """Take whole events; return False if one of them is odd, or the machine reads such reads faster."""
+        """Take whole events; return False if one of them is odd, or if the machine reads such input faster."""
         texts = self._texts(block) if block else ()
         if texts is None or self._n_full >= _MOST_FULL:
             return False
@@ -241,7 +244,7 @@ class Lane:
         return taken
 
     def _feed_body(self, data: bytes) -> list[Event[Any]] | None:
-        """Hold the bytes of a whole response; take it where a line has ended, and nothing behind it."""
+        """Hold the bytes of a whole response; take it when a line has ended, with nothing after it."""
         body = self.body + data
         if not (self._log or (self.body and data.strip())) and len(body) <= _LARGEST:
             if not body.endswith((b"\n", b"\r")):
@@ -272,7 +275,7 @@ class Lane:
         return events if taken else None
 
     def _take_frame(self, frame: Frame, events: list[Event[Any]]) -> bool:
-        """Take a frame, piece or not; return False if it is odd."""
+        """Take a frame, whether it is a piece or not; return False if it is odd."""
         piece = self._more(self, frame.data, 0)
         if piece is None or (piece and not self._act(self, piece, events)):
             return self._take(frame, events)
@@ -280,7 +283,7 @@ class Lane:
         return True
 
     def feed_object(self, payload: Any) -> list[Event[Any]] | None:
-        """Take a dict, or an SDK's object; None, and take nothing, if it is anything but more of the same text."""
+        """Take a dict, or an SDK's object; None, and take nothing, if it does not continue the same text."""
         if type(payload) is dict:
             return self._feed_dict(payload)
         if type(payload) is not self._class:
@@ -305,9 +308,7 @@ class Lane:
         text, events = quick_text(payload), list[Any]()
         was_counted, self._is_counted = self._is_counted, False
         piece = None if text is None else self._more(self, text, 0)
-        is_odd = text is None or (
-            self._is_counted and "null" in text
-        )  # which may stand for a count that is NaN
+        is_odd = text is None or (self._is_counted and "null" in text)  # which may be a count that is NaN
         self._is_counted = self._is_counted or was_counted
         if piece is None or is_odd or (piece and not self._act(self, piece, events)):
             return None
@@ -315,7 +316,7 @@ class Lane:
         return events
 
     def _read_objects_of(self, cls: type) -> None:
-        """Choose what reads the objects of a class: a reader of its name, if its fields are what was on the wire.
+        """Choose the function that reads objects of a class: its reader by name, if its fields were on the wire.
 
         No SDK is imported.
         """
@@ -344,12 +345,12 @@ class Lane:
 
     @abstractmethod
     def _take(self, frame: Frame, events: list[Event[Any]], /) -> bool:
-        """Take a frame that is no piece like the one before, and add what comes of it; return False if it is odd."""
+        """Take a frame that does not continue the same text, and add its events; return False if it is odd."""
 
     # The log.
 
     def _keep(self, frame: Frame) -> bool:
-        """Put a frame that is no piece into the log; return False if that holds too much."""
+        """Put a frame that is not a piece into the log; return False if the log holds too much."""
         if self._more is not no_more:
             self._log += self._rows()
             self._more = no_more
@@ -358,42 +359,41 @@ class Lane:
         return self._n_logged <= _MOST_LOGGED
 
     def _goes_on(self, of: Source, label: Any, more: More, act: Act) -> None:
-        """Let pieces that follow be more of a text, as `more` reads and `act` takes them."""
+        """Let the pieces that follow continue a text, as `more` reads and `act` takes them."""
         self._more, self._of, self._label, self._act = more, of, label, act
         self._start, self._is_counted = size_of(of), False
 
     def _open_turn(self, id: str | None, model: str | None, events: list[Event[Any]]) -> None:
-        """Begin the answer."""
         self.id, self.model, self.has_begun = id, model, True
         events.append(TurnStarted(0, 0, self.dialect, id, model))
 
     def run(self, row: Row, translator: Any) -> list[Delta]:
-        """Return what the dialect's translator would say of pieces in a row, which follow what it has translated."""
+        """Return the translator's deltas for a row of pieces, which follow the frames that it has translated."""
         counts: list[Delta] = [] if row.counts is None else [UsageSeen(row.counts)]
         return [Run(self._in_common(row, translator), row.texts), *counts]
 
     @abstractmethod
     def _in_common(self, row: Row, translator: Any, /) -> Piecewise:
-        """Return what the pieces have in common, as the translator says it."""
+        """Return the common part of the pieces as a delta, as the translator makes it."""
 
     def kept(self) -> list[Entry]:
-        """Return what was taken before the read at hand, or before the last `mark`, in its order."""
+        """Return the log as it was before the current read, or at the last `mark`, in its order."""
         n, rows = self._mark
         return self._log[:n] + rows
 
     def mark(self) -> None:
-        """Let all that was taken so far be in the log."""
+        """Put all input so far into the log."""
         self._mark = len(self._log), [] if self._more is no_more else self._rows()
 
     def _rows(self) -> list[Entry]:
-        """Return the pieces that are not in the log yet, in no row or one."""
+        """Return the pieces that are not in the log yet, as one row, or none."""
         end = size_of(self._of)
         counts = dict(self.usage) if self._is_counted else None
         row = Row(self._of, self._label, self._start, end, self._number, counts)
         return [row] if row.start < end else []
 
     def forget(self) -> None:
-        """Forget what was said: of rows of it only remains that there was something."""
+        """Forget the text so far: its rows only record that there was some."""
         if not self._log:
             return
         if self._more is not no_more:
@@ -435,12 +435,12 @@ class Lane:
         return True
 
     def _says(self, text: str, events: list[Event[Any]], label: Any, more: More) -> None:
-        """Take a piece of text that stands in a frame with more in it, and let others follow."""
+        """Take a piece of text in a frame that has further members, and let other pieces follow."""
         self.say(text, events)
         self._goes_on(self.text, label, more, Lane.say)
 
     def _thinks(self, text: str, events: list[Event[Any]], label: Any, more: More) -> None:
-        """Do the same with a piece of reasoning, where all of it is one block."""
+        """Take a piece of reasoning in such a frame, where all reasoning is one block."""
         if not self.thoughts:
             self._begin_thought()
         self.think(text, events)
@@ -461,7 +461,6 @@ class Lane:
         return True
 
     def _begin_thought(self) -> Thought:
-        """Begin a block of reasoning."""
         thought = Thought()
         self._places.append((self.text.size, thought))
         self.thoughts.append(thought)
@@ -470,7 +469,7 @@ class Lane:
     # Calls.
 
     def _begin(self, id: str | None, name: str, extra: dict[str, Any] | None = None) -> LaneCall | None:
-        """Begin a call; return None if there may be no more, one has its id, or no tool has its name."""
+        """Begin a call; return None if there are too many, if its id is taken, or if no tool has its name."""
         most, tools = self._limits.max_calls, self._tools
         public = id or f"call_0_0_{len(self.calls)}"
         if public in self._ids or (most is not None and len(self.calls) >= most):
@@ -486,7 +485,7 @@ class Lane:
         return call
 
     def argue(self, text: str, events: list[Event[Any]]) -> bool:
-        """Take a piece of the latest call's text; return False if it could be more than a piece, or is too much."""
+        """Take a piece of the latest call's text; return False if it could be more than a piece, or is too long."""
         call = self.calls[-1]
         size = call.size
         if not size:
@@ -517,7 +516,7 @@ class Lane:
         events: list[Event[Any]],
         extras: Iterable[dict[str, Any] | None] = repeat(None),
     ) -> bool:
-        """Take calls that a whole response lists, by their ids, names and texts: all begin, then each is told."""
+        """Take calls that a whole response lists, by their ids, names and texts: all begin, then each is emitted."""
         begun: list[tuple[LaneCall, str]] = []
         for (id, name, text), extra in zip(wanted, extras, strict=False):
             call = self._begin(id, name, extra)
@@ -535,7 +534,7 @@ class Lane:
         return True
 
     def _finish(self, calls: Sequence[LaneCall], events: list[Event[Any]]) -> bool:
-        """Emit calls that ended; return False if one of them is not plainly whole, and as its tool wants it."""
+        """Emit calls that ended; return False if one of them is not whole, or does not fit its tool."""
         check_of = _no_check if self._tools is None else self._tools.check_of
         for call in calls:
             if not call.size:
@@ -562,7 +561,7 @@ class Lane:
     # The end.
 
     def _take_reason(self, raw: str, *, called: bool) -> bool:
-        """Take why the answer ended; return False if it is no plain reason, or speaks of calls where none came."""
+        """Take the reason of the end; return False if it is not a plain reason, or is about calls that did not come."""
         known = turn_reason(raw)
         if known is None or known[0] not in _PLAIN or (known[0] == "tool_calls") != called:
             return False
@@ -610,7 +609,7 @@ class Lane:
 
     @property
     def turn(self) -> Turn[Any]:
-        """The turn, which is over."""
+        """The finished turn."""
         finished = self._finished()
         return Turn(
             self.dialect,
@@ -628,7 +627,7 @@ class Lane:
         )
 
     def _content(self) -> Iterator[Any]:
-        """Yield what was said and called, in the order in which it began."""
+        """Yield text, reasoning and calls in the order in which they began."""
         done, text = 0, self.text.text
         for place, what in self._places:
             if place > done:
@@ -645,7 +644,7 @@ class Lane:
 
 
 class _Bounded(Lane):
-    """A lane of a stream that has a limit of bytes, before the class of its dialect among the bases of one."""
+    """A lane of a stream that has a limit of bytes; it precedes the dialect's class among the bases of a class."""
 
     room: int
 
@@ -666,7 +665,7 @@ def _bounded(lane: Any) -> type[Lane]:
     return type(f"Bounded{lane.__name__}", (_Bounded, lane), {})
 
 
-# What takes several pieces, by what takes one.
+# The functions that take several pieces, by the function that takes one.
 _ALL: Final[Mapping[Act, Callable[[Any, list[str], list[Any]], bool]]] = {
     Lane.say: Lane.say_all,
     Lane.think: Lane.think_all,
@@ -679,5 +678,5 @@ def _block(thought: Thought) -> ReasoningBlock:
 
 
 def is_unread(frame: Frame) -> bool:
-    """Return whether a frame of which nothing else came may hold a call."""
+    """Return whether a frame without any other meaning may hold a call."""
     return ("tool" in frame.data or "unction" in frame.data) and bool(with_unread([], frame))

@@ -4,7 +4,7 @@
 {"model":"m","created_at":"…","message":{"content":"","tool_calls":[{"function":{"name":"f","arguments":{"a":1}}}]},"done":false}
 {"model":"m","created_at":"…","message":{"content":""},"done":true,"done_reason":"stop","eval_count":9}
 
-Calls are whole, and told at once. Their arguments are the wire's own text.
+Calls are whole, and emitted at once. Their arguments are the wire's own text.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _any = msgspec.json.Decoder(_Line).decode
 
 
 class OllamaLane(Lane):
-    """Lines of one answer."""
+    """A lane for the lines of one answer."""
 
     dialect = "ollama"
     framing = "jsonl"
@@ -123,7 +123,7 @@ class OllamaLane(Lane):
         text = wire_text(wanted.function.arguments)
         is_alone = (
             wanted.id is None and wanted.function.index is None
-        )  # else the index may say that it came before
+        )  # otherwise the index may say that it came before
         if is_blank(text) or not (is_alone or id_label(wanted.id) is not None):
             return False
         call = self._begin(wanted.id, wanted.function.name)
@@ -138,6 +138,6 @@ class OllamaLane(Lane):
         self.usage.update({name: count for name, count in counts.items() if count is not None})
         self.reason, self.provider_reason = ("tool_calls" if self.calls else reason), reason
         if self.calls:
-            self._anomalies = ("finish_reason_mismatch",)  # Ollama never says that it stopped for calls
+            self._anomalies = ("finish_reason_mismatch",)  # Ollama never states that it stopped for calls
         self._more = no_more
         return True

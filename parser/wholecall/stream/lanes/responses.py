@@ -7,8 +7,8 @@ event: response.function_call_arguments.done   {…,"output_index":0,"item_id":"
 event: response.output_item.done               {…,"output_index":0,"item":{…,"arguments":"{}","status":"completed"}}
 event: response.completed                      {…,"response":{"id":"r1","status":"completed","output":[…],"usage":{…}}}
 
-Items come one after the other, and events are numbered without a gap. A call is told when its item is done. What restates
-something has to say the same.
+Items come one after the other, and events are numbered without a gap. A call is emitted when its item is done. A
+restatement has to be equal.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class _Part(msgspec.Struct, gc=False, forbid_unknown_fields=True):
 
 
 class _WholeMessage(msgspec.Struct, gc=False, forbid_unknown_fields=True, tag="message"):
-    """A message of which nothing is kept but its text."""
+    """A message of which only the text is kept."""
 
     id: Id
     content: list[_Part]
@@ -153,7 +153,7 @@ class _ArgumentsDone(_Event, gc=False, kw_only=True, tag="response.function_call
 
 
 class _Quiet(_Event, gc=False, kw_only=True):
-    """What says nothing new."""
+    """An event without new content."""
 
     item: None = None
     response: None = None
@@ -193,12 +193,12 @@ _EVENTS: Any = (
     *(msgspec.defstruct("_Silent", (), bases=(_Quiet,), tag=f"response.{kind}", gc=False) for kind in _QUIET),
 )
 _any: Any = msgspec.json.Decoder(reduce(or_, _EVENTS)).decode
-# The events that say something of a call, or are held against what came: nothing in them is unread.
+# The events that report a call, or are checked against earlier ones: nothing in them is unread.
 _READ: Final = frozenset({_Completed, _ArgumentsDone})
 
 
 def _reader(label: Callable[[dict[str, Any]], Any]) -> Callable[[Any], SdkPiece | None]:
-    """Return what reads the piece in an event of openai's, whose text has this label."""
+    """Return the function that reads the piece in an event of openai's, whose text has this label."""
 
     def read(event: Any) -> SdkPiece | None:
         fields = event.__dict__
@@ -215,7 +215,7 @@ _of_call = _reader(lambda fields: (CallPiece, fields["output_index"], fields["it
 
 
 class ResponsesLane(Lane):
-    """Events of one response, whose items come one after the other."""
+    """A lane for the events of one response, whose items come one after the other."""
 
     dialect = "responses"
     _may_be_empty = _is_numbered = True
@@ -231,17 +231,17 @@ class ResponsesLane(Lane):
         super().__init__(asked)
         self._prefix = _NO_PIECE
         self._open: Union[_Item, None] = None  # the item that has begun
-        self._items: list[tuple[object, ...]] = []  # what the response has to list at its end
+        self._items: list[tuple[object, ...]] = []  # the items that the response has to list at its end
         self._is_whole = False
 
     def _texts(self, block: str) -> Iterable[str] | None:
-        """Return the texts of pieces like the one before without their first line, those of other events with it."""
+        """Return the texts of pieces that continue the text without their first line, those of other events with it."""
         if block.startswith(self._prefix):
             texts = block[len(self._prefix) :].split(f"\n\n{self._prefix}")
             if "\n" not in "".join(texts):
                 return texts
         events = named_events(block)
-        # Lazily: what stands before the data of a piece changes between them.
+        # Lazily: the bytes before the data of a piece change between them.
         return events and (event.removeprefix(self._prefix) for event in events)
 
     def _frame(self, text: str) -> Frame:
@@ -317,7 +317,7 @@ class ResponsesLane(Lane):
         return self._take_calls(wanted, events, extras)
 
     def _take_speech(self, item: Any, events: list[Event[Any]]) -> bool:
-        """Take what a whole response says."""
+        """Take the content of a whole response."""
         if type(item) is _WholeMessage:
             self._places.append((self.text.size, None))
             return all(part.text and self.say(part.text, events) for part in item.content)
@@ -360,7 +360,7 @@ class ResponsesLane(Lane):
         return self._opens(call, (CallPiece, index, item.id), Lane.argue)
 
     def _opens(self, of: Source, label: tuple[object, ...], act: Act) -> bool:
-        """Let the pieces of the item that begins be more of a text."""
+        """Let the pieces that follow continue the text of the item that begins."""
         self._goes_on(of, label, ResponsesLane._more_piece, act)
         return True
 
@@ -388,7 +388,7 @@ class ResponsesLane(Lane):
         return is_same and is_whole and self._finish([call], events)
 
     def _thought_done(self, item: _Reasoning) -> bool:
-        """Take what seals a block of reasoning, if that says all that came."""
+        """Take the seal of a block of reasoning, if it restates the whole text."""
         thought = self.thoughts[-1]
         thought.id, thought.data = item.id, item.encrypted_content
         return bool(thought.size) or not (item.summary or item.content)
@@ -415,7 +415,7 @@ class ResponsesLane(Lane):
 
 
 def _listed(item: Any) -> tuple[object, ...]:
-    """Return what an item has to be at the end of its response."""
+    """Return the item as its response has to list it at the end."""
     if type(item) is _Call:
         return _Call, item.id, item.call_id, item.name, bytes(item.arguments)
     return _Message if type(item) is _WholeMessage else type(item), item.id

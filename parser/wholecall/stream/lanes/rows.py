@@ -1,6 +1,6 @@
-"""The record of a lane: calls, reasoning, and the log of the frames and the pieces of texts that came.
+"""The record of a lane: its calls, its reasoning, and the log of its frames and pieces of text.
 
-An entry of the log is a frame that is no piece, as it came, or a `Row` of pieces, where they stand in their text.
+An entry of the log is a frame that is not a piece, as it came, or a `Row` of pieces, as their place in their text.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ _FIRST: Final = 256  # characters of a call whose pieces are kept as they came
 
 
 class LaneCall:
-    """A call: its labels, what its provider wants back with it, and its text.
+    """A call: its labels, the members to send back to its provider, and its text.
 
-    The first pieces of the text are kept as they came, for they decide what it is; what follows is one text. A place in it
-    is counted in pieces, beyond these in characters.
+    The first pieces of the text are kept as they came, because they decide its meaning; the rest is one text. A place
+    in it is counted in pieces, and beyond these in characters.
     """
 
     __slots__ = ("_rest", "extra", "id", "index", "name", "parts", "size")
@@ -57,14 +57,14 @@ class LaneCall:
         return len(self.parts) + self._rest.size
 
     def pieces(self, start: int, end: int) -> list[str]:
-        """Return what stands between two places."""
+        """Return the text between two places."""
         n = len(self.parts)
         rest = self._rest.text[max(start - n, 0) : end - n] if end > n else ""
         return self.parts[start:end] + ([rest] if rest else [])
 
 
 class Thought(SaidText):
-    """A block of reasoning, and what its provider wants back with it: see `ReasoningBlock`."""
+    """A block of reasoning, and the parts to send back to its provider: see `ReasoningBlock`."""
 
     __slots__ = ("data", "id", "signature", "was_told")
 
@@ -88,10 +88,10 @@ Source = Union[SaidText, LaneCall]
 
 
 class Row(NamedTuple):
-    """Pieces in a row: the call or the text that they are of, what the wire calls that, and which part of it they are.
+    """A row of pieces: the call or the text of the pieces, the wire's label of it, and the part of it that they are.
 
-    Places in speech are counted in characters, those in a call as it does. `number` is the next event's, where events are
-    numbered; `counts` are those of tokens so far, if some came with the pieces.
+    Places in text and reasoning are counted in characters, those in a call as the call counts them. `number` is the
+    next event's, where events are numbered; `counts` are the token counts so far, if some came with the pieces.
     """
 
     of: Source
@@ -110,15 +110,15 @@ class Row(NamedTuple):
 
 
 def something() -> SaidText:
-    """Return what stands for a text that was forgotten."""
+    """Return a placeholder for a text that was forgotten."""
     said = SaidText()
     said.add(".")
     return said
 
 
 def size_of(of: Source) -> int:
-    """Return how much there is of a text, as rows count it."""
+    """Return the size of a text, as rows count it."""
     return of.end if isinstance(of, LaneCall) else of.size
 
 
-Entry = Union[Frame, Row, None]  # None: what was said before was forgotten
+Entry = Union[Frame, Row, None]  # None: the text before it was forgotten

@@ -1,4 +1,4 @@
-"""The table of lanes, and the choice of one: by the first bytes or frame of a stream, if a caller asks nothing that no lane knows."""
+"""The table of lanes, and the choice of a lane by the first bytes or frame of a stream, if it supports the options."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["LIMITS", "POLICY", "are_far", "lane_for", "lane_of", "lane_of_frame"
 POLICY: Final = Policy()
 LIMITS: Final = Limits()
 _KIB: Final = 1024
-# What a lane may take before it looks at any limit but that of calls; each is some times what it can come to there.
+# Limits that a lane need not check, except that of calls; each is several times the size that a lane can reach.
 _LEAST: Final = {
     "max_line_bytes": 256 * _KIB,
     "max_event_bytes": 256 * _KIB,
@@ -37,7 +37,7 @@ _LEAST: Final = {
 _COMMENTS: Final = re.compile(rb"(?::[^\r\n]*\n\n)*")  # `: OPENROUTER PROCESSING`, before the first event
 
 
-# What a whole response is known by, in this order: a response of OpenAI holds messages.
+# The marks of a whole response, in this order: a response of OpenAI holds messages.
 _BODIES: Final = {
     "chat-completions": re.compile(rb'"object"\s*:\s*"chat\.completion"'),
     "responses": re.compile(rb'"object"\s*:\s*"response"'),
@@ -47,7 +47,7 @@ _BODIES: Final = {
 
 
 class _Place(NamedTuple):
-    """Where the lane of a dialect stands, how its first event begins, and what is in it."""
+    """The module of a dialect's lane, the beginning of its first event, and the text in it."""
 
     module: str
     name: str
@@ -72,7 +72,7 @@ _PLACES: Final = {
 
 @cache
 def lane_of(dialect: str) -> type[Lane] | None:
-    """Return the lane of a dialect, whose module is imported now; None if it has none."""
+    """Return the lane of a dialect, and import its module; None if it has none."""
     place = _PLACES.get(dialect)
     if place is None:
         return None
@@ -81,7 +81,7 @@ def lane_of(dialect: str) -> type[Lane] | None:
 
 
 def are_far(policy: Policy, limits: Limits) -> bool:
-    """Return whether calls are judged in the usual way, and no limit is so close that a lane could meet it."""
+    """Return whether calls are judged in the usual way, and no limit is so low that a lane could meet it."""
     if policy is not POLICY and policy != POLICY:
         return False
     if limits is LIMITS:
@@ -116,7 +116,7 @@ def lane_for(dialect: str, framing: str | None, data: bytes, asked: Asked) -> tu
 
 
 def _lane_of_body(dialect: str, data: bytes, asked: Asked) -> Lane | None:
-    """Return the lane of a whole response: one value, perhaps over lines, and not several lines of one each."""
+    """Return the lane of a whole response: one value, perhaps over several lines, and not several one-line values."""
     first, _, more = data.partition(b"\n")
     if not data.rstrip().endswith(b"}") or (more.strip() and first.strip() != b"{"):
         return None

@@ -1,4 +1,4 @@
-"""The texts of server-sent events in a row, cut where each is of the form that its dialect writes."""
+"""The texts of server-sent events in a row, cut if each has the form that its dialect writes."""
 
 from __future__ import annotations
 

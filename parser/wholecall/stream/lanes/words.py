@@ -1,4 +1,4 @@
-"""Types that all lanes share: the options of a caller, and the values of members where nothing is odd, for the views."""
+"""Types that all lanes share: the options of a caller, and the values of members without oddities, for the views."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["CRLF", "Asked", "Counts", "Id", "Name", "NoList", "Nothing", "Word"]
 
 
 class Asked(NamedTuple):
-    """What a caller asked for; `shows` whether text is shown as it comes."""
+    """The options of a caller; `shows` whether text is shown as it comes."""
 
     policy: Policy
     limits: Limits
