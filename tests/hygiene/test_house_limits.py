@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import tokenize
+from io import StringIO
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +19,7 @@ MAX_FUNCTION_LINES = 50
 MAX_TYPICAL_LINES = 25  # nine functions of ten
 MAX_FILE_LINES = 700
 MAX_NESTING = 3
+MAX_WHAT = 5 / 1000  # of all words of prose
 
 _CLAUSE = re.compile(r"(What|Which|Who|Whose|Whom|How|Where|Whether|When|Why)(ever)?\b")
 
@@ -135,3 +138,24 @@ def test_a_module_opens_with_a_title(folder: str) -> None:
     titles = {path.name: ast.get_docstring(ast.parse(path.read_text("utf-8"))) or "" for path in paths}
 
     assert {} == {name: title.partition("\n")[0] for name, title in titles.items() if _CLAUSE.match(title)}
+
+
+def prose() -> Iterator[str]:
+    """Yield the docstrings and the comments of the package."""
+    for name, tree in modules().items():
+        documented = (ast.Module, ast.ClassDef, *Function.__args__)
+        yield from (ast.get_docstring(node) or "" for node in ast.walk(tree) if isinstance(node, documented))
+        source = StringIO(module_path(name).read_text("utf-8"))
+        tokens = tokenize.generate_tokens(source.readline)
+        yield from (token.string for token in tokens if token.type == tokenize.COMMENT)
+
+
+@pytest.mark.parametrize("where", ["package", "pages"])
+def test_few_sentences_hide_their_subject(where: str) -> None:
+    """Of 1,000 words at most 5 are "what": a sentence names its subject, or a stranger has to guess it."""
+    pages = [*(PROJECT / "docs").rglob("*.md"), *PROJECT.glob("*.md")]
+    texts = prose() if where == "package" else (path.read_text("utf-8") for path in pages)
+    words = re.findall(r"[a-z']+", " ".join(texts).lower())
+
+    assert len(words) > 10_000
+    assert words.count("what") / len(words) < MAX_WHAT
