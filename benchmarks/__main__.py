@@ -29,7 +29,7 @@ __all__: list[str] = []
 
 
 def main() -> int:
-    """Print the table, or what the options ask for."""
+    """Print the table, or the output that the options request."""
     options = _options()
     if options.check:
         return _check(CHECKED, streams_only=options.check == "streams")
@@ -76,7 +76,7 @@ def _options() -> argparse.Namespace:
 
 
 def _seen(lines: Iterable[summary.Measured]) -> Iterator[summary.Measured]:
-    """Let people see that it goes on."""
+    """Show progress."""
     for line in lines:
         print(line.what, *line.values, file=sys.stderr, flush=True)
         yield line
@@ -94,7 +94,7 @@ def _print(scale: Scale) -> None:
 
 
 def _check(scale: Scale, *, streams_only: bool) -> int:
-    """Return 1 if something is far beyond its budget, and say what."""
+    """Report figures far beyond their budgets; return 1 if there are any."""
     start = time.perf_counter()
     judged = list(table.check(scale, streams_only=streams_only))
     far = [row for row, beyond in judged if beyond]

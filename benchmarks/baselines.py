@@ -18,7 +18,7 @@ def parse(
     *,
     events: Literal["all", "calls"] = "all",
 ) -> ToolCallParser[Any]:
-    """Feed a stream to a parser of unknown dialect and close it: this is what is timed."""
+    """Feed a stream to a parser of unknown dialect and close it: the timed work."""
     parser: ToolCallParser[Any] = ToolCallParser(tools=tools, events=events, limits=limits)
     for read in reads:
         parser.feed(read)
@@ -27,11 +27,11 @@ def parse(
 
 
 def ours(reads: Iterable[bytes], limits: Limits = Limits()) -> Result:  # noqa: B008 - frozen
-    """Return what wholecall makes of a stream."""
+    """Return wholecall's result of a stream."""
     return found(parse(reads, limits))
 
 
 def found(parser: ToolCallParser[Any]) -> Result:
-    """Return what a parser has read."""
+    """Return the result of a parser."""
     turn = parser.turn
     return Result(turn.text, [(call.id, call.name, call.arguments) for call in turn.calls])

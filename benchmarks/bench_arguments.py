@@ -48,7 +48,7 @@ def _ends(**fields: object) -> Contender:
     )
 
 
-# Damage of one kind, more and more of it: none of it may make recovery look again at what it has seen.
+# Growing damage of one kind: it must not make recovery scan the same text again.
 _DAMAGE: dict[str, Callable[[int], str]] = {
     "brackets": lambda n: '{"a":' * n,
     "escapes": lambda n: '{"a":"' + "\\n" * n,

@@ -1,9 +1,10 @@
-"""The claim: what no healthy stream has more of costs little memory and linear time in every dialect.
+"""The claim: more entries than any healthy stream has cost little memory and linear time in every dialect.
 
-Each dialect gets streams of its own: with far more calls than there may be, with their ids and indices missing, with
-members of new names in each frame; and what else is known to fill a dialect's books. The limits are narrow, so that
-what grows is no call that may be there. Memory is what is held more at the end than after a third of the stream, over
-the bytes that came meanwhile. Beyond that share stands a bound for streams of any length (`docs/limits.md`): the first row measures it.
+Each dialect gets separate streams: with far more calls than are allowed, with their ids and indices missing, with
+members of new names in each frame; and with other input that is known to fill a dialect's books. The limits are narrow,
+so that no permitted call causes the growth. Memory is the growth of held bytes between a third of the stream and its
+end, over the bytes that came meanwhile. In addition to that share there is a bound for streams of any length
+(`docs/limits.md`): the first row measures it.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ from wholecall.framing.opening import framing_of
 
 __all__ = ["CLAIMS"]
 
-_HELD_BUDGET = 6  # bytes for a byte of a stream of labels: an entry of a book, its key, what is known of it
-_MOST_BUDGET = 2.5  # times what may be remembered: entries are weighed, not measured, and not with each frame
+_HELD_BUDGET = 6  # bytes for a byte of a stream of labels: an entry of a book, its key, its facts
+_MOST_BUDGET = 2.5  # times the memory limit: entries are weighed, not measured, and not with each frame
 _CALLS, _N = 4096, 16_384
-_LONGEST = 1024 * 1024  # bytes of such a stream: some dialects say in each frame all that they said before
+_LONGEST = 1024 * 1024  # bytes of such a stream: some dialects repeat all earlier content in each frame
 _FORGET_EVERY = 64
 _LIMITS = Limits(
     max_calls=4,
@@ -61,12 +62,12 @@ def _attack(dialect: str, events: list[Event]) -> _Attack:
     return _Attack(dialect, events[:n], sizes[n - 1])
 
 
-# What a server can send.
+# Streams that a server can send.
 
 
 @lru_cache(maxsize=4)
 def _calls(dialect: str, n: int) -> list[Event]:
-    """Return the events of a turn with so many calls, but for its end."""
+    """Return the events of a turn with so many calls, without its end."""
     calls = [encode.Call(f"call_{number}", f"f{number}", f'{{"n":{number}}}') for number in range(n)]
     data = RENDERERS[dialect](encode.Turn(calls), encode.whole)
     framing = FRAMINGS[framing_of(data) or "sse"](Limits.none())
@@ -75,7 +76,7 @@ def _calls(dialect: str, n: int) -> list[Event]:
 
 
 def _stripped(value: Any) -> Any:
-    """Return a value without ids and indices, at whatever depth they stand."""
+    """Return a value without ids and indices, at any depth."""
     if isinstance(value, list):
         return [_stripped(item) for item in value]
     if not isinstance(value, dict):
@@ -85,7 +86,7 @@ def _stripped(value: Any) -> Any:
 
 
 def _widened(value: Any, name: str) -> Any:
-    """Return a value with one more member of this name in each object."""
+    """Return a value with an additional member of this name in each object."""
     if isinstance(value, list):
         return [_widened(item, name) for item in value]
     if not isinstance(value, dict):
@@ -105,7 +106,7 @@ _SHAPES: dict[str, Callable[[str, int], list[Event]]] = {
         for number, (payload, event) in enumerate(_calls(dialect, n))
     ],
 }
-# By dialect: what fills a book of its own.
+# By dialect: streams that fill its own books.
 _OTHERS: dict[str, Callable[[str, int], list[Event]]] = {
     "chat-completions": _numbered(
         lambda n: {"choices": [{"delta": {"reasoning_details": [{"id": f"r{n}", "data": "x"}]}}]}
@@ -123,7 +124,7 @@ def _made(dialect: str, n: int) -> Iterator[_Attack]:
     return (_attack(dialect, make(dialect, n)) for make in shapes)
 
 
-# What becomes of it.
+# The effects.
 
 
 def _fed(parser: ToolCallParser[Any], events: list[Event]) -> int:
@@ -149,7 +150,7 @@ def _share(attack: _Attack) -> float:
 
 
 def _peak(scale: Scale) -> float:
-    """Return the most that streams which fill a book make a parser hold, as a multiple of what may be remembered."""
+    """Return the most memory that book-filling streams make a parser hold, as a multiple of the memory limit."""
     found: list[int] = []
     for dialect, make in _OTHERS.items():
         events = make(dialect, max(_N // scale.part, 8192) * 2)
@@ -176,7 +177,7 @@ def _growth(what: str, dialects: tuple[str, ...], *, checked: bool) -> Growth:
 
 _WITH_CALLS = tuple(dialect.name for dialect in DIALECTS if dialect.name in RENDERERS)  # all that have calls
 
-# Whose translators remember most.
+# Dialects whose translators remember most.
 _WITH_BOOKS = (
     *("vercel-data", "chat-completions", "responses", "gemini"),
     *("langchain-protocol", "ag-ui", "acp", "copilot"),

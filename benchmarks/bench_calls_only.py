@@ -1,4 +1,4 @@
-"""The claim: who wants no text as it comes does not pay for it, and a replay costs little beyond the parsing."""
+"""The claim: a caller without need for live text does not pay for it, and a replay costs little beyond the parsing."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The claim: a stream that is cut within a call costs what a whole one of as many events does, and its end costs nothing.
+"""The claim: a stream cut within a call costs as much as a whole stream of as many events, and its end costs nothing.
 
-What was cut has no riddle in it, whatever its size: its text is neither recovered nor read in several ways.
+The cut part needs no resolution, for any size: its text is neither recovered nor read in several ways.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _claim(dialect: str) -> Comparison:
 
 
 def _end(dialect: str, scale: Scale) -> float:
-    """Return the time of `close` behind half of a call of 1 MB, over that of all before it."""
+    """Return the time of `close` after half of a call of 1 MB, over that of everything before it."""
     data = workloads.w2(dialect, KIB * KIB // min(scale.part, 4), 40).data
     reads = workloads.cut(data[: len(data) // 2], READ)
     open_ones: list[ToolCallParser] = []
@@ -87,5 +87,5 @@ CLAIMS: list[Claim] = [
 
 
 def test_cuts(race: Callable[[], None]) -> None:
-    """A cut call is dropped, a whole one comes out."""
+    """A cut call is dropped, a whole call is emitted."""
     race()

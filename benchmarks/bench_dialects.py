@@ -13,7 +13,7 @@ __all__ = ["AS_EVENTS", "CLAIMS", "IN_READS", "WHERE", "title"]
 
 _BUDGET, _BINARY_BUDGET, _WHOLE_BUDGET = 1.2, 1.6, 2.5
 _WHOLE_NOW = (
-    6.6  # a call is some hundred small steps, whatever it came in; where the machine has no cache to spare
+    6.6  # a call is some hundred small steps, in any dialect; where the machine has no cache to spare
 )
 _WHOLE = ("gemini", "ollama")  # whose calls usually have no pieces
 _IN_PIECES = ("bedrock-converse", "bedrock-invoke-anthropic", "cohere-v2", "vercel-ui")
@@ -31,7 +31,7 @@ WHERE = {
 
 
 def title(name: str, dialect: str) -> str:
-    """Return what a page calls a claim."""
+    """Return the title of a claim on a page."""
     if name != "20 calls d4":
         return f"{dialect}, {name}"
     return f"{dialect}, 20 parallel calls" + (", as values at paths" if dialect == "gemini" else "")
@@ -71,5 +71,5 @@ CLAIMS = [*IN_READS, *AS_EVENTS]
 
 
 def test_dialects(race: Callable[[], None]) -> None:
-    """Both find what the generator put into the stream."""
+    """Both find the generator's content of the stream."""
     race()

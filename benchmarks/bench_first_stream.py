@@ -1,7 +1,7 @@
-"""The claim: what the first stream of a process costs beyond the second is small, whatever its dialect.
+"""The claim: the additional cost of a process's first stream over the second is small in every dialect.
 
-It is the import of one translator, in a fresh process with all code compiled, held against the import of msgspec.
-That ratio is the same on every machine; the milliseconds of chat completions stand beside it because people feel them.
+It is the import of one translator, in a fresh process with all code compiled, compared with the import of msgspec. That
+ratio is the same on every machine; the milliseconds of chat completions are shown next to it because users notice them.
 """
 
 from __future__ import annotations

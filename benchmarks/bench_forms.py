@@ -1,7 +1,7 @@
 """The claim: other forms of the same stream, which many servers send, are read about as fast as the usual one.
 
 All of them come to the same events: no space after `data:`, lines that end in CRLF, a number before each event, a
-comment behind every tenth one.
+comment after every tenth event.
 """
 
 from __future__ import annotations
@@ -54,5 +54,5 @@ CLAIMS = [_claim(dialect, read) for read in (READ, EVENT) for dialect in DIALECT
 
 
 def test_forms(race: Callable[[], None]) -> None:
-    """Every form comes to the same calls."""
+    """Every form gives the same calls."""
     race()

@@ -1,6 +1,6 @@
-"""The claim: text, reasoning and calls cost less than the `json.loads` loop takes, whoever serves them, one event a read.
+"""The claim: text, reasoning and calls cost less than in the `json.loads` loop, for every server, one event a read.
 
-Servers and gateways put members of their own around a piece (`envelopes/gateways.py`). The loop that is pasted
+Servers and gateways put their own members around a piece (`envelopes/gateways.py`). The loop that is pasted
 everywhere leaves reasoning out, which costs it nothing; ours has to find it.
 """
 
@@ -34,7 +34,7 @@ _CONTENDERS = {
 
 
 def through(kind: Kind, gateway: str) -> str:
-    """Return what a claim about a gateway is called."""
+    """Return the title of a claim about a gateway."""
     return f"{kind} through {gateway}"
 
 
@@ -64,5 +64,5 @@ CLAIMS = [
 
 
 def test_gateways(race: Callable[[], None]) -> None:
-    """Every contender finds what the generator put into the stream, and ours the reasoning, too."""
+    """Every contender finds the generator's content of the stream, and ours the reasoning, too."""
     race()

@@ -1,6 +1,6 @@
-"""The claim: time is linear in everything that a stream can have more of, in every dialect that can have it.
+"""The claim: time is linear in the number of every repeatable part of a stream, in every dialect that has the part.
 
-That holds for what no healthy stream has, too: `hostile` makes it.
+That also holds for parts that no healthy stream has: `hostile` makes them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["CLAIMS"]
 
 _CHAT, _, _RESPONSES = DIALECTS
 
-# What there can be more of: how it is made, the n to begin at, the bytes of a read, and where it exists.
+# Repeatable parts: the maker, the n to begin at, the bytes of a read, and the dialects.
 _MORE: dict[str, tuple[Callable[[str, int], Workload], int, int, tuple[str, ...]]] = {
     "bytes of text": (workloads.plain_text, 32 * KIB, READ, DIALECTS),
     "bytes of one call": (partial(workloads.w2, delta=40), 256 * KIB, READ, DIALECTS),

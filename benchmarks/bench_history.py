@@ -1,4 +1,4 @@
-"""The claim: shrinking arguments is linear, whatever they are made of, with a budget and without."""
+"""The claim: shrinking arguments of any content is linear, with a budget and without."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ CLAIMS = [_claim(what, budget) for what in SHRINKING for budget in _BUDGETS]
 
 
 def test_shrinking(race: Callable[[], None]) -> None:
-    """What comes of it is no longer."""
+    """The result is not longer."""
     race()

@@ -1,4 +1,4 @@
-"""The claim: importing wholecall costs little more than importing what it decodes with."""
+"""The claim: importing wholecall costs little more than importing its decoder."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The claim: memory is a few times the arguments that are open, and nothing stays of a stream that has ended.
+"""The claim: memory is a few times the arguments that are open, and nothing remains of a stream that has ended.
 
-The peak counts what the parser holds and what it makes while it works. It does not count the reads, which are the
-caller's, nor earlier events, which the caller lets go here.
+The peak counts the parser's held and temporary objects. It does not count the reads, which are the caller's, nor
+earlier events, which the caller releases here.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TEXT = 8000  # characters, some 2,000 tokens
 _OPEN = 20  # streams that are open at once
 _CALLS = 100_000
 _CALLS_OF_A_STREAM = 100
-_LAST = 5  # events, at most, behind the last piece of a text
+_LAST = 5  # events, at most, after the last piece of a text
 _WARM_UP = 10  # streams of each dialect: caches fill once
 
 
@@ -36,7 +36,7 @@ def _peak(dialect: str, plain: bool, scale: Scale) -> float:
     """Return the peak of one call of 512 KB in deltas of four characters, as a multiple of its argument text."""
     workload = workloads.w2(dialect, 512 * KIB // min(scale.part, 8), 4, plain=plain)
     reads = workloads.cut(workload.data, READ)
-    _parsed(workloads.w1(dialect))  # what is made once for all streams is no part of one
+    _parsed(workloads.w1(dialect))  # objects made once for all streams are not part of a stream
     return measure.peak_memory(partial(baselines.parse, reads)) / len(workload.calls[0].arguments)
 
 
@@ -45,7 +45,7 @@ def _parsed(workload: Workload) -> int:
 
 
 def _said(make: Callable[[str, int], Workload], dialect: str, _scale: Scale) -> float:
-    """Return what is held of a text that is still coming, with its parser, as a multiple of the text."""
+    """Return the memory of an incomplete text and its parser, as a multiple of the text."""
     workload = make(dialect, _TEXT)
     held: list[ToolCallParser[Any]] = []
 
@@ -59,7 +59,7 @@ def _said(make: Callable[[str, int], Workload], dialect: str, _scale: Scale) -> 
 
 
 def _labelled(workload: Workload, n: int) -> Iterator[list[bytes]]:
-    """Yield a stream `n` times, each time with ids and names of its own, so that nobody can know them already."""
+    """Yield a stream `n` times, each time with new ids and names, so that none are known already."""
     for number in range(n):
         data = workload.data.replace(b'"call_', b'"call_%d_' % number).replace(
             b'"weather"', b'"w%d"' % number

@@ -28,7 +28,7 @@ Labels = Callable[
 
 
 class Kind(NamedTuple):
-    """How a server labels its fragments.
+    """A server's labels of its fragments.
 
     Attributes:
         labels: index and id of a fragment.

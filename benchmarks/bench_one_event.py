@@ -1,6 +1,7 @@
-"""The claim: where each read brings one event, as on a live stream, it costs about what the `json.loads` loop costs.
+"""The claim: where each read brings one event, as on a live stream, it costs about as much as the `json.loads` loop.
 
-What is paid for each read weighs here as nowhere else; these claims are called `by event`. Tiny streams are whole ones, from a new parser to its end.
+The cost of each read weighs most here; these claims are called `by event`. Tiny streams are whole streams, from a new
+parser to its end.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from benchmarks.workloads import DIALECTS, KIB, READ, Workload
 
 __all__ = ["CLAIMS", "STREAMS", "TINY"]
 
-# Streams, and the most that we take of the loop's time on them, dialect by dialect.
+# Streams, and the largest allowed share of the loop's time on them, dialect by dialect.
 _SHAPES: dict[str, tuple[Callable[[str, int], Workload], tuple[float, float, float]]] = {
     "W1": (lambda dialect, _: workloads.w1(dialect), (0.7, 0.85, 0.95)),
     "a turn of one call": (lambda dialect, _: workloads.parallel_calls(dialect, 1), (0.9, 1.15, 1.2)),
@@ -27,7 +28,7 @@ _SHAPES: dict[str, tuple[Callable[[str, int], Workload], tuple[float, float, flo
 }
 _TIMES = {"a turn of one call": 20}
 _TINY_BUDGET = 3
-# What these ratios are where the machine has no cache to spare: a call is some hundred small steps, whatever brings it.
+# These ratios where the machine has no cache to spare: a call is some hundred small steps, regardless of the reads.
 _NOW = {"1,000 calls": (2.6, 3.7, 4.2)}
 _TINY_NOW = 6.2
 
@@ -66,5 +67,5 @@ CLAIMS = [*STREAMS, *TINY]
 
 
 def test_one_event(race: Callable[[], None]) -> None:
-    """Every contender finds what the generator put into the stream."""
+    """Every contender finds the generator's content of the stream."""
     race()

@@ -14,12 +14,12 @@ __all__ = ["CLAIMS"]
 
 _WAYS = ("watch", "scan", "snapshots", "partial")
 _BUDGETS = {"watch": 10}  # times append and join
-# What we take of the time of parsers that read all text again at every delta, and up to which size they can be asked.
+# Our share of the time of parsers that read all text again at every delta, and the largest size for them.
 _RIVALS = {"jiter": (0.1, 64), "partial_json_parser": (0.02, 8)}
 
 
 def _right(deltas: list[str], found: Any) -> bool:
-    """Whether a contender's value is that of the whole text; a watcher's is the text of one string, or nothing."""
+    """Return whether a contender read the whole text; a watcher's value is the text of one string, or nothing."""
     value = json.loads("".join(deltas))
     return (
         found in ("".join(deltas), value) if found is not None else watched_text(deltas) == value["content"]
@@ -62,7 +62,7 @@ def _again(size: int) -> Comparison:
 
 
 def _members(n: int) -> list[str]:
-    """Return pieces of an object with many members: every one is told, and snapshots share those that are closed."""
+    """Return pieces of an object with many members: every member is emitted, and snapshots share closed members."""
     return every(json.dumps({f"key{number}": [number, 0.5, None, "text"] for number in range(n)}), 4)
 
 
@@ -92,5 +92,5 @@ CLAIMS: list[Claim] = [
 
 
 def test_progress(race: Callable[[], None]) -> None:
-    """All read what the pieces say."""
+    """All read the content of the pieces."""
     race()

@@ -1,7 +1,7 @@
-"""The claim: real streams, quirks and all, cost no more than made ones, however they are cut.
+"""The claim: real streams, quirks and all, cost no more than made ones, for any cuts.
 
 The naive loop could not read them; the floor takes the frames that its types fit, and *split and load* only splits at
-blank lines and loads each event with `json.loads`. Against that the median and the worst of all streams are told.
+blank lines and loads each event with `json.loads`. The median and the worst of all streams are compared with that.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _claim(dialect: str, name: str) -> Comparison:
 
 
 def _load(reads: list[bytes]) -> int:
-    """Split at blank lines, and load what is JSON; return how many events were there."""
+    """Split at blank lines, and load JSON; return the number of events."""
     n, rest = 0, b""
     for read in reads:
         *events, rest = (rest + read).split(b"\n\n")
@@ -83,8 +83,8 @@ def _load(reads: list[bytes]) -> int:
 def _ratios(dialect: str, scale: Scale) -> list[float]:
     """Return our time as a multiple of split and load, for each recording of a dialect, one event a read.
 
-    Those that hold what is no JSON, such as bytes that were damaged, are left out, and very short ones, whose cost is that
-    of a new parser (see the tiny streams).
+    Recordings with content that is not JSON, such as damaged bytes, are left out, and very short recordings, whose cost
+    is that of a new parser (see the tiny streams).
     """
     cut = [CUTS["frame"](data) for data in _data(dialect)]
     found = []
@@ -128,5 +128,5 @@ CLAIMS: list[Claim] = [
 
 
 def test_recordings(race: Callable[[], None]) -> None:
-    """Every recording comes to the same turns as in one read."""
+    """Every recording gives the same turns as in one read."""
     race()

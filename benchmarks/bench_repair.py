@@ -1,4 +1,4 @@
-"""The claim: bytes in, strict bytes out costs about what parsing costs, and no more per byte as streams grow."""
+"""The claim: bytes in, strict bytes out costs about as much as parsing, and no more per byte as streams grow."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ _WORKLOADS: dict[str, Callable[[str, int], Workload]] = {
     "W2 64K d4": lambda dialect, part: workloads.w2(dialect, 64 * KIB // part, 4),
     "a tiny turn": lambda dialect, _: workloads.plain_text(dialect, 4),
 }
-# What may be asked of repair, as a multiple of parsing: text that is passed on a frame a read, calls that are held,
-# and turns of one word, which cost little but what every stream costs: parsing has a fast lane for them, and repair has none.
+# The budgets of repair, as a multiple of parsing: text that is forwarded with a frame a read, calls that are held, and
+# turns of one word, which cost little more than every stream's fixed cost: parsing has a fast lane for them, repair
+# does not.
 _BUDGETS: dict[tuple[str, str | int], dict[str, float]] = {
     ("plain text", "frame"): {"chat-completions": 2, "anthropic": 2.3, "responses": 2.3},
     ("W1", "frame"): {"chat-completions": 3.2, "anthropic": 3.6, "responses": 3.7},
@@ -58,7 +59,7 @@ def _growth(dialect: str) -> Growth:
     )
 
 
-# Events that hold nothing, of which a server can send more and more before or behind the first frame.
+# Events that hold nothing, of which a server can send more and more before or after the first frame.
 _FLOODS = {"broken": b"a{\n\n", "empty": b"event: x\n\n", "blank": b"data:\n\n", "no objects": b"data: 1\n\n"}
 _FIRST = (
     b'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"a"},"finish_reason":null}]}\n\n'
@@ -70,7 +71,7 @@ def _flood(unit: bytes, first: bytes, n: int) -> Attack:
     return Attack(workloads.cut(data, READ), len(data), "bytes", 0)
 
 
-# Hardly anything goes out of masses that hold nothing; what passes does so once.
+# Masses of empty input yield hardly any output; each forwarded part is forwarded once.
 _SURVIVES = Contender(_repaired, lambda subject, found: len(found) <= subject.size + KIB)
 
 
@@ -92,5 +93,5 @@ CLAIMS: list[Claim] = [
 
 
 def test_repair(race: Callable[[], None]) -> None:
-    """A strict stream leaves as it came."""
+    """A strict stream is forwarded unchanged."""
     race()

@@ -1,6 +1,6 @@
-"""The claim: `wholecall replay` of a folder of recordings costs little more than parsing what is in it.
+"""The claim: `wholecall replay` of a folder of recordings costs little more than parsing its content.
 
-Both begin at the files. The command finds out what each file is, counts its events and prints a table.
+Both begin at the files. The command detects the kind of each file, counts its events and prints a table.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The claim: a report on tables costs a few times what reading their columns does, and less than to count one thing row by row.
+"""The claim: a report on tables costs a few times the reading of their columns, and less than one count row by row.
 
 The tables are such as a scan writes: parts of 2,000 recordings, none to ten calls in each, a few dropped. The loop reads
 the same columns, and counts only which calls were dropped, by provider and model.

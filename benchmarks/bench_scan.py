@@ -1,7 +1,7 @@
 """The claim: files become tables for little more than their bodies in memory do, and memory does not grow with them.
 
-A unit is done in this process where times are compared, and in a worker of its own where memory is, for the peak of a
-process is never forgotten. Planning and going on are told in seconds of this machine.
+A unit is done in this process where times are compared, and in a separate worker where memory is compared, because a
+process's peak is never reset. Planning and resuming are reported in seconds of this machine.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The claim: bytes to events costs less than the `json.loads` loop that people paste, and near the floors.
+"""The claim: bytes to events costs less than the commonly pasted `json.loads` loop, and little more than the floors.
 
 All of it in reads of 1,460 bytes, which hold four to eleven events; `bench_one_event` has one event a read.
 """
@@ -15,13 +15,13 @@ from benchmarks.workloads import CUTS, DIALECTS, KIB, READ, Workload
 
 __all__ = ["CLAIMS"]
 
-# The most that we take of the time of others, dialect by dialect.
+# The largest allowed share of others' time, dialect by dialect.
 Budgets = dict[str, tuple[float, float, float]]
 _LOOP: Budgets = {"naive": (0.7, 0.9, 0.9)}
 _USUAL: Budgets = {**_LOOP, "floor": (2.0, 2.0, 2.0)}
 _ONE_CALL: Budgets = {**_USUAL, "bare floor": (1.45, 1.6, 1.45)}
 
-# What streams are made of mostly, and what they may take.
+# The main content of streams, and their budgets.
 _WIDE: dict[str, tuple[Callable[[str], Workload], Budgets]] = {
     "W1": (
         workloads.w1,
@@ -36,7 +36,7 @@ _WIDE: dict[str, tuple[Callable[[str], Workload], Budgets]] = {
     "plain text": (workloads.plain_text, _USUAL),
 }
 _LARGE = {"W2 64K d4", "W2 512K d40"}
-# Shapes that a shortcut could be slow on: how each is made, what it may take, and where it exists.
+# Shapes that a shortcut could be slow on: its maker, its budget, and its dialects.
 _ODD: dict[str, tuple[Callable[[str, int], Workload], Budgets]] = {
     "interleaved": (
         lambda dialect, _: workloads.interleaved(dialect),
@@ -51,13 +51,14 @@ _ODD: dict[str, tuple[Callable[[str, int], Workload], Budgets]] = {
     "changing ids": (lambda dialect, part: workloads.id_churn(dialect, 4000 // part), {}),
     "snapshots": (lambda dialect, part: workloads.snapshots(dialect, 100 // part), {}),
 }
-# What ratios are where the machine has no cache to spare: a call is some hundred small steps, whatever brings it.
+# The ratios where the machine has no cache to spare: a call is some hundred small steps, regardless of the reads.
 _NOW: dict[str, Budgets] = {
     "W1": {"msgspec loop": (1.3, 1.8, 2.0), "bare floor": (2.3, 2.8, 3.1)},
     "1,000 calls": {"naive": (2.6, 3.7, 4.2)},
 }
 _WHERE = {"changing ids": ("chat-completions", "responses"), "snapshots": ("chat-completions",)}
-# What the loops cannot read, and where their buffer is quadratic: an event comes in hundreds of reads.
+# Streams that the loops cannot read, and streams on which their buffer is quadratic: an event comes in hundreds of
+# reads.
 _TOO_MUCH_FOR_LOOPS = {("changing ids", "chat-completions"), ("snapshots", "chat-completions")}
 _QUADRATIC_IN_LOOPS = {
     ("W2 512K d40", "responses"),
@@ -126,5 +127,5 @@ CLAIMS = [
 
 
 def test_stream(race: Callable[[], None]) -> None:
-    """Every contender finds what the generator put into the stream."""
+    """Every contender finds the generator's content of the stream."""
     race()

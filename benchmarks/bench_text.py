@@ -1,4 +1,4 @@
-"""The claim: reading calls out of text costs little beside the text, and is linear in whatever the text holds.
+"""The claim: reading calls in text costs little compared with the text, and is linear for any text.
 
 Plain text is measured against the floor of any reader: take a piece, look for one marker, build the event.
 """
@@ -29,7 +29,7 @@ _RULES = rules_of(AUTO, frozenset())
 
 
 class _Text(NamedTuple):
-    """A text to be read in pieces, behind a beginning that is read first."""
+    """A text to be read in pieces, after a beginning that is read first."""
 
     text: str
     size: int
@@ -88,7 +88,7 @@ _INSIDE = {
 
 
 def _against_plain(what: str, make: Callable[[_Text], _Text]) -> Comparison:
-    """Compare pieces of some text with as many plain ones."""
+    """Compare pieces of some text with as many plain pieces."""
 
     def subject(part: int) -> tuple[_Text, _Text]:
         plain = _plain(_SPLIT)(part)
@@ -136,7 +136,7 @@ _JSON = Comparison(
     (Ratio("wholecall", "the scan of its brackets", 5),),
 )
 
-# What hostile texts have more and more of.
+# Parts that hostile texts repeat.
 _MORE: dict[str, tuple[int, Callable[[int], str]]] = {
     "openers": (2000, lambda n: "<tool_call>" * n),
     "closers in a value": (1000, lambda n: "<tool_call><function=f>\n<parameter=a>" + "</parameter>x" * n),

@@ -1,4 +1,4 @@
-"""The claim: holding calls against their tools costs little beside reading them."""
+"""The claim: checking calls against their tools costs little compared with reading them."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _Known = tuple[list[dict[str, Any]], Repaired]
 
 
 def _known(part: int) -> _Known:
-    """Return a sound transcript, and what the repair before its last turn returned."""
+    """Return a sound transcript, and the result of the repair before its last turn."""
     messages = transcript("chat-completions", "sound", max(_MESSAGES // part, 30))
     return messages, repair_transcript(messages[:-3])
 
@@ -53,5 +53,5 @@ CLAIMS = [*(_claim(shape, what) for shape, what in CASES), _GROWN]
 
 
 def test_transcripts(race: Callable[[], None]) -> None:
-    """Nothing but a sound transcript comes back as it was."""
+    """Only a sound transcript is returned unchanged."""
     race()

@@ -1,8 +1,8 @@
 """Claims about speed: work of several contenders, and the allowed share of another's time.
 
-A claim stands once, as data: pytest shows its contenders as a group (`conftest.py`), `python -m benchmarks` prints
-its ratios with their budgets, and `python -m benchmarks --check` fails when a ratio is far beyond its budget. All
-three let every contender give its result first, and that must be right.
+A claim is defined once, as data: pytest shows its contenders as a group (`conftest.py`), `python -m benchmarks` prints
+its ratios with their budgets, and `python -m benchmarks --check` fails when a ratio is far beyond its budget. All three
+first let every contender give its result, which must be right.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ Times: TypeAlias = dict[str, list[float]]
 
 
 class Scale(NamedTuple):
-    """How much work a measurement is.
+    """The amount of work of a measurement.
 
     Attributes:
-        part: workloads that can be smaller have 1/`part` of their size.
-        rounds: how often every contender runs.
+        part: scalable workloads have 1/`part` of their size.
+        rounds: the number of runs of every contender.
         span: how many times larger the larger workload of a growth is.
     """
 
@@ -58,7 +58,7 @@ class Contender(NamedTuple):
 
     Attributes:
         act: does it; takes the claim's subject.
-        right: whether what came of it is right; takes the subject and what `act` returned.
+        right: whether the result is right; takes the subject and the result of `act`.
     """
 
     act: Callable[[Any], Any]
@@ -69,11 +69,11 @@ class Ratio(NamedTuple):
     """The time of one contender as a multiple of another's.
 
     Attributes:
-        one: whose time it is.
-        other: whose time it is a multiple of.
+        one: the contender whose time it is.
+        other: the contender whose time is the unit.
         budget: the most that it may be; 0 is none.
         quadratic: the other's time grows with the square of this input, so that any ratio could be had by a larger one.
-        known: what the ratio is where its budget is missed by far: `--check` looks for regressions from there.
+        known: the ratio where its budget is missed by far: `--check` looks for regressions from there.
     """
 
     one: str
@@ -84,7 +84,7 @@ class Ratio(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A figure and the most that it may be; a budget of 0 is none. `known` is what it is where that is missed by far."""
+    """A figure and its budget; a budget of 0 is none. `known` is the figure where the budget is missed by far."""
 
     what: str
     value: float
@@ -105,10 +105,10 @@ class Comparison:
         what: the work, which is also the name of the group.
         subject: makes the input, 1/n of its size where that makes sense.
         contenders: the ways to do it, by name.
-        ratios: what is claimed.
-        events: how many events the subject has, for claims about streams.
+        ratios: the claimed ratios.
+        events: the number of events of the subject, for claims about streams.
         times: how often a contender does it in a row, for work that is too short to be timed once.
-        checked: whether `--check` looks at it: not where another claim says the same of a smaller input.
+        checked: whether `--check` looks at it: not where another claim covers the same on a smaller input.
     """
 
     what: str
@@ -120,13 +120,13 @@ class Comparison:
     checked: bool = True
 
     def measured(self, scale: Scale) -> tuple[Any, Times]:
-        """Return the subject and everyone's times on it."""
+        """Return the subject and all contenders' times on it."""
         subject = self.subject(scale.part)
         acts = {name: (contender, subject) for name, contender in self.contenders.items()}
         return subject, race(acts, scale.rounds, self.times)
 
     def judged(self, times: Times) -> Iterator[Row]:
-        """Yield the ratios of what was measured."""
+        """Yield the ratios of the measured times."""
         for one, other, budget, quadratic, known in self.ratios:
             what = f"{self.what}: {one} / {other}" + (" (quadratic)" if quadratic else "")
             yield Row(what, measure.ratio(times[one], times[other]), budget, known=known)
@@ -143,10 +143,10 @@ class Growth:
     A larger input need not be exactly twice as large, so the ratio is that of the growth exponent.
 
     Attributes:
-        what: what there is more of.
+        what: the thing that grows in number.
         make: makes an input from its measure.
         n: the measure to begin at.
-        size: how large an input is, in whatever its time should be proportional to.
+        size: the size of an input, in the unit that its time should be proportional to.
         contender: does the work.
         checked: whether `--check` looks at it.
     """
@@ -159,7 +159,7 @@ class Growth:
     checked: bool = True
 
     def subject(self, part: int, times: int = 1) -> Any:
-        """Return the smaller input, or one so many times larger."""
+        """Return the smaller input, or an input so many times larger."""
         return self.make(max(self.n // part, 1) * times)
 
     def rows(self, scale: Scale) -> Iterator[Row]:
@@ -172,10 +172,10 @@ class Growth:
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """Something that is no time of this process, with its budget.
+    """A figure that is not a time of this process, with its budget.
 
     Attributes:
-        what: what is measured.
+        what: the measured quantity.
         measured: measures it.
         budget: the most that it may be; 0 is none.
         checked: whether `--check` looks at it.

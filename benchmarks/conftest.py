@@ -28,7 +28,7 @@ class Entry(NamedTuple):
     times: int = 1
 
 
-@functools.lru_cache(maxsize=1)  # the contenders of a claim stand side by side
+@functools.lru_cache(maxsize=1)  # the contenders of a claim are side by side
 def _compared(claim: Comparison, part: int) -> Any:
     return claim.subject(part)
 
@@ -58,7 +58,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def race(benchmark: Any, entry: Entry, request: pytest.FixtureRequest) -> Callable[[], None]:
-    """Return what times one contender and asserts that its result is right."""
+    """Return a function that times one contender and asserts that its result is right."""
     timed = not request.config.getoption("benchmark_disable")
     rounds = FULL.rounds if timed and not isinstance(entry.claim, Figure) else 1
 

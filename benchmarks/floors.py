@@ -1,9 +1,9 @@
-"""Two lower bounds of time for any robust reader; neither knows what a call is.
+"""Two lower bounds of time for any robust reader; neither knows calls.
 
-The *bare floor* splits at blank lines and decodes each event, straight from its bytes, into the fewest typed fields that
-tell pieces apart. It makes no frames, knows no limits and reads none of the odd forms that the standard allows, and a
-program that needs nothing else could be written so. The *floor of frames* is wholecall's own framing and its dialect's
-own wide decoding of the same frames: what is above it is the work on calls.
+The *bare floor* splits at blank lines and decodes each event, straight from its bytes, into the fewest typed fields
+that tell pieces apart. It makes no frames, knows no limits and reads none of the odd forms that the standard allows; it
+would suffice for a program without further needs. The *floor of frames* is wholecall's framing and its dialect's wide
+decoding of the same frames: the time above it is the work on calls.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def bare(reads: Iterable[bytes], dialect: str) -> int:
     """Split and decode a stream; return how many events there were."""
     decode = _NARROW[dialect]
     n_events = 0
-    held: list[bytes] = []  # of an event that goes on
+    held: list[bytes] = []  # of an event that continues
     for read in reads:
         held.append(read)
         if b"\n\n" in read or (read[:1] == b"\n" and held[0]):

@@ -1,6 +1,7 @@
-"""Hostile streams: shapes of which a server can send more and more, to make a reader look again at what it has.
+"""Hostile streams: shapes of which a server can send more and more, to make a reader scan its buffered input again.
 
-Each is cheap for its sender. None is a healthy stream, so what is right is how many events of one kind come out.
+Each is cheap for its sender. None is a healthy stream; the criterion is therefore the number of emitted events of one
+kind.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _COLLIDING = 2**61 - 1  # its multiples all have the hash 0
 
 
 class Attack(NamedTuple):
-    """The reads of a stream, and how many events of a kind it has."""
+    """The reads of a stream, and its number of events of a kind."""
 
     reads: list[bytes]
     size: int
@@ -30,13 +31,13 @@ class Attack(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """What a server can send more of.
+    """A repeatable shape that a server can send.
 
     Attributes:
-        make: makes the stream that has so many of it.
+        make: makes the stream with so many repetitions.
         n: the number to begin at.
         kind: the events by which the reader is seen to have read all.
-        n_events: how many of them come out.
+        n_events: the number of these events that are emitted.
     """
 
     make: Callable[[int], bytes]
@@ -117,7 +118,7 @@ def _fields(n: int) -> bytes:
 
 
 def _texts(make: Callable[[int], str]) -> Callable[[int], bytes]:
-    """Return what makes streams of one call with such a text."""
+    """Return a maker of streams of one call with such a text."""
     return lambda n: _call(0, make(n), id="c", name="f") + _chat({}, "tool_calls")
 
 
@@ -134,7 +135,7 @@ HOSTILE: dict[str, Shape] = {
     "indices of one hash": Shape(_blocks, 8000),
     "equal texts that may restate": Shape(_restated, 4000),
     "empty frames before the dialect": Shape(_undecided, 8000),
-    # One more begins than there may be: it stands for all that are beyond.
+    # One call more than allowed begins: it represents all further calls.
     "calls beyond their limit": Shape(_calls, 8000, "ToolCallStarted", lambda n: min(n, 129)),
     "fields of a call, new in each fragment": Shape(_fields, 8000, "ArgumentsDelta", lambda n: n + 1),
     "a name in pieces": Shape(lambda n: _call(0, "", name="f" * 10) * n, 8000),
@@ -151,14 +152,14 @@ HOSTILE: dict[str, Shape] = {
 
 
 def attack(what: str, n: int) -> Attack:
-    """Return the stream of a shape that has `n` of what makes it hostile."""
+    """Return the stream of a shape with `n` repetitions."""
     shape = HOSTILE[what]
     data = shape.make(n)
     return Attack(workloads.cut(data, READ), len(data), shape.kind, shape.n_events(n))
 
 
 def _count(subject: Attack) -> int:
-    """Read a stream as `events` does, and return how many events of its kind came."""
+    """Read a stream as `events` does, and return the number of events of its kind."""
     parser: ToolCallParser[Any] = ToolCallParser()
     found = 0
     for number, read in enumerate(subject.reads):

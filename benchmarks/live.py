@@ -18,7 +18,7 @@ from wholecall.arguments.progress import ProgressScanner, StringWatcher
 
 __all__ = ["OURS", "RIVALS", "WATCHED", "Contender", "again", "floor", "pieces", "watched_text"]
 
-# Reads the pieces; returns the whole value, if that is what it builds.
+# Reads the pieces; returns the whole value, if it builds one.
 Contender = Callable[[Iterable[str]], Any]
 WATCHED = "content"  # the long string of `long_arguments`
 
@@ -37,20 +37,20 @@ def floor(deltas: Iterable[str]) -> str:
 
 
 def watch(deltas: Iterable[str]) -> None:
-    """Tell the text of the long string as it comes."""
+    """Emit the text of the long string as it comes."""
     watcher = StringWatcher(WATCHED)
     for delta in deltas:
         watcher.feed(delta)
 
 
 def watched_text(deltas: Iterable[str]) -> str:
-    """Return what a watcher tells, joined."""
+    """Return a watcher's output, joined."""
     watcher = StringWatcher(WATCHED)
     return "".join([watcher.feed(delta) for delta in deltas])
 
 
 def scan(deltas: Iterable[str]) -> dict[str, Any]:
-    """Tell every string's text as it comes and every member that closes."""
+    """Emit every string's text as it comes and every member that closes."""
     scanner = ProgressScanner()
     for delta in deltas:
         scanner.feed(delta)

@@ -1,6 +1,6 @@
 """Timing: processor time of this process, several runs, candidates taking turns.
 
-Absolute times say something about the machine only; what counts are ratios of times of one `rounds` call.
+Absolute times describe the machine only; ratios of times of one `rounds` call count.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def rounds(n: int, *actions: Action) -> list[list[float]]:
     """Return the processor times in seconds of each action, `n` of each; they take turns and meet the same noise."""
     times: list[list[float]] = [[] for _ in actions]
     gc.collect()
-    gc.freeze()  # what stands now is nothing that collections need to walk through again
+    gc.freeze()  # collections need not walk through the present objects again
     try:
         for _ in range(n):
             for taken, action in zip(times, actions, strict=True):
@@ -60,8 +60,8 @@ def peak_memory(action: Action) -> int:
 def kept_memory(warm_up: Action, action: Action) -> int:
     """Return by how many bytes the Python objects that are alive have grown while the action ran.
 
-    The warm-up does the same in small and is watched too: the interpreter keeps some freed objects for new ones,
-    and what it has kept from before the watch does not count when it is used.
+    The warm-up does the same in small and is watched too: the interpreter keeps some freed objects for reuse, and
+    objects kept from before the watch do not count when they are reused.
     """
     tracemalloc.start()
     try:
@@ -107,8 +107,8 @@ def first_stream_times(recording: Path, n: int) -> list[float]:
 
 
 def _in_fresh_processes(codes: Sequence[str], n: int, *arguments: str) -> list[list[float]]:
-    """Return what each program prints in fresh interpreters, which find compiled code; the programs take turns."""
-    # Compiled code there is, whatever the environment says.
+    """Return the output of each program in fresh interpreters, which find compiled code; the programs take turns."""
+    # Compiled code exists, regardless of the environment.
     environment = {**os.environ, "PYTHONPYCACHEPREFIX": _compiled().name, "PYTHONDONTWRITEBYTECODE": ""}
     runs = [[_printed(code, environment, arguments) for code in codes] for _ in range(n + 1)]
     return [list(times) for times in zip(*runs[1:], strict=True)]

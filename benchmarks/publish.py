@@ -2,8 +2,8 @@
 
     python -m benchmarks.publish --rivals sdks.json litellm.json --pythons 3.10.json 3.11.json 3.12.json 3.13.json
 
-The files are what `python -m benchmarks.rivals.speed --json` and `python -m benchmarks --json` printed. Nothing outside
-of the marked parts of the pages changes.
+The files are the output of `python -m benchmarks.rivals.speed --json` and `python -m benchmarks --json`. Only the
+marked parts of the pages change.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from benchmarks.rivals.speed_chart import WORKLOADS
 __all__ = ["overview", "replaced"]
 
 _ROOT = Path(__file__).parents[1]
-# The rows of the README's table: what a row is called, and who it is in each dialect.
+# The rows of the README's table: the title of a row, and its reader in each dialect.
 _ROWS: dict[str, dict[str, str]] = {
     "`json.loads` loop": dict.fromkeys(DIALECTS, NAIVE_LOOP),
     "the same loop with `msgspec`": dict.fromkeys(DIALECTS, MSGSPEC_LOOP),
@@ -59,7 +59,7 @@ def replaced(page: str, part: str, text: str) -> str:
 
 
 def overview(rivals: Run, runs: Sequence[summary.Run]) -> str:
-    """Return what the README shows: two ways to read, the loops and the SDKs, what is lost, and other interpreters."""
+    """Return the README's figures: two ways to read, the loops and the SDKs, the losses, and other interpreters."""
     parts = ["\n".join(_table(rivals)), _LEGEND, _lost(summary.main_of(runs)), "\n".join(_by_python(runs))]
     return "\n\n".join(parts) + "\n"
 
@@ -87,7 +87,7 @@ def _times(rivals: Run, rival: str, dialect: str) -> str:
 
 
 def _lost(run: summary.Run) -> str:
-    """Return sentences that name what loops do faster, the worst first; none if there is nothing."""
+    """Return sentences that name the streams on which loops are faster, the worst first; none if there are none."""
     found: dict[str, list[float]] = {}
     for line in run.lines:
         if line.against in summary.LOOPS:

@@ -1,8 +1,8 @@
 """The figures that pages show, for several interpreters side by side.
 
 `python -m benchmarks --json` measures the lines below with one interpreter, `python -m benchmarks --from FILE...` puts
-what several have printed into one table. A line is a ratio for each of its parts, such as dialects or ways of reading,
-and what is lost stands in it as well as what is won.
+the output of several into one table. A line is a ratio for each of its parts, such as dialects or ways of reading, and
+shows losses as well as gains.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _LOOP = "the time of the `json.loads` loop"
 _MSGSPEC, _BARE, _FRAMES = "the same loop with `msgspec.json.decode`", "the bare floor", "the floor of frames"
 _OWN, _USUAL, _ELSE = "a `json.loads` loop written for the dialect", "the usual form of the stream", "other"
 LOOPS = (_LOOP, _OWN)
-MAIN = "3.11"  # the interpreter that ratios of others are held against
+MAIN = "3.11"  # the interpreter with which ratios of others are compared
 FAR = 1.15  # times its ratio
 
 _THREE = ("Chat Completions", "Anthropic", "Responses")
@@ -73,11 +73,11 @@ class Line(NamedTuple):
     """Ratios that belong together.
 
     Attributes:
-        against: what they are ratios to.
-        what: what is done.
-        parts: what each of the ratios is of.
+        against: the base of the ratios.
+        what: the work.
+        parts: the part that each ratio covers.
         claims: the claim of each part.
-        contender: whose ratio is meant, or the ratio to whom; empty where a claim has one figure.
+        contender: the contender whose ratio is meant, or to which the ratio is; empty where a claim has one figure.
         spread: the parts are the least, the median and the worst of all claims.
     """
 
@@ -142,7 +142,7 @@ LINES: tuple[Line, ...] = (
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """What a line came to: see `Line`; `budgets` has 0 where nothing is promised."""
+    """The result of a line: see `Line`; `budgets` has 0 where nothing is promised."""
 
     against: str
     what: str
@@ -152,13 +152,13 @@ class Measured(msgspec.Struct, frozen=True):
 
 
 class Run(msgspec.Struct, frozen=True):
-    """Lines with what they were taken on.
+    """Lines with their environment.
 
     Attributes:
         date: the day, as in `2026-11-22`.
         python: the version of CPython.
-        msgspec: that of msgspec.
-        lines: in the order of `LINES`.
+        msgspec: the version of msgspec.
+        lines: the lines in the order of `LINES`.
     """
 
     date: str
@@ -173,7 +173,7 @@ class Run(msgspec.Struct, frozen=True):
 
 
 def run(scale: Scale) -> Iterator[Measured]:
-    """Measure all lines; a claim that several of them show is measured once."""
+    """Measure all lines; a claim that several lines show is measured once."""
     rows: dict[str, list[Row]] = {}
     for line in LINES:
         for what in line.claims:
@@ -188,7 +188,7 @@ def run(scale: Scale) -> Iterator[Measured]:
 
 
 def _row(claim: Claim, rows: Sequence[Row], contender: str) -> Row:
-    """Return the row of a claim in which a contender is the one, or the other where no row has it as the one."""
+    """Return the row of a claim in which a contender is `one`, or `other` where no row has it as `one`."""
     if not isinstance(claim, Comparison):
         return rows[0]
     ones = {ratio.other: row for ratio, row in zip(claim.ratios, rows, strict=True)}
@@ -197,18 +197,18 @@ def _row(claim: Claim, rows: Sequence[Row], contender: str) -> Row:
 
 
 def told(lines: Sequence[Measured]) -> Run:
-    """Return what was measured here and now."""
+    """Return a measurement in this environment."""
     date = f"{dt.datetime.now(tz=dt.timezone.utc):%Y-%m-%d}"
     return Run(date, platform.python_version(), msgspec.__version__, tuple(lines))
 
 
 def main_of(runs: Sequence[Run]) -> Run:
-    """Return the run of the interpreter that the others are held against."""
+    """Return the run of the interpreter with which the others are compared."""
     return next((one for one in runs if one.minor == MAIN), runs[0])
 
 
 def markdown(runs: Sequence[Run]) -> str:
-    """Return one table for each thing that ratios are to, with a column for each interpreter."""
+    """Return a table for each base of ratios, with a column for each interpreter."""
     main = main_of(runs)
     groups = dict.fromkeys(line.against for line in main.lines)
     tables = ["\n".join(_table(against, main, runs)) for against in groups]
@@ -237,7 +237,7 @@ def _of(one: Run, number: int, line: Measured) -> tuple[float, ...]:
 
 
 def _values(values: Sequence[float], main: Measured) -> str:
-    """Return ratios, those above 1.15 times the ones of the main interpreter with a mark."""
+    """Return ratios, with a mark on those above 1.15 times the main interpreter's."""
     return " / ".join(
         f"{value:.2f}{'*' if value > FAR * known else ''}"
         for value, known in zip(values, main.values, strict=True)

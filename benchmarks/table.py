@@ -78,9 +78,9 @@ _FIGURES: tuple[Iterable[Claim], ...] = (
 _OTHERS = tuple(name for name in CONTENDERS if name != "wholecall")
 _STREAM = "{:<47}{:>7}{:>10}" + "{:>17}" * len(_OTHERS)
 _WIDTH = 89
-# What a loaded machine can do to a ratio of least times, and more. Other interpreters than the one that we promise for
-# may have somewhat higher ratios; CPython 3.10 has much higher ones where a call is many small steps, for it does not
-# specialise code.
+# More than the effect of a loaded machine on a ratio of least times. Other interpreters than the one that we promise
+# for may have somewhat higher ratios; CPython 3.10 has much higher ratios where a call is many small steps, because it
+# does not specialise code.
 _MINOR = platform.python_version().rpartition(".")[0]
 _SLOWER = {MAIN: 1, "3.10": 1.75}.get(_MINOR, FAR)
 _MARGIN = 2.0 * _SLOWER
@@ -94,7 +94,7 @@ _TRIES = 3
 
 
 def streams(scale: Scale) -> Iterator[str]:
-    """Yield lines of what bytes to events cost: our microseconds for an event, and as ratios to the others' times."""
+    """Yield lines of the cost from bytes to events: our microseconds for an event, and ratios to the others' times."""
     for title, claims in _STREAMS.items():
         yield _STREAM.format(title, "events", "us/event", *(f"to {name}" for name in _OTHERS)).rstrip()
         for claim in claims:
@@ -145,8 +145,8 @@ def _figure(row: Row) -> str:
 def check(scale: Scale, *, streams_only: bool = False) -> Iterator[tuple[Row, bool]]:
     """Yield every figure that has a budget, and whether it is far beyond it: each time that it was measured.
 
-    The margin is for machines that do other work meanwhile. What is beyond it is measured again, and only what
-    is so every time counts.
+    The margin is for machines that do other work meanwhile. A figure beyond it is measured again, and counts only if it
+    is beyond it every time.
     """
     checked = chain(*_STREAMS.values(), *(() if streams_only else _FIGURES))
     for claim in checked:
@@ -170,7 +170,7 @@ def _tried(claim: Claim, scale: Scale) -> list[tuple[Row, bool]]:
 
 
 def _far(row: Row, scale: Scale) -> bool:
-    """Whether a figure is more than twice its budget, and grew; a growth, more than twice the time of linear work."""
+    """Return whether a figure is over twice its budget, and grew; a growth, over twice the time of linear work."""
     doublings = scale.span.bit_length() - 1
     if row.unit:
         return row.value > 2 * _MARGIN ** (1 / doublings)

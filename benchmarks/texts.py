@@ -43,14 +43,14 @@ class Call:
 
 
 class Result(NamedTuple):
-    """What a stream comes to: its visible text and its calls as (id, name, arguments)."""
+    """The result of a stream: its visible text and its calls as (id, name, arguments)."""
 
     text: str
     calls: list[tuple[str, str, dict[str, Any]]]
 
 
 class Options(msgspec.Struct):
-    """What the options of a small call are."""
+    """Return the options of a small call."""
 
     recursive: bool
     depth: int
@@ -116,7 +116,7 @@ def small_call(number: int, size: int = 4) -> Call:
     return Call(f"call_{number:024d}", "write_file", arguments, every(arguments, size))
 
 
-# What old arguments are made of, by about so many characters.
+# Parts of old arguments, by their approximate number of characters.
 SHRINKING: dict[str, Callable[[int], str]] = {
     "one long string": long_arguments,
     "strings of 300 characters": lambda n: json.dumps({f"key{at}": "y" * 300 for at in range(n // 312)}),

@@ -1,4 +1,4 @@
-"""Transcripts to measure with: what is sound, and what makes a repair look far."""
+"""Transcripts to measure with: sound transcripts, and transcripts that make a repair search far."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _call(id: str) -> Answer:
 
 
 def _sound(n: int) -> list[Happening]:
-    """Calls with ids of their own, each answered in its place."""
+    """Calls with distinct ids, each answered in its place."""
     turns = [(Said("And the next one?"), _call(f"call_{k}"), Result(f"call_{k}")) for k in range(n // 3)]
     return [one for turn in turns for one in turn]
 

@@ -1,9 +1,9 @@
 """Deterministic streams to measure with, in the envelopes that the providers send.
 
-W1 is one response with 20 parallel calls of about 380 B arguments in 4-character deltas. W2 is one call whose
-arguments grow to 8, 64 or 512 KB, in deltas of 4 (`d4`) or 40 (`d40`) characters. The others are the shapes in
-which something could grow faster than its input, each in every dialect whose wire has that shape. A workload
-knows what it has put into the stream, so that nobody's reading of it has to be trusted.
+W1 is one response with 20 parallel calls of about 380 B arguments in 4-character deltas. W2 is one call whose arguments
+grow to 8, 64 or 512 KB, in deltas of 4 (`d4`) or 40 (`d40`) characters. The others are the shapes in which cost could
+grow faster than the input, each in every dialect whose wire has that shape. A workload knows the content of its stream,
+so that no reader has to be trusted.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 DIALECTS = ("chat-completions", "anthropic", "responses")  # which have every shape below
-READ = 1460  # what one packet of the network carries
+READ = 1460  # the payload of one network packet
 
 
 @dataclass(frozen=True)
@@ -75,12 +75,12 @@ class Workload:
 
     @property
     def n_events(self) -> int:
-        """How many events it has."""
+        """The number of its events."""
         return len(self.events)
 
     @functools.cached_property
     def result(self) -> Result:
-        """What a reader must find in it."""
+        """The content that a reader must find in it."""
         calls = [(call.id, call.name, json.loads(call.arguments)) for call in self.calls]
         return Result(self.text, calls)
 
@@ -228,12 +228,12 @@ def big_event(dialect: str, size: int = KIB * KIB) -> Workload:
 
 
 def plain_text(dialect: str, size: int = 32 * KIB) -> Workload:
-    """Return a turn that holds nothing but text, in 4-character deltas."""
+    """Return a turn that holds only text, in 4-character deltas."""
     return _text(dialect, ENVELOPES[dialect](), size)
 
 
 def plain_thought(dialect: str, size: int = 32 * KIB) -> Workload:
-    """Return a turn that holds nothing but reasoning, in 4-character deltas."""
+    """Return a turn that holds only reasoning, in 4-character deltas."""
     return _thought(dialect, THINKING[dialect](), size)
 
 
@@ -262,7 +262,7 @@ def _thought(dialect: str, stream: Thinking, size: int) -> Workload:
     return Workload("reasoning", dialect, stream.events, thought=text)
 
 
-# How a stream is cut into reads.
+# The cuts of a stream into reads.
 
 
 def cut(data: bytes, size: int) -> list[bytes]:

@@ -100,7 +100,7 @@ def _with_fields(struct: type[msgspec.Struct], lines: list[str]) -> list[str]:
 
 
 def _field(struct: type[msgspec.Struct], field: msgspec.structs.FieldInfo, text: str) -> str:
-    """Return the part of one field: name, type, default, and what the docstring says of it."""
+    """Return the part of one field: name, type, default, and its text in the docstring."""
     annotated = _WORDS.sub(r"wholecall.types.\1", str(struct.__annotations__.get(field.name, "")))
     said = "\n".join(line for line in text.split("\n") if not line.lstrip().startswith(":type:"))
     default = _default(field)
@@ -115,7 +115,7 @@ def _default(field: msgspec.structs.FieldInfo) -> str:
 
 
 def _check_complete(_app: Sphinx, env: BuildEnvironment) -> None:
-    """Warn of public names that the reference lacks; one that several modules export stands in `wholecall`."""
+    """Warn of public names that the reference lacks; a name that several modules export is in `wholecall`."""
     described = env.domains["py"].objects
     public = [info.name for info in pkgutil.iter_modules(wholecall.__path__, "wholecall.")]
     for name in ["wholecall", *public]:

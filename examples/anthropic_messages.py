@@ -1,4 +1,4 @@
-"""An agent on Messages, with anthropic's own SDK; what `openai_chat.py` says of broken calls holds here, too.
+"""An agent on Messages, with anthropic's own SDK; broken calls are treated as in `openai_chat.py`.
 
 ANTHROPIC_API_KEY=… python examples/anthropic_messages.py "When is high water at Brest?"
 """

@@ -1,4 +1,4 @@
-"""An agent on Gemini, or on Vertex AI, with google's own SDK; what `openai_chat.py` says of broken calls holds here, too.
+"""An agent on Gemini, or on Vertex AI, with google's own SDK; broken calls are treated as in `openai_chat.py`.
 
 GEMINI_API_KEY=… python examples/google_gemini.py "When is high water at Brest?"
 """

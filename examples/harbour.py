@@ -1,4 +1,4 @@
-"""The tools of the examples: two functions, described once, for the request and for the check of what comes back."""
+"""The tools of the examples: two functions, described once, for the request and for the check of returned calls."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TOOLS = Tools[dict[str, Any]](_FUNCTIONS)
 
 
 def run(call: ToolCall[dict[str, Any]]) -> object:
-    """Return what a tool gives for a call, or the exception that says why it gives nothing: the model reads both."""
+    """Return a tool's result for a call, or its exception: the model reads both."""
     try:
         return _FUNCTIONS[call.name](**call.value)
     except Exception as error:  # noqa: BLE001 - whatever a tool raises, the model is told

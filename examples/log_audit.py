@@ -1,9 +1,9 @@
-"""An audit of logs: how many calls recorded streams hold, how many must not be executed, and why.
+"""An audit of logs: the number of calls in recorded streams, the number that must not be executed, and the reasons.
 
     python examples/log_audit.py corpora/recordings
 
-Reads every recording in the folders and files that are named, whatever wrote it (`wholecall.recordings`), and exits with
-1 if a stream held a call that must not be executed.
+Reads every recording in the named folders and files, in any format (`wholecall.recordings`), and exits with 1 if a
+stream held a call that must not be executed.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     OPENAI_API_KEY=… python examples/openai_chat.py "When is high water at Brest?"
 
-A call that was cut, doubled, or put together from lies is not executed; the model is told, and goes on. Where the SDK
-raises, `messages` holds what came before that turn, and `answer` can be called with them again.
+A call that was cut, doubled, or assembled from false labels is not executed; the model is told, and continues. If the
+SDK raises, `messages` holds the messages before that turn, and `answer` can be called with them again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An agent on Responses, with openai's own SDK; what `openai_chat.py` says of broken calls holds here, too.
+"""An agent on Responses, with openai's own SDK; broken calls are treated as in `openai_chat.py`.
 
 OPENAI_API_KEY=… python examples/openai_responses.py "When is high water at Brest?"
 """

@@ -1,10 +1,9 @@
-"""An agent of pydantic-ai whose SDK reads a repaired stream: the transport is the only thing of ours in it.
+"""An agent of pydantic-ai whose SDK reads a repaired stream: only the transport is ours.
 
     OPENAI_API_KEY=… python examples/pydantic_ai_agent.py "When is high water at Brest?"
 
-pydantic-ai takes the stream to pieces itself. What it gets are whole calls with whole names and stable ids, or none:
-`withheld` hears of each call that was not handed on, and a turn of which no call was whole
-is an exception.
+pydantic-ai reads the stream itself. It gets whole calls with whole names and stable ids, or none: `withheld` is called
+for each call that was not forwarded, and a turn without any whole call is an exception.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""A gateway for Chat Completions, Responses and Messages: it forwards requests, and hands on strict streams.
+"""A gateway for Chat Completions, Responses and Messages: it forwards requests, and returns strict streams.
 
     UPSTREAM=https://api.example uvicorn --app-dir examples starlette_gateway:app
 
-Clients in any language point their base URL at it. Text passes as it comes; of calls they get whole ones. What was
-withheld goes to a log, under the id that the client finds in `x-wholecall-id`. A turn of which no call was whole ends
-with an error frame, and then as a connection that broke: the exception that the server logs for it is meant.
+Clients in any language point their base URL at it. Text passes as it comes; only whole calls pass. Withheld calls go to
+a log, under the id that the client finds in `x-wholecall-id`. A turn without any whole call ends with an error frame,
+and then as a broken connection: the exception that the server logs for it is intended.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from wholecall.transport import Exchange
 
 log = logging.getLogger("gateway")
 
-# Of the connection, not of the message; and what is true of the bytes upstream only, which are decoded and repaired here.
+# Headers of the connection, not of the message; and headers that describe the upstream bytes only, which are decoded
+# and repaired here.
 _HOP = frozenset({"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"})
 _NOT_ASKED = _HOP | {"host", "content-length", "accept-encoding"}
 _NOT_ANSWERED = _HOP | {"content-length", "content-encoding"}

@@ -23,7 +23,7 @@ import pytest
 _PROJECT = Path(__file__).resolve().parents[1]
 _CASE_FOLDERS = {"vectors_dir": "--vectors", "recordings_dir": "--recordings"}
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-# The `sdk` tests by folder, each with an extra of its name: what has to be there.
+# The required modules of the `sdk` tests by folder; each folder has an extra of its name.
 _SDKS = {
     "sdk": [
         "ag_ui",
@@ -54,7 +54,8 @@ _SDKS = {
     ],
     "sdk_other": ["agno", "any_llm", "litellm", "smolagents"],
 }
-# The `engines` tests by file, each with an extra of its name, `engine-ray` and so on: the module, and the program beside it.
+# The `engines` tests by file, each with an extra of its name, `engine-ray` and so on: the module, and the program next
+# to it.
 _ENGINES = {
     "daft": ("daft", None),
     "dask": ("dask", None),
@@ -142,12 +143,12 @@ def _choose_samples(items: list[pytest.Item]) -> None:
 
 @functools.cache
 def _absent(*modules: str) -> list[str]:
-    """Return which of the modules are not there."""
+    """Return the missing modules."""
     return [name for name in modules if importlib.util.find_spec(name) is None]
 
 
 def _prepare_sdk(item: pytest.Item) -> None:
-    """Skip a test whose SDKs are not there; what SDKs deprecate, or use that others do, is their own affair."""
+    """Skip a test whose SDKs are not installed; ignore the deprecations that SDKs declare or cause."""
     folder = item.path.parent.name
     absent = _absent(*_SDKS[folder])
     if absent:
@@ -167,7 +168,7 @@ def _prepare_engine(item: pytest.Item) -> None:
 
 
 def _prepare_stores(item: pytest.Item) -> None:
-    """Skip a test of object stores where there are none to try; what they deprecate is their own affair."""
+    """Skip a test of object stores if none is available; ignore their deprecations."""
     absent = _absent("fsspec", "moto", "flask")
     if absent:
         item.add_marker(pytest.mark.skip(reason=f"needs the extra stores: no {', '.join(absent)}"))
@@ -175,7 +176,7 @@ def _prepare_stores(item: pytest.Item) -> None:
 
 
 def _prepare_node(item: pytest.Item) -> None:
-    """Skip a test where there is no Node.js; agents, which are large, also where nobody installed them."""
+    """Skip a test without Node.js; agents, which are large, also if they are not installed."""
     if shutil.which("node") is None:
         item.add_marker(pytest.mark.skip(reason="needs Node.js: no node"))
     elif item.get_closest_marker("slow") is not None and not (item.path.parent / "node_modules").is_dir():

@@ -1,7 +1,7 @@
 """The envelopes in which the providers send pieces of calls and text, member for member as they do.
 
 An envelope writes one stream: an opening; the head, the pieces and the tail of each call, in any order that the wire
-allows; an ending. Where calls come whole, only the tail says something.
+allows; an ending. Where calls arrive whole, only the tail has content.
 """
 
 from __future__ import annotations

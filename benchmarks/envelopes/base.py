@@ -25,7 +25,7 @@ class Envelope(Protocol):
         """Name a call."""
 
     def piece(self, index: int, text: str, id: str = "") -> None:
-        """Send a piece of a call's arguments; `id` is what the provider repeats with it, where it does."""
+        """Send a piece of a call's arguments; `id` is the id that the provider repeats with it, if it does."""
 
     def tail(self, index: int, call: Call) -> None:
         """Close a call, where the wire does."""

@@ -1,6 +1,6 @@
-"""Bedrock: messages of a binary event stream, those of Converse and those that wrap Anthropic's events.
+"""Bedrock: messages of a binary event stream, of Converse and of wrapped Anthropic events.
 
-Both pad what they send with letters, `p`, so that lengths say nothing; here the padding grows and shrinks with a
+Both pad their messages with letters, `p`, so that lengths reveal nothing; here the padding grows and shrinks with a
 message's number.
 """
 

@@ -1,7 +1,7 @@
 """Members that servers of chat completions put around a piece, as recorded: of chunk, choice and delta.
 
-The words in them are ours. A member that is null or empty costs nothing to whoever loads every event, and a typed
-reader has to know it.
+The words in them are ours. A null or empty member costs nothing to a reader that loads every event, and a typed reader
+has to know it.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ _NO_LABELS: Final[JSON] = {"id": None, "type": None}
 
 
 class Gateway(msgspec.Struct, frozen=True):
-    """What stands around a piece.
+    """The surroundings of a piece.
 
     Attributes:
-        chunk, last: in a chunk, before the choices and behind them.
-        choice: in a choice, behind the delta.
+        chunk, last: in a chunk, before and after the choices.
+        choice: in a choice, after the delta.
         around_text, around_thought, around_calls: in a delta that brings text, reasoning, or a piece of a call.
         thought: the member of a delta that holds reasoning.
-        details: what a detail of reasoning holds besides its text; empty if the gateway sends none.
+        details: the members of a reasoning detail in addition to its text; empty if the gateway sends none.
         call, function: in a call of a delta, and in its function, if it only brings a piece.
     """
 

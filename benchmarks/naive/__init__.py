@@ -1,8 +1,8 @@
-"""The naive loops that people paste, one per dialect, for the first comparison.
+"""The commonly pasted naive loops, one per dialect, for the first comparison.
 
-They split the stream, load every event and gather pieces in dicts of lists. They know of no quirk, no limit, no
-checksum and no cut stream, and they give no events on the way. Each takes what loads JSON: `json.loads`, or the one
-import that makes it fast, `msgspec.json.decode`.
+They split the stream, load every event and gather pieces in dicts of lists. They handle no quirk, no limit, no checksum
+and no cut stream, and they give no events on the way. Each takes a JSON loader: `json.loads`, or the one import that
+makes it fast, `msgspec.json.decode`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Shared parts of the naive loops: splitting a stream, and joining what they find."""
+"""Shared parts of the naive loops: splitting a stream, and joining the pieces."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from benchmarks.texts import Result
 
 __all__ = ["Loads", "Pending", "gathered", "lines", "messages", "payloads"]
 
-Loads = Callable[[Any], Any]  # `json.loads`, or what takes its place
+Loads = Callable[[Any], Any]  # `json.loads`, or its substitute
 Pending = dict[Any, dict[str, Any]]
 
 _LENGTHS = struct.Struct(">II")

@@ -1,1 +1,1 @@
-"""The cost of the proxy beside a plain relay, itself without repair, and LiteLLM's proxy: `python -m benchmarks.proxy`."""
+"""The proxy's cost next to a plain relay, itself without repair, and LiteLLM's proxy: `python -m benchmarks.proxy`."""

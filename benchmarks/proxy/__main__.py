@@ -1,7 +1,7 @@
-"""Measure the proxy and print what it costs, with the budgets: `python -m benchmarks.proxy [--quick] [--json]`.
+"""Measure the proxy and print its cost, with the budgets: `python -m benchmarks.proxy [--quick] [--json]`.
 
-The upstream and the clients are in this process, the contenders each in one of their own, which has a core for itself
-where the system has two. LiteLLM's proxy is one of them where there is a command for it:
+The upstream and the clients are in this process, the contenders each in a separate process, with its own core if the
+system has two. LiteLLM's proxy is included if there is a command for it:
 
     python -m benchmarks.proxy --litellm ../litellm/bin/litellm
 """
@@ -34,13 +34,13 @@ _OURS: Final = ("pass", "repair")
 
 
 class Scale(NamedTuple):
-    """How much is measured.
+    """The amount of measurement.
 
     Attributes:
-        rounds: how often each contender is measured.
+        rounds: the number of measurements of each contender.
         times: streams on each connection.
         requests: requests on each connection.
-        seconds: for which paced streams are looked at.
+        seconds: the time for which paced streams are observed.
     """
 
     rounds: int

@@ -19,16 +19,16 @@ Round = Mapping[tuple[str, str], Measured]
 
 
 class Claim(NamedTuple):
-    """What is promised.
+    """A promise.
 
     Attributes:
-        what: in the table.
-        figure: makes it of a round.
-        needs: the measurements that it is made of.
+        what: the title in the table.
+        figure: makes the figure from a round.
+        needs: the measurements that it is made from.
         budget: the most that it may be; the least, where `is_least`.
         is_least: whether more is better.
-        unit: of the figure; empty for a ratio.
-        digits: after the point.
+        unit: the unit of the figure; empty for a ratio.
+        digits: the digits after the point.
     """
 
     what: str
@@ -143,7 +143,7 @@ _ROW: Final = "{:<58}{:>14}{:>12}{:>16}"
 
 
 def lines(results: Sequence[Result]) -> Iterator[str]:
-    """Yield the lines of the table; `MISSED` stands where a figure is beyond its budget."""
+    """Yield the lines of the table; `MISSED` marks a figure beyond its budget."""
     yield _ROW.format("", "figure", "budget", "rounds")
     for result in results:
         digits = _DIGITS[result.what]

@@ -17,15 +17,15 @@ _LAST: Final = b"\r\n" + END
 
 
 class WrongAnswer(Exception):
-    """An answer is not what was asked for."""
+    """An answer is not the expected answer."""
 
 
 class Client(asyncio.Protocol):
-    """One connection, on which one request after the other is sent.
+    """A connection on which requests are sent one after the other.
 
     Attributes:
-        n_bytes: how many have come.
-        is_kept: whether what comes is kept, to be looked at.
+        n_bytes: the number of received bytes.
+        is_kept: whether the input is kept for inspection.
         kept: the last answer, if it is.
     """
 
@@ -47,7 +47,7 @@ class Client(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End what waits."""
+        """End the wait."""
         if not self.lost.done():
             self.lost.set_result(None)
         if self._done is not None and not self._done.done():
@@ -105,11 +105,11 @@ class Client(asyncio.Protocol):
 
 
 class Listener(asyncio.Protocol):
-    """One paced stream: counts what comes, and how long each event was on its way.
+    """A paced stream, which counts the input and measures the delay of each event.
 
     Args:
-        request: is sent as soon as there is a connection.
-        delays: where the delays are added, in nanoseconds.
+        request: the request, which is sent as soon as there is a connection.
+        delays: the list to which the delays are added, in nanoseconds.
     """
 
     def __init__(self, request: bytes, delays: list[int]) -> None:

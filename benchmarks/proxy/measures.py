@@ -1,7 +1,7 @@
 """Measurements: processor time per chunk, request and stream, delays, rates, and memory per connection.
 
 Theory of operation. A measurement is taken of one contender at a time, and all contenders take turns, so that a ratio
-is of figures that stand side by side. Before anything is measured each contender has to bring every answer as it is.
+compares figures measured side by side. Before anything is measured each contender has to bring every answer as it is.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ Protocol = TypeVar("Protocol", bound=asyncio.Protocol)
 
 
 class Measured(NamedTuple):
-    """What came of a measurement; 0 is what was not measured.
+    """The result of a measurement; 0 means not measured.
 
     Attributes:
-        cpu: processor seconds for a unit: a chunk, or a request.
-        rate: units a second.
+        cpu: processor seconds per unit: a chunk, or a request.
+        rate: units per second.
         delay: seconds that half of the chunks took at most on their way.
-        memory: bytes for a unit.
+        memory: bytes per unit.
     """
 
     cpu: float = 0.0
@@ -65,7 +65,7 @@ async def serving(pace: Pace) -> AsyncIterator[int]:
 async def _connected(system: System, make: Callable[[], Protocol], n: int) -> list[Protocol]:
     loop = asyncio.get_running_loop()
     found: list[Protocol] = []
-    for _ in range(n):  # one after the other: what many connects at once cost is another question
+    for _ in range(n):  # one after the other: the cost of many simultaneous connects is another question
         _, protocol = await loop.create_connection(make, "127.0.0.1", system.port)
         found.append(protocol)
     return found

@@ -11,7 +11,7 @@ __all__ = ["End", "main"]
 
 
 class End(asyncio.Protocol):
-    """One end of a connection; what comes in leaves at the other end."""
+    """One end of a connection; its input leaves at the other end."""
 
     def __init__(self, other: End | None = None, *, upstream: tuple[str, int] | None = None) -> None:
         self._other = other
@@ -21,7 +21,7 @@ class End(asyncio.Protocol):
         self._task: asyncio.Task[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Connect to the upstream, or send what has come meanwhile."""
+        """Connect to the upstream, or send the input so far."""
         self._transport = cast("asyncio.Transport", transport)
         if self._upstream is not None:
             self._other = End(self)

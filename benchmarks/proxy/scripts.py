@@ -38,7 +38,7 @@ class Script(NamedTuple):
     """An answer.
 
     Attributes:
-        content_type: of the body.
+        content_type: the content type of the body.
         body: the whole of it.
         events: its events, each as a chunk of HTTP; empty where the body goes out with its length.
     """
@@ -49,7 +49,7 @@ class Script(NamedTuple):
 
     @property
     def n_chunks(self) -> int:
-        """How many chunks the body has."""
+        """The number of chunks of the body."""
         return len(self.events)
 
 
@@ -99,7 +99,7 @@ def paced_event(moment: int | None) -> bytes:
 
 
 def moments_in(data: bytes) -> list[int]:
-    """Return the moments in what a client has read; one that is cut in two by the read is none."""
+    """Return the moments in a client's read; a moment that the read cuts in two does not count."""
     return [int(digits) for digits in _MOMENTS.findall(data)]
 
 

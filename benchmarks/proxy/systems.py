@@ -1,4 +1,4 @@
-"""The contenders: each a process of its own, on a core of its own where the system can, watched through the kernel."""
+"""The contenders: each a separate process, on a separate core if possible, watched through the kernel."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class NotStarted(Exception):
 
 
 class System(NamedTuple):
-    """What takes requests.
+    """A system that takes requests.
 
     Attributes:
-        name: in the table.
-        port: where it listens on the loopback.
-        pid: of its process; 0 is the upstream itself, of which no time is taken.
+        name: the name in the table.
+        port: its port on the loopback interface.
+        pid: the id of its process; 0 is the upstream itself, which is not timed.
     """
 
     name: str
@@ -44,7 +44,7 @@ class System(NamedTuple):
 
     @property
     def host(self) -> str:
-        """What a request calls it."""
+        """Its name in a request."""
         return f"127.0.0.1:{self.port}"
 
     def cpu(self) -> float:
@@ -60,7 +60,7 @@ class System(NamedTuple):
         return (int(fields[11]) + int(fields[12])) / _TICKS
 
     def memory(self) -> int:
-        """Return how much memory it has in use, in bytes."""
+        """Return its memory in use, in bytes."""
         return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * _PAGE
 
 
@@ -124,7 +124,7 @@ def _commands(litellm: str | None) -> dict[str, Command]:
 def _process(argv: Sequence[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
     """Start a process on the core of the proxy, and end it."""
     here = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, cores()[0])  # what is started inherits it
+    os.sched_setaffinity(0, cores()[0])  # child processes inherit it
     environment = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_LOG": "ERROR"}
     try:
         with log.open("wb") as output:

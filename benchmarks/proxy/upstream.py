@@ -24,11 +24,11 @@ _BODY_HEAD: Final = b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\ncontent-length: %d\
 
 
 class Pace:
-    """How paced streams go, and when they begin.
+    """The pace of streams, and their starting times.
 
     Attributes:
         interval: seconds between two events of a stream.
-        go: set once streams go on after their first event: until then they are only opened.
+        go: set once streams continue after their first event: until then they are only opened.
     """
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class Upstream(asyncio.Protocol):
         self._is_paused = True
 
     def resume_writing(self) -> None:
-        """Go on."""
+        """Continue."""
         self._is_paused = False
         self._more()
 

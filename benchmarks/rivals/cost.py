@@ -1,8 +1,8 @@
 """The cost of a chunk in OpenAI's SDK, and our share: `python -m benchmarks.rivals.cost [--json] [--quick]`.
 
-The stream comes from memory, through an HTTP client without a network, so that all time is the SDK's or ours. The
-microseconds are those of the machine; the shares are ratios of times that were taken side by side in one run. What
-is measured is `chat.completions.create(stream=True)` read to its end: bytes to `ChatCompletionChunk`, nothing kept.
+The stream comes from memory, through an HTTP client without a network, so that all measured time is the SDK's or ours.
+The microseconds are those of the machine; the shares are ratios of times taken side by side in one run. The measured
+work is `chat.completions.create(stream=True)` read to its end: bytes to `ChatCompletionChunk`, nothing kept.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _BUDGETS = {"wrap": 0.10}  # of the SDK's own time
 
 
 class Share(NamedTuple):
-    """What something adds to the SDK's own time.
+    """The time that an addition costs on top of the SDK's own time.
 
     Attributes:
-        what: what is added.
+        what: the addition.
         workload: the stream.
         sdk: microseconds that the SDK alone spends on a chunk, the least of all rounds.
         added: microseconds that are added to each chunk.
@@ -71,7 +71,7 @@ def _feed(chunks: Sequence[Any]) -> int:
 
 
 def shares(workload: workloads.Workload, rounds: int) -> Iterator[Share]:
-    """Yield what the transport, and `wrap` where it exists, add to the SDK on one stream of chat chunks."""
+    """Yield the times that the transport, and `wrap` where it exists, add to the SDK on one stream of chat chunks."""
     reads = workloads.cut(workload.data, _READ)
     for what, kind, read in (("transport", "", _read), ("transport, async", "Async", _read_async)):
         alone, mended = (partial(read, _client(reads, mended=mend, kind=kind)) for mend in (False, True))

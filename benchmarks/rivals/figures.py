@@ -27,9 +27,9 @@ FLOOR = "bare floor"  # splits and decodes the same events into few typed fields
 BY_EVENT = ", by event"  # ends the name of a workload of which each read brings one event
 # Workloads on which the loops' buffer is quadratic: an event comes in hundreds of reads.
 LOOPS_QUADRATIC = {(RESPONSES, "W2 512K d40")}
-# How each dialect is called before people.
+# The display name of each dialect.
 DIALECTS = {CHAT: "Chat Completions", ANTHROPIC: "Anthropic Messages", RESPONSES: "OpenAI Responses"}
-# How many times faster than each we promise to be where calls are read.
+# The promised ratio to each rival where calls are read.
 _BUDGETS = {
     (CHAT, "openai create()"): 25,
     (CHAT, "openai .stream()"): 60,
@@ -42,17 +42,17 @@ _BUDGETS = {
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """How fast one rival reads one workload, against wholecall in turns with it.
+    """The speed of one rival on one workload, against wholecall in turns with it.
 
     Attributes:
-        rival: the library, and which of its ways.
+        rival: the library, and its way of reading.
         versions: the versions of its distributions, its own first.
-        dialect: what is read.
+        dialect: the dialect that is read.
         workload: the stream.
         theirs: microseconds that the rival takes for an event, the least of all rounds.
         ours: microseconds that wholecall takes for an event.
-        ratio: how many times slower the rival is, the median of all rounds.
-        capped: whether the rival was stopped; `theirs` and `ratio` are then the least that they can be.
+        ratio: the rival's time over wholecall's, the median of all rounds.
+        capped: whether the rival was stopped; `theirs` and `ratio` are then lower bounds.
     """
 
     rival: str
@@ -66,31 +66,31 @@ class Figure(msgspec.Struct, frozen=True):
 
     @property
     def flatters(self) -> bool:
-        """Whether the ratio says little: the rival's buffer is quadratic on this workload."""
+        """Whether the ratio means little: the rival's buffer is quadratic on this workload."""
         return self.rival in LOOPS and (self.dialect, self.workload) in LOOPS_QUADRATIC
 
     @property
     def budget(self) -> int | None:
-        """How many times slower we promise it to be, where we do: on W1 and W2 in reads of 1,460 bytes."""
+        """The promised ratio, if there is a promise: on W1 and W2 in reads of 1,460 bytes."""
         promised = _BUDGETS.get((self.dialect, self.rival))
         has_calls = self.workload.startswith(("W1", "W2"))
         return promised if has_calls and not self.workload.endswith(BY_EVENT) else None
 
     @property
     def missed(self) -> bool:
-        """Whether the promise is not kept, or cannot be seen to be."""
+        """Whether the promise is broken, or cannot be verified."""
         return self.budget is not None and self.ratio < self.budget
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """A rival that has no figure on a workload, because it raised there or read something else.
+    """A rival without a figure on a workload, because it raised there or gave another result.
 
     Attributes:
-        rival: the library, and which of its ways.
+        rival: the library, and its way of reading.
         versions: the versions of its distributions, its own first.
-        dialect: what it should have read.
+        dialect: the dialect that it should have read.
         workload: the stream.
-        trouble: what happened, in a few words.
+        trouble: the failure in a few words.
     """
 
     rival: str
@@ -104,12 +104,12 @@ Outcome: TypeAlias = Figure | Failure
 
 
 class Run(msgspec.Struct, frozen=True):
-    """Figures with what they were taken on.
+    """Figures with their environment.
 
     Attributes:
         date: the day, as in `2026-11-22`.
         python: the interpreter and its version.
-        figures: in the order of dialects and workloads.
+        figures: the figures in the order of dialects and workloads.
         absent: libraries that were not installed.
         failures: rivals that failed, each with the workload.
     """
@@ -122,7 +122,7 @@ class Run(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, outcomes: Iterable[Outcome], absent: Iterable[str]) -> Run:
-        """Return what was measured here and now."""
+        """Return a measurement in this environment."""
         found = list(outcomes)
         return cls(
             f"{dt.datetime.now(tz=dt.timezone.utc):%Y-%m-%d}",
@@ -134,7 +134,7 @@ class Run(msgspec.Struct, frozen=True):
 
     @property
     def versions(self) -> dict[str, str]:
-        """The versions of all that was measured."""
+        """The versions of all measured distributions."""
         return {name: version for figure in self.figures for name, version in figure.versions.items()}
 
     def ours(self, dialect: str, workload: str) -> float | None:
@@ -143,7 +143,7 @@ class Run(msgspec.Struct, frozen=True):
         return min(taken, default=None)
 
     def find(self, rival: str, dialect: str, workload: str) -> Outcome | None:
-        """Return what became of a rival on a workload; None if nothing did."""
+        """Return the outcome of a rival on a workload, or None."""
         wanted = rival, dialect, workload
         outcomes = (*self.figures, *self.failures)
         return next((one for one in outcomes if (one.rival, one.dialect, one.workload) == wanted), None)
@@ -152,7 +152,7 @@ class Run(msgspec.Struct, frozen=True):
 def merged(runs: Sequence[Run]) -> Run:
     """Return the figures of several environments as one run.
 
-    Where two have the same, the first one counts. A failure counts where no run has a figure instead.
+    If two have the same figure, the first counts. A failure counts where no run has a figure instead.
     """
     found: dict[tuple[str, str, str], Figure] = {}
     for figure in (figure for run in runs for figure in run.figures):

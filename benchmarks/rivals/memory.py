@@ -22,14 +22,14 @@ def bare(inner: Any) -> Any:
 
 
 class OutOfTime(BaseException):
-    """Raised amidst a stream: it is no `Exception`, so that no library takes it for a network's."""
+    """Raised amidst a stream: it is not an `Exception`, so that no library takes it for a network error."""
 
 
 class Within:
     """Pieces of a stream, for a reader that has so many seconds of processor time from the first one on.
 
     Attributes:
-        n_given: how many pieces the last reader got.
+        n_given: the number of pieces that the last reader got.
     """
 
     def __init__(self, seconds: float, pieces: Iterable[Any]) -> None:
@@ -82,7 +82,7 @@ def http_client(reads: Iterable[bytes], library: str, *, kind: str = "", wrap: W
         reads: the stream, in the pieces that a socket would give.
         library: httpx or httpx2.
         kind: `"Async"` or empty.
-        wrap: what is put round the transport.
+        wrap: wraps the transport.
     """
     return getattr(importlib.import_module(library), f"{kind}Client")(
         transport=wrap(transport(reads, library))

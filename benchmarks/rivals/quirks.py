@@ -1,12 +1,12 @@
 """Libraries over quirky streams: `python -m benchmarks.rivals.quirks [--json] [--only NAME]`.
 
 Every stream comes from a real HTTP server on the loopback interface, once to the library as it is and once through
-the repairing transport of `wholecall.transport`. The verdict is about what reaches the program:
+the repairing transport of `wholecall.transport`. The verdict is about the calls that reach the program:
 
 - `ok`: the expected calls, or none where none may run;
-- `wrong`: a call that nobody made, handed over or run as a good one;
-- `lost`: a call is missing, and nothing says so;
-- `raw`: text that is not a JSON object is handed over as arguments, and the program has to notice;
+- `wrong`: an invented call, handed over or run as a good call;
+- `lost`: a call is missing without a report;
+- `raw`: text that is not a JSON object is handed over as arguments, and the program must notice;
 - `raise`: an error, raised or told to the model.
 
 Where nothing may run, `raw` and `raise` are right too. Libraries that are not installed are named and left out.
@@ -50,7 +50,7 @@ FAREWELLS = {
 
 
 class Result(NamedTuple):
-    """What one system made of one stream.
+    """The outcome of one system on one stream.
 
     Attributes:
         without: the verdict on the system as it is.
@@ -80,7 +80,7 @@ def verdict(got: Iterable[Got], expected: Sequence[Expected]) -> Verdict:
 
 
 def _object(arguments: Any) -> dict[str, Any] | None:
-    """Return arguments as an object, None where they are none; text is read as programs read it."""
+    """Return arguments as an object, or None if they are not an object; text is read as programs read it."""
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments)
@@ -90,7 +90,7 @@ def _object(arguments: Any) -> dict[str, Any] | None:
 
 
 def is_right(stream: Stream, said: Verdict) -> bool:
-    """Tell whether a verdict will do: where nothing may run, something that has to be noticed will."""
+    """Return whether a verdict is acceptable: where nothing may run, so is a verdict that the program must notice."""
     return said == "ok" or (not stream.expected and said in {"raw", "raise"})
 
 
@@ -101,7 +101,7 @@ def measure(system: System, stream: Stream, *, mended: bool) -> Verdict:
 
 
 def judged(system: System, stream: Stream, server: Any, *, mended: bool) -> Verdict:
-    """Run a system once against a server, or whatever has its `url`, that answers with a stream."""
+    """Run a system once against a server, or any object with a `url`, that answers with a stream."""
     try:
         got = system.run(server, mended, stream.tools)
     except Exception:  # noqa: BLE001 - whatever a library raises is its verdict
@@ -110,7 +110,7 @@ def judged(system: System, stream: Stream, server: Any, *, mended: bool) -> Verd
 
 
 def results(systems: Sequence[System], *, mend: bool) -> Iterator[Result]:
-    """Yield what every system makes of every stream of its dialect."""
+    """Yield the outcome of every system on every stream of its dialect."""
     for system in systems:
         for stream in STREAMS.get(system.dialect, ()):  # of Gemini there are recordings only
             without = measure(system, stream, mended=False)
@@ -119,7 +119,7 @@ def results(systems: Sequence[System], *, mend: bool) -> Iterator[Result]:
 
 
 def report(found: Sequence[Result]) -> dict[str, Any]:
-    """Return all that was measured, and with which versions, as one JSON object."""
+    """Return all outcomes and the versions as one JSON object."""
     systems = list(dict.fromkeys(result.system for result in found))
     packages = sorted({package for system in systems for package in system.packages})
     return {

@@ -1,9 +1,9 @@
-"""Times the rivals against wholecall: the same bytes, in turns, in one process.
+"""Timing of the rivals against wholecall: the same bytes, in turns, in one process.
 
-A rival has to come to what is in the stream before it is timed. One that raises, or comes to another result, has no figure on
-that workload and says why; the others go on. One that is not done after some seconds is stopped. Its figure
-is then what it took for the events so far, the least that it can be as long as later events cost no less; longer
-workloads of the kind are not asked of it.
+A rival must read the stream's content correctly before it is timed. A rival that raises, or gives another result, has
+no figure on that workload, and the reason is reported; the others continue. A rival that is not done after some seconds
+is stopped. Its figure is then its time for the events so far, a lower bound as long as later events cost no less; it
+skips longer workloads of the kind.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ _OURS_A_ROUND = 5
 
 
 class OtherResult(Exception):
-    """A rival reads something else from a workload than what is in it."""
+    """A rival's result differs from the workload's content."""
 
 
 class Pace(NamedTuple):
-    """How much time may be spent.
+    """The limits on time.
 
     Attributes:
-        rounds: how often a rival is timed, if there is time for it.
-        seconds: how long one rival may take for a workload: its first run, and the rounds after it.
+        rounds: the number of timings of a rival, if there is time.
+        seconds: the time limit of one rival for a workload: its first run, and the rounds after it.
         steady: a fast rival is timed more often, for so many seconds: its times are short, and noise weighs more.
     """
 
@@ -54,13 +54,13 @@ class Race(NamedTuple):
     """One workload for all rivals.
 
     Attributes:
-        dialect: what is read.
+        dialect: the dialect that is read.
         kind: workloads of one kind differ in size only, and come in its order.
         name: the workload.
-        pieces: what is read, in the pieces that come.
-        n_events: how many events that are.
+        pieces: the input, in the pieces that come.
+        n_events: the number of events in it.
         ours: reads the pieces to the same result as the rivals.
-        result: what is in them.
+        result: the content of the pieces.
     """
 
     dialect: str
@@ -103,7 +103,7 @@ def _by_event(workload: workloads.Workload) -> Race:
 
 
 def outcomes(pace: Pace, *, quick: bool, only: str = "") -> Iterator[Outcome]:
-    """Yield what became of the floor and of every rival that is installed, if they have `only` in their names."""
+    """Yield the outcome of the floor and of every installed rival, if they have `only` in their names."""
     stopped: set[tuple[str, str, str]] = set()
     for one in races(quick=quick):
         assert one.ours(one.pieces) == one.result, f"wholecall is wrong on {one.name}, {one.dialect}"
@@ -121,7 +121,7 @@ def outcomes(pace: Pace, *, quick: bool, only: str = "") -> Iterator[Outcome]:
 
 
 def _tried(reader: Reader, one: Race, pace: Pace) -> Outcome:
-    """Time a rival; what goes wrong in it costs this figure alone."""
+    """Time a rival; a failure in it costs this figure alone."""
     try:
         return race(reader, one, pace)
     except OtherResult:
@@ -135,7 +135,7 @@ def race(reader: Reader, one: Race, pace: Pace) -> Figure:
     """Time a rival.
 
     Raises:
-        OtherResult: it reads something else than what is in the workload.
+        OtherResult: its result differs from the workload's content.
     """
     ours = partial(one.ours, one.pieces)
     limited = Within(pace.seconds, one.pieces)
@@ -154,7 +154,7 @@ def race(reader: Reader, one: Race, pace: Pace) -> Figure:
 
 
 def _floor(one: Race, pace: Pace) -> Figure:
-    """Time what nothing robust can be below."""
+    """Time the floor that no robust reader can be below."""
     floor = partial(floors.bare, one.pieces, one.dialect)
     assert floor() == one.n_events, f"{one.name}: the floor misses events"
     theirs, taken = _taken(floor, one, pace.rounds)
@@ -162,7 +162,7 @@ def _floor(one: Race, pace: Pace) -> Figure:
 
 
 def _taken(read: Read, one: Race, rounds: int) -> tuple[list[float], list[float]]:
-    """Return the seconds that a rival takes and those that we take, round by round."""
+    """Return the seconds of a rival and of wholecall, round by round."""
 
     def repeated() -> None:
         for _ in range(_OURS_A_ROUND):

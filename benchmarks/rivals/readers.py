@@ -1,6 +1,6 @@
-"""Readers of streams in use today, each as its documentation says, over a stream in memory.
+"""Readers of streams in use today, each used as its documentation says, over a stream in memory.
 
-Every reader comes to the same `Result` as wholecall: the text, and the calls with parsed arguments. Readers of
+Every reader gives the same `Result` as wholecall: the text, and the calls with parsed arguments. Readers of
 live arguments are fed one call's pieces and come to its arguments. A reader is opened once over the reads of a
 stream, as programs make a client once; then each call of it asks for the whole stream again. Nothing is imported
 before that.
@@ -46,10 +46,10 @@ NAIVE_LOOP, MSGSPEC_LOOP, BEHIND_HTTP = "json.loads loop", "msgspec loop", "whol
 LOOPS = (
     NAIVE_LOOP,
     MSGSPEC_LOOP,
-)  # that people paste, the second with `msgspec.json.decode` for `json.loads`
+)  # commonly pasted loops, the second with `msgspec.json.decode` for `json.loads`
 _ASK = "When is the tide?"
 _MESSAGES = [{"role": "user", "content": _ASK}]
-# Frameworks are given a tool, as their users do; langchain-anthropic reads calls in another way without one.
+# Frameworks are given a tool, as their users do; langchain-anthropic reads calls in another way without a tool.
 _TOOL = {
     "name": "write_file",
     "description": "Write a file.",
@@ -65,11 +65,11 @@ class Reader(NamedTuple):
     """A way to read streams.
 
     Attributes:
-        name: the library, and which of its ways.
-        dialect: what it reads.
-        packages: the distributions whose versions say what was measured; the first is the library itself.
-        modules: what must be importable.
-        open: makes what reads the stream once, to its end.
+        name: the library, and its way of reading.
+        dialect: the wire that it reads.
+        packages: the measured distributions, whose versions are reported; the first is the library itself.
+        modules: the modules that must be importable.
+        open: makes a function that reads the stream once, to its end.
     """
 
     name: str
@@ -80,7 +80,7 @@ class Reader(NamedTuple):
 
     @property
     def installed(self) -> bool:
-        """Whether everything that it needs can be imported."""
+        """Whether its modules can be imported."""
         return all(importlib.util.find_spec(module) is not None for module in self.modules)
 
     @property
@@ -93,7 +93,7 @@ def _call(id: str, name: str, arguments: str) -> tuple[str, str, Any]:
     return id, name, json.loads(arguments)
 
 
-# Ours after the HTTP client that the others pay for too, and the loop that people paste.
+# Ours after the HTTP client that the others also pay for, and the commonly pasted loop.
 
 
 def _behind_http(reads: Reads) -> Read:
@@ -219,7 +219,7 @@ def _anthropic_stream(reads: Reads) -> Read:
 
 # Frameworks.
 
-# Where pydantic-ai and langchain keep what reads a dialect.
+# The modules of pydantic-ai and langchain that read a dialect.
 _PYDANTIC = {
     CHAT: ("openai.OpenAI", "OpenAIChatModel"),
     RESPONSES: ("openai.OpenAI", "OpenAIResponsesModel"),
@@ -260,7 +260,7 @@ def _langchain(reads: Reads, dialect: str) -> Read:
         model = importlib.import_module("langchain_anthropic").ChatAnthropic(
             model="m", api_key="unused", max_retries=0
         )
-        vars(model)["_client"] = sdk_client("anthropic.Anthropic", reads)  # it takes no HTTP client
+        vars(model)["_client"] = sdk_client("anthropic.Anthropic", reads)  # it does not take an HTTP client
     else:
         model = importlib.import_module("langchain_openai").ChatOpenAI(
             model="m",

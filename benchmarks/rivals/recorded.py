@@ -1,9 +1,9 @@
 """Libraries over every recorded stream of `corpora/`: `python -m benchmarks.rivals.recorded [--only NAME]`.
 
-Three figures each, as the streams are and through the transport: right, a call that nobody sent, lost in silence; the
-rest are errors and text that is no JSON. What may run is what the parser emits of a recording's first choice. Where a
-library does not get that through the transport, `EXCUSES` has the reason. The libraries that need older SDKs
-(`systems.OLDER`) have an environment of their own, with the extra `sdk-other`; in that one only they are measured.
+Three figures each, as the streams are and through the transport: right, an unsent call, silently lost; the rest are
+errors and text that is not JSON. The calls that may run are those that the parser emits of a recording's first choice.
+If a library does not get them through the transport, `EXCUSES` has the reason. The libraries that need older SDKs
+(`systems.OLDER`) have a separate environment, with the extra `sdk-other`; only they are measured there.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def excuse(system: str, stream: Stream) -> str:
 
 
 def figures(system: System, *, mended: bool) -> str:
-    """Return how many recordings a library reads right, with calls that nobody sent, and with calls lost in silence."""
+    """Return the numbers of recordings that a library reads right, with unsent calls, and with silently lost calls."""
     verdicts = Counter[str]()
     for stream in recorded(system.dialect):
         said = measure(system, stream, mended=mended)
@@ -112,7 +112,7 @@ def figures(system: System, *, mended: bool) -> str:
 
 
 def lines(only: str) -> Iterator[str]:
-    """Yield the lines of the table, and of what is excused."""
+    """Yield the lines of the table, and of the excuses."""
     yield "| library | wire | recordings | as they are: right / nobody sent it / lost | with the transport |"
     yield "|---|---|---|---|---|"
     for system in measured():

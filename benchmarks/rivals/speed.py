@@ -1,9 +1,9 @@
-"""The speed of libraries beside wholecall: `python -m benchmarks.rivals.speed [--quick] [--json]`.
+"""The speed of libraries compared with wholecall: `python -m benchmarks.rivals.speed [--quick] [--json]`.
 
-The bytes come from memory: through an HTTP client without a network for those that need one, and straight for
-wholecall and the loops (`wholecall over httpx` says what the client costs). All times are processor time of one
-run. Microseconds are those of the machine; what counts is how many times slower a rival is, the median of rounds
-in turns with wholecall. Figures of several environments are put together with `--from`:
+The bytes come from memory: through an HTTP client without a network for those that need one, and straight for wholecall
+and the loops (`wholecall over httpx` shows the client's cost). All times are processor time of one run. Microseconds
+are those of the machine; the ratio to wholecall counts, the median of rounds in turns with it. Figures of several
+environments are combined with `--from`:
 
     python -m benchmarks.rivals.speed --json > sdks.json
     python -m benchmarks.rivals.speed --json --only litellm > litellm.json
@@ -46,7 +46,7 @@ def print_rows(*, quick: bool) -> None:
 
 
 def _told(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
-    """Let people see that it goes on."""
+    """Show progress."""
     for outcome in outcomes:
         print(outcome.dialect, speed_table.row(outcome), file=sys.stderr, flush=True)
         yield outcome
@@ -62,7 +62,7 @@ def _run(options: argparse.Namespace) -> Run:
 
 
 def main() -> None:
-    """Measure, or read what was measured, and print or draw it."""
+    """Measure, or read measurements, and print or draw them."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.rivals.speed",
         description=__doc__,

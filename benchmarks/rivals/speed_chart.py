@@ -1,8 +1,8 @@
 """Figures of speed as one SVG: horizontal bars on a logarithmic scale, a group for each dialect.
 
-Everyone has two bars: one event a read, and below it, paler, reads of 1,460 bytes. The chart carries its colours for
-light and dark surroundings and uses no font but the reader's. A rival's bar is as long as what wholecall takes in the
-chart times what the rival was slower, so that figures of other environments fit in.
+Every reader has two bars: one event a read, and below it, paler, reads of 1,460 bytes. The chart carries its colours
+for light and dark surroundings and uses no font but the reader's. The length of a rival's bar is wholecall's time in
+the chart times the rival's ratio, so that figures of other environments fit in.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WORKLOADS = ("W1" + BY_EVENT, "W1")  # of the upper bar and of the lower one
 OURS = "wholecall"
 
 _WIDTH, _MARGIN = 860, 28
-_LEFT, _RIGHT = 212, 700  # of the bars; after them stand the figures
+_LEFT, _RIGHT = 212, 700  # of the bars; the figures follow them
 _TOP, _ROW, _BAR, _STEP, _GROUP = 134, 28, 9, 11, 40  # a row holds two bars, a step apart
 _LEGIBLE = 125  # characters in a line of the footer
 _NAMES = {FLOOR: "splitting + decoding"}
@@ -53,13 +53,13 @@ _STYLE = """
 
 
 class Bar(NamedTuple):
-    """One bar.
+    """A bar.
 
     Attributes:
         micro: microseconds an event.
-        ratio: how many times slower than wholecall.
-        capped: whether both are the least that they can be.
-        lower: whether it stands for reads of 1,460 bytes.
+        ratio: its time over wholecall's.
+        capped: whether both are lower bounds.
+        lower: whether it is for reads of 1,460 bytes.
     """
 
     micro: float
@@ -69,10 +69,10 @@ class Bar(NamedTuple):
 
 
 class Racer(NamedTuple):
-    """Who has bars.
+    """A reader with bars.
 
     Attributes:
-        name: what they stand for.
+        name: the name of the reader.
         kind: `ours`, `behind` for ours after an HTTP client, `base` for the floor and the loop, `rival`.
         bars: one, or one for each way of reading.
     """
@@ -83,7 +83,7 @@ class Racer(NamedTuple):
 
 
 def racers(run: Run, dialect: str) -> list[Racer]:
-    """Return who has bars in a dialect, those with the shortest first; none where W1 was not measured."""
+    """Return the readers with bars in a dialect, shortest bars first; none where W1 was not measured."""
     found: dict[str, list[Bar]] = {}
     for workload in WORKLOADS:
         ours = run.ours(dialect, workload)
@@ -103,7 +103,7 @@ def racers(run: Run, dialect: str) -> list[Racer]:
 
 
 class _Scale:
-    """Where microseconds stand on the logarithmic axis."""
+    """Return the position of microseconds on the logarithmic axis."""
 
     def __init__(self, least: float, most: float) -> None:
         self._low = math.log10(least / 2)
@@ -152,7 +152,7 @@ def chart(run: Run) -> str:
 
 
 def _about(groups: dict[str, list[Racer]]) -> Iterator[str]:
-    """Yield what those hear who do not see the chart."""
+    """Yield the chart's text for screen readers."""
     yield '<title id="title">Microseconds an event, bytes to whole tool calls</title>'
     told = (
         f"{name}: {', '.join(f'{one.name} {_both(one.bars)}' for one in found)}"
@@ -217,7 +217,7 @@ def _micro(bar: Bar) -> str:
 
 
 def _footer(run: Run) -> list[str]:
-    """Return lines that say when, on what and with which versions."""
+    """Return lines with the date, the machine and the versions."""
     lines = [f"{run.date}, {run.python}, processor time, each in turns with wholecall"]
     drawn = Run(run.date, run.python, tuple(one for one in run.figures if one.workload in WORKLOADS))
     for part in (f"{name} {version}" for name, version in sorted(drawn.versions.items())):

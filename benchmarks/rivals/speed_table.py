@@ -12,7 +12,7 @@ __all__ = ["HEAD", "absent", "cells", "markdown", "row", "shown_ratio", "table",
 
 _ROW = "{:<22}{:<18}{:<14}{:>11}{:>9}{:>10}  {}"
 HEAD = _ROW.format("rival", "version", "workload", "us/event", "ours", "slower", "budget")
-# What the short tables show: W1 of each dialect, and the largest chat workload that most libraries finish.
+# The rows of the short tables: W1 of each dialect, and the largest chat workload that most libraries finish.
 _COLUMNS = {
     "one event a read": (
         (CHAT, "W1" + BY_EVENT, "Chat Completions"),
@@ -66,7 +66,7 @@ def shown_ratio(ratio: float) -> str:
 
 
 def absent(names: Iterable[str]) -> str:
-    """Return the line that names what was left out; empty if nothing was."""
+    """Return the line that names omissions; empty if there are none."""
     listed = ", ".join(names)
     return f"not installed, and left out: {listed}" if listed else ""
 
@@ -87,7 +87,7 @@ def table(run: Run) -> str:
 
 
 def markdown(run: Run) -> str:
-    """Return short tables, streams and live arguments: what wholecall takes, and how many times that others do."""
+    """Return short tables, streams and live arguments: wholecall's time, and others' times as multiples of it."""
     parts = ["\n".join(_streams(run, reads)) for reads in _COLUMNS if _measured(run, reads)]
     if any(figure.dialect == LIVE for figure in run.figures):
         parts.append("\n".join(_live(run)))

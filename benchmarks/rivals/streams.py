@@ -1,7 +1,7 @@
 """Twenty-four Chat Completions streams: a plain one, and one for each of 23 habits of servers and relays.
 
-A stream is described by what differs: the entries of `choices[0].delta.tool_calls`, chunk by chunk, and how it
-ends. Everything round them is the same. The numbers of quirks are those of `docs/quirks.md`.
+A stream is described by its differences: the entries of `choices[0].delta.tool_calls`, chunk by chunk, and how it
+ends. Everything else is the same. The numbers of quirks are those of `docs/quirks.md`.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ __all__ = ["CHAT", "CHAT_FAREWELL", "TOOLS", "Expected", "Stream", "sse"]
 JSON = dict[str, Any]
 
 
-TOOLS = ("find_berth", "get_tide", "list_ports")  # that the streams call, or call by half a name
+TOOLS = ("find_berth", "get_tide", "list_ports")  # names that the streams call, or call by half
 
 
 class Expected(NamedTuple):
-    """A call that must come out."""
+    """A call that must be emitted."""
 
     name: str
     arguments: JSON
 
 
 class Stream(NamedTuple):
-    """One answer of a server.
+    """An answer of a server.
 
     Attributes:
         dialect: the wire, as `wholecall` names it.
-        title: what is odd about it.
-        quirks: its numbers in the catalogue of quirks; none for a stream without any.
+        title: its oddity.
+        quirks: its numbers in the catalogue of quirks; none for a plain stream.
         pieces: the body, a piece for each write to the socket.
         expected: the calls that may run, in order; none where nothing may.
     """
@@ -48,7 +48,7 @@ class Stream(NamedTuple):
         return tuple(sorted({*TOOLS, *(call.name for call in self.expected)}))
 
 
-# Two calls of two tools, a call without arguments, and one that is cut within a string.
+# Two calls of two tools, a call without arguments, and a call that is cut within a string.
 TIDE = Expected("get_tide", {"port": "Brest"})
 BERTH = Expected("find_berth", {"pier": "C4"})
 PORTS = Expected("list_ports", {})
@@ -61,7 +61,7 @@ BERTH_PIECES = ('{"pi', 'er": ', '"C4"', "}")
 
 
 def sse(payload: JSON, event: str | None = None, newline: str = "\n") -> bytes:
-    """Return one event of a stream; every character outside ASCII stands as it is."""
+    """Return one event of a stream; characters outside ASCII are not escaped."""
     head = f"event: {event}{newline}" if event else ""
     return f"{head}data: {json.dumps(payload, ensure_ascii=False)}{newline}{newline}".encode()
 
@@ -73,7 +73,7 @@ def entry(
     name: str | None = None,
     id: str | None = None,
 ) -> JSON:
-    """Return an entry of `tool_calls`; what is None is not in it. An entry with an id has a type too."""
+    """Return an entry of `tool_calls`; members that are None are left out. An entry with an id has a type too."""
     labels = {"index": index, "id": id, "type": None if id is None else "function"}
     function = {"name": name, "arguments": text}
     told = {key: value for key, value in labels.items() if value is not None}
@@ -93,7 +93,7 @@ def chat(
     Args:
         entries: the tool call entries of each chunk.
         reason: the finish reason; None for an answer that breaks off without one.
-        last: what the choice of the last chunk has besides its reason.
+        last: the members of the last chunk's choice in addition to its reason.
         newline: the end of a line.
     """
     choices: list[JSON] = [{"delta": {"role": "assistant", "content": None}}]
@@ -216,5 +216,5 @@ CHAT: tuple[Stream, ...] = (
     _late(),
 )
 
-# What the model says when tools have answered.
+# The model's words after tool results.
 CHAT_FAREWELL = b"".join(chat(reason="stop", last={"delta": {"content": "Done."}}))

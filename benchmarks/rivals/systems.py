@@ -1,8 +1,8 @@
-"""The libraries, each used as its own documentation says, and what reaches the program that uses them.
+"""The libraries, each used as its documentation says, and the calls that reach the program.
 
-A library that runs tools itself (pydantic-ai, openai-agents, agno) gets real ones, and what counts is what it ran; its
-tools take any arguments, and none. Of the others counts what they hand over as calls. Nothing is imported before a
-system runs, so that those that are installed can be compared.
+A library that runs tools itself (pydantic-ai, openai-agents, agno) gets real tools, which take any arguments or none;
+the calls that it ran count. For the others, the calls that they hand over count. Nothing is imported before a system
+runs, so that the installed systems can be compared.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CHAT, ANTHROPIC, RESPONSES, GEMINI = "chat-completions", "anthropic", "responses
 _KEY = "unused"
 _ASK = "When is the tide?"
 _MESSAGES = [{"role": "user", "content": _ASK}]
-# How the answer to a call looks in the next request.
+# The form of a tool result in the next request.
 _RESULTS = {
     CHAT: '"role":"tool"',
     ANTHROPIC: '"type":"tool_result"',
@@ -38,12 +38,12 @@ _RESULTS = {
 }
 
 
-# That each tool takes: any object; strict, because OpenAI's helpers refuse other tools.
+# The schema of each tool: any object; strict, because OpenAI's helpers refuse other tools.
 SCHEMA: JSON = {"type": "object", "properties": {}}
 
 
 class Got(NamedTuple):
-    """A call as a library hands it over: its arguments are text still, or an object."""
+    """A call as a library hands it over: its arguments are still text, or an object."""
 
     name: str | None
     arguments: Any
@@ -60,10 +60,10 @@ class System(NamedTuple):
     """A way to read streams.
 
     Attributes:
-        name: the library, and which of its ways.
-        dialect: what it reads.
-        packages: the distributions whose versions say what was measured; the first is the library itself.
-        modules: what must be importable.
+        name: the library, and its way of reading.
+        dialect: the wire that it reads.
+        packages: the measured distributions, whose versions are reported; the first is the library itself.
+        modules: the modules that must be importable.
         run: asks the server once, through the repairing transport or not, with tools of these names, and returns the calls.
         mendable: whether it can be run through the transport.
     """
@@ -77,7 +77,7 @@ class System(NamedTuple):
 
     @property
     def installed(self) -> bool:
-        """Whether everything that it needs can be imported."""
+        """Whether its modules can be imported."""
         return all(importlib.util.find_spec(module) is not None for module in self.modules)
 
 
@@ -97,7 +97,7 @@ def _anthropic_tools(names: Sequence[str]) -> Any:
 
 
 def _client(kind: str, server: Loopback, mended: bool) -> Any:
-    """Return a client of an SDK, `openai.OpenAI` or one of its kind; a mended one has our transport."""
+    """Return a client of an SDK, `openai.OpenAI` or a similar class; a mended client has our transport."""
     module, _, name = kind.partition(".")
     made = getattr(importlib.import_module(module), name)
     base = server.url if module == "anthropic" else f"{server.url}/v1"
@@ -112,7 +112,7 @@ def _http(name: str, library: str) -> Any:
 
 
 def _library(sdk: str) -> str:
-    """Return which HTTP library an SDK takes clients of: httpx2, or httpx before openai 3 and anthropic 2."""
+    """Return the HTTP library whose clients an SDK takes: httpx2, or httpx before openai 3 and anthropic 2."""
     default: type = importlib.import_module(sdk).DefaultHttpxClient
     return default.__mro__[1].__module__.partition(".")[0]
 
@@ -193,7 +193,7 @@ def _anthropic_helper(server: Loopback, mended: bool, tools: Sequence[str]) -> l
 
 
 def _anthropic_loop(server: Loopback, mended: bool, tools: Sequence[str]) -> list[Got]:
-    """Join the pieces of each block; without a piece, what the start said is the input."""
+    """Join the pieces of each block; without pieces, the start's input is the input."""
     blocks: dict[int, Any] = {}
     texts: dict[int, str] = {}
     ask = {"model": "m", "max_tokens": 64, "messages": _MESSAGES, "tools": _anthropic_tools(tools)}
@@ -267,7 +267,7 @@ def _of_langchain(model: Any, tools: Sequence[str]) -> list[Got]:
 
 
 class _Toolbox:
-    """Tools that note what they are called with."""
+    """Tools that record their calls."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = names
@@ -286,7 +286,7 @@ def _with_tools(
     dialect: str,
     act: Callable[[Loopback, bool, str, _Toolbox], Awaitable[None]],
 ) -> list[Got]:
-    """Let a framework run the tools; what it told the model but did not run, it refused."""
+    """Let a framework run the tools; calls that it reported to the model but did not run count as refused."""
     box = _Toolbox(tools)
     asyncio.run(_awaited(act(server, mended, dialect, box)))
     told = [json.loads(request.body) for request in server.requests[1:2]]
@@ -351,7 +351,7 @@ def _smolagents(server: Loopback, mended: bool, tools: Sequence[str]) -> list[Go
     model = models.OpenAIModel(
         model_id="m", api_base=f"{server.url}/v1", api_key=_KEY, client_kwargs={"max_retries": 0, **http}
     )
-    # What it asks of its tools to describe them.
+    # The attributes by which it describes tools.
     known = [SimpleNamespace(name=name, description="A tool.", inputs={}) for name in tools]
     message = models.ChatMessage(role="user", content=_ASK)
     deltas = list(model.generate_stream([message], tools_to_call_from=known))
@@ -367,7 +367,7 @@ async def _agno(server: Loopback, mended: bool, _dialect: str, box: _Toolbox) ->
         api_key=_KEY,
         base_url=f"{server.url}/v1",
         max_retries=0,
-        http_client=_http("async_client", "httpx") if mended else None,  # it takes no other library's
+        http_client=_http("async_client", "httpx") if mended else None,  # it does not take another library's
     )
     function = importlib.import_module("agno.tools.function").Function
 
@@ -388,10 +388,10 @@ async def _agno(server: Loopback, mended: bool, _dialect: str, box: _Toolbox) ->
         pass
 
 
-# Gateways: libraries that speak the wires of many providers, and retell what they say as chunks of Chat Completions.
+# Gateways: libraries that speak the wires of many providers, and translate them to chunks of Chat Completions.
 
-# By wire: what the gateway calls its provider, the SDK below it (litellm has its own but for Chat Completions), and where
-# that looks under an address.
+# By wire: the gateway's name of its provider, the SDK below it (litellm has its own except for Chat Completions), and
+# the SDK's path under an address.
 _PROVIDERS = {
     CHAT: ("openai", "openai", "/v1"),
     ANTHROPIC: ("anthropic", "anthropic", ""),
@@ -401,11 +401,11 @@ _PROVIDERS = {
 
 
 def _litellm(server: Loopback, mended: bool, tools: Sequence[str], dialect: str) -> list[Got]:
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # no request at the import
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # no request at import
     litellm: Any = importlib.import_module("litellm")
     litellm.suppress_debug_info = True
     provider, _, path = _PROVIDERS[dialect]
-    # Of a model that it does not know it asks for no events of Responses.
+    # It requests no Responses events of an unknown model.
     model = f"{provider}/{'gpt-4o' if dialect == RESPONSES else 'm'}"
     ask = {"model": model, "api_base": f"{server.url}{path}", "api_key": _KEY, "max_retries": 0}
     with _of_litellm(server, mended, dialect) as client:
@@ -465,7 +465,7 @@ _LANGCHAIN_GEMINI = (
 _LITELLM_PACKAGES = (("litellm", "openai"), ("litellm",))
 _ANY_LLM_PACKAGES = (("any-llm-sdk", "anthropic", "google-genai", "openai"), ("any_llm",))
 
-# That need older SDKs than the others, and so an environment of their own (extra `sdk-other`).
+# Systems that need older SDKs than the others, and therefore a separate environment (extra `sdk-other`).
 OLDER = frozenset({"agno", "any-llm", "litellm", "smolagents"})
 
 SYSTEMS: tuple[System, ...] = (

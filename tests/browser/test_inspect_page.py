@@ -1,4 +1,4 @@
-"""The page of `wholecall inspect` in a real browser: what it shows, how it is worked, what it never does."""
+"""The page of `wholecall inspect` in a real browser: its content, its controls, and its limits."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def cut(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class TestStates:
-    """What a step shows."""
+    """The content of a step."""
 
     def test_the_start(self, cut: Path) -> None:
         """At the first step no call has begun."""
@@ -67,7 +67,7 @@ class TestStates:
         assert (["No call has begun."], ["turn started"]) == (seen["empty"], seen["events"])
 
     def test_in_the_middle_of_a_call(self, cut: Path) -> None:
-        """A growing call shows its name, its phase, its text, and what this frame added."""
+        """A growing call shows its name, its phase, its text, and this frame's addition."""
         seen = told(cut, LOOK, "0.3")
 
         assert {
@@ -86,7 +86,7 @@ class TestStates:
         assert json.loads(seen["raw"][0])["object"] == "chat.completion.chunk"
 
     def test_the_drop(self, cut: Path) -> None:
-        """The dropped call says so, and why."""
+        """The dropped call shows the drop and its reason."""
         seen = told(cut, LOOK, "0.6")
 
         assert ["streaming → ended", "dropped: truncated"] == seen["chips"]
@@ -97,14 +97,14 @@ class TestStates:
         )
 
     def test_the_end(self, cut: Path) -> None:
-        """The end of the stream is a step of its own; the call stays as it ended."""
+        """The end of the stream is a separate step; the call stays as it ended."""
         seen = told(cut, LOOK, "0.7")
 
         assert (["(end of the stream)"], ["turn finished"]) == (seen["frame"], seen["events"])
         assert ["ended", "dropped: truncated"] == seen["chips"]
 
     def test_edits_and_replaced_text(self, tmp_path: Path) -> None:
-        """Edits are marked where they were made, a text that was replaced as such."""
+        """Edits are marked at their place, a replaced text as such."""
         recovered = chat(piece('{"a":"🌊",}', id="c1", name="f"))
         replaced = chat(piece("{}", id="c1", name="f"), piece('{"a":1}'))
         page = made(tmp_path, recovered, replaced)
@@ -119,7 +119,7 @@ class TestStates:
 
 
 class TestOpening:
-    """Where a page opens."""
+    """The step at which a page opens."""
 
     @pytest.mark.parametrize("at", ["", "0"])
     def test_the_first_end_of_a_call(self, cut: Path, at: str) -> None:
@@ -127,7 +127,7 @@ class TestOpening:
         assert 6 == told(cut, "tell(step())", at)
 
     def test_another_recording(self, tmp_path: Path) -> None:
-        """A recording that is chosen opens there, too; one without calls at its first mark or at its beginning."""
+        """A chosen recording opens there, too; a recording without calls at its first mark or at its beginning."""
         good = chat({"content": "x"}, piece("{}", id="c1", name="f"))
         plain = chat({"content": "x"}, finish="stop")
         broken = plain[:-14] + b"data: oops\n\n" + plain[-14:]
@@ -148,13 +148,13 @@ class TestNamed:
     """The character that a drop names."""
 
     def test_it_is_marked(self, cut: Path) -> None:
-        """The drop says a character, counted from 0, and this one is marked in the text."""
+        """The drop names a character, counted from 0, and this character is marked in the text."""
         seen = told(cut, 'tell([texts("mark.named"), texts(".card pre")])', "0.6")
 
         assert [['"'], ['{"command": "rm -rf /srv/cache/ti']] == seen
 
     def test_characters_of_two_places_count_once(self, tmp_path: Path) -> None:
-        """What browsers count as two is one character; of a long text the part with the mark is shown."""
+        """A character that browsers count as two is one; of a long text the part with the mark is shown."""
         wave = '{"a": "🌊", "b": nope}'
         long = '{"a": "' + "🌊" * 30_000 + '", "b": nope, "c": "' + "x" * 30_000 + '"}'
         page = made(tmp_path, chat(piece(wave, id="c1", name="f")), chat(piece(long, id="c1", name="f")))
@@ -169,7 +169,7 @@ class TestNamed:
         assert second[3] < 20_000
 
     def test_the_end_of_the_text(self, tmp_path: Path) -> None:
-        """Where the drop names the place after the last character, an empty mark is there."""
+        """If the drop names the place after the last character, an empty mark is there."""
         page = made(tmp_path, chat(piece('{"a":', id="c1", name="f")))
         driver = 'tell([texts("mark.named"), one("mark.named").offsetWidth > 4, texts(".why")[0].slice(-9), texts(".card pre")])'
 
@@ -177,7 +177,7 @@ class TestNamed:
 
 
 class TestControls:
-    """How one goes through the stream."""
+    """Navigation through the stream."""
 
     def test_keys(self, cut: Path) -> None:
         """Arrows step, with shift by ten, Home and End go to the ends, n and p to the marks."""
@@ -219,7 +219,7 @@ setTimeout(() => {
         assert ["play", "pause", 7, "play", 0, "play"] == told(cut, driver)
 
     def test_buttons_rows_and_slider(self, cut: Path) -> None:
-        """Each button does what it says, a row goes to its step, the slider where it is drawn to."""
+        """Each button does as labelled, a row goes to its step, the slider to the step where it is dropped."""
         driver = """
 const went = ["next", "next", "back", "last", "first", "markNext", "markBack"].map((id) => {
   one(`#${id}`).click();
@@ -251,7 +251,7 @@ tell([before === paper(), before === after]);
         assert [True, False] == told(cut, driver)
 
     def test_several_recordings(self, tmp_path: Path) -> None:
-        """With several recordings one chooses."""
+        """The choice among several recordings."""
         page = made(tmp_path, CUT.read_bytes(), chat({"content": "x"}, finish="stop"))
         driver = """
 const before = texts("#sums .chip");
@@ -263,7 +263,7 @@ tell([one("#choice").hidden, before, texts("#sums .chip")]);
         assert [False, ["8 steps", "0 calls", "1 dropped"], ["4 steps", "0 calls"]] == told(page, driver)
 
     def test_one_recording_has_no_choice(self, cut: Path) -> None:
-        """With one recording there is nothing to choose from, and its name stands without folders."""
+        """With one recording there is no choice, and its name is shown without folders."""
         seen = told(cut, 'tell([one("#choice").offsetHeight, texts("h1"), document.title])')
 
         assert [0, ["recording-0.sse"], "recording-0.sse · wholecall inspect"] == seen
@@ -282,7 +282,7 @@ tell([one("#choice").hidden, before, texts("#sums .chip")]);
         )
 
     def test_a_filter_and_counts(self, tmp_path: Path) -> None:
-        """Each recording has its counts; words of names and dialects filter, and so does what is in them."""
+        """Each recording has its counts; words of names and dialects filter, and so does their content."""
         good = chat(piece("{}", id="c1", name="f"))
         page = made(tmp_path, good, CUT.read_bytes(), b'data: {"error": {"message": "busy"}}\n\n')
         driver = """
@@ -318,7 +318,7 @@ tell([
         ] == told(page, driver)
 
     def test_keys_in_the_filter_are_text(self, tmp_path: Path) -> None:
-        """What one types into the filter moves nothing."""
+        """Typing into the filter moves nothing."""
         page = made(tmp_path, CUT.read_bytes(), CUT.read_bytes())
         driver = """
 const key = (key) => one("#filter").dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
@@ -329,7 +329,7 @@ tell([step(), texts("#play")]);
         assert [0, ["play"]] == told(page, driver)
 
     def test_everything_has_a_name_and_can_be_reached(self, cut: Path) -> None:
-        """Every control has a name for those who do not see it, and takes the focus."""
+        """Every control has an accessible name, and takes the focus."""
         driver = """
 const controls = all("button, select, input, [tabindex]").filter((one) => one.checkVisibility() && !one.disabled);
 const nameOf = (element) =>
@@ -367,10 +367,10 @@ tell([document.documentElement.scrollWidth <= window.innerWidth, sticks.length, 
 
 
 class TestHostility:
-    """What the wire sent stays text."""
+    """Content from the wire stays text."""
 
     def test_no_markup(self, tmp_path: Path) -> None:
-        """Names, ids, models, texts and broken frames are shown as they are, with escapes for what cannot be seen."""
+        """Names, ids, models, texts and broken frames are shown as they are, with escapes for invisible characters."""
         stream = chat({"content": EVIL}, piece(json.dumps({"a": EVIL}), id=EVIL, name=EVIL[:60]))
         page = made(tmp_path, stream[:-14] + b"data: <img src=x onerror='window.pwned=3'>\n\n" + stream[-14:])
         driver = """
@@ -390,7 +390,7 @@ tell({ found: [...new Set(found)], names: texts(".card .name"), id: texts(".card
 
     @pytest.mark.parametrize("policy", [True, False])
     def test_no_network(self, tmp_path: Path, policy: bool) -> None:
-        """Even a script that runs in the page reaches no server, because the policy says so."""
+        """Even a script that runs in the page reaches no server, because the policy forbids it."""
         page = made(tmp_path, CUT.read_bytes())
         with serve(Answer([b"{}"])) as server:
             driver = (
@@ -403,10 +403,10 @@ tell({ found: [...new Set(found)], names: texts(".card .name"), id: texts(".card
 
 
 class TestTexts:
-    """Recordings in whose texts calls are read."""
+    """Recordings with calls in their texts."""
 
     def test_what_a_text_is(self, tmp_path: Path) -> None:
-        """Each part that a step decided is shown with its kind; the call says its format."""
+        """Each part that a step decided is shown with its kind; the call shows its format."""
         page = made(tmp_path, leaked(f"Hi\n{QWEN}{EVIL}", size=1000), options=("--text", "auto"))
         look = 'tell([one("#hSpans").hidden, texts("#spans .chip"), texts("#spans > :not(.chip)"), texts(".notes .chip")])'
         hidden, kinds, parts, notes = told(page, look)
@@ -417,7 +417,7 @@ class TestTexts:
         assert ["from_text (auto)"] == notes
 
     def test_without_such_texts_there_is_no_place_for_them(self, cut: Path) -> None:
-        """The page is as it was for recordings whose texts nobody reads."""
+        """The page is unchanged for recordings whose texts are not read."""
         assert [True, True, ""] == told(
             cut, 'tell([one("#hSpans").hidden, one("#spans").hidden, texts("#spans")[0]])'
         )
@@ -427,7 +427,7 @@ class TestSize:
     """Long streams."""
 
     def test_ten_thousand_frames(self, tmp_path: Path) -> None:
-        """Only the rows in sight exist, and of a long text the part that matters, wherever one goes."""
+        """Only the rows in sight exist, and of a long text the relevant part, at every step."""
         pieces = [
             piece('{"a":"', id="c1", name="f"),
             *[piece(f"{n:06} ") for n in range(10_000)],
@@ -453,7 +453,7 @@ tell([found, texts("pre .cut"), texts(".card pre")[0].length < 13000]);
         assert (["… 64,008 characters before\n"], True) == (cut, is_short)
 
     def test_many_calls(self, tmp_path: Path) -> None:
-        """Of very many calls those are shown that matter now; the others are counted."""
+        """Of very many calls the currently relevant are shown; the others are counted."""
         deltas = [
             {"tool_calls": [{"index": n, "id": f"c{n}", "function": {"name": f"f{n}", "arguments": "{}"}}]}
             for n in range(100)

@@ -1,4 +1,4 @@
-"""The page of `wholecall report` in a real browser: what it shows, how it is worked, what it never does."""
+"""The page of `wholecall report` in a real browser: its content, its controls, and its limits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page with many groups, one of which is the rest of them."""
+    """A page with many groups, one of which is the rest."""
     rows = [
         answer(
             f"{n}",
@@ -48,26 +48,26 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class TestQuiet:
-    """What the page never does."""
+    """The limits of the page."""
 
     def test_no_complaint(self, page: Path) -> None:
-        """The browser finds nothing wrong with it, and its policy refuses nothing of its own."""
+        """The browser finds nothing wrong with it, and its policy refuses none of its own content."""
         assert [] == console(page)
 
     def test_complaints_are_heard(self, page: Path) -> None:
-        """A style that is not the page's own is refused, and that is heard."""
+        """A style that is not the page's own is refused, and the refusal is noticed."""
         other = page.with_name("other.html")
         other.write_text(page.read_text("utf-8").replace("<main>", '<main style="color: red">'), "utf-8")
 
         assert 1 == len(console(other))
 
     def test_no_request(self, page: Path) -> None:
-        """It loads nothing, not even a picture of its own."""
+        """It loads nothing, not even its own picture."""
         assert 0 == told(page, 'tell(performance.getEntriesByType("resource").length)')
 
     @pytest.mark.parametrize("policy", [True, False])
     def test_no_network(self, page: Path, policy: bool) -> None:
-        """Even a script that runs in the page reaches no server, because the policy says so."""
+        """Even a script that runs in the page reaches no server, because the policy forbids it."""
         with serve(Answer([b"{}"])) as server:
             driver = (
                 f"const ask = fetch({json.dumps(server.url)}, {{ mode: 'no-cors' }});"
@@ -78,7 +78,7 @@ class TestQuiet:
         assert (("refused", 0) if policy else ("reached", 1)) == (seen, len(server.requests))
 
     def test_no_markup(self, tmp_path: Path) -> None:
-        """Names from the wire are text wherever they stand, and no text of arguments is there."""
+        """Names from the wire are text everywhere, and no text of arguments is there."""
         rows = [
             answer(
                 EVIL, call(EVIL[:60], json.dumps({"code": SECRET})), provider=EVIL, model=EVIL, finish=EVIL
@@ -97,7 +97,7 @@ class TestQuiet:
 
 
 class TestTables:
-    """What one does with tables."""
+    """The controls of tables."""
 
     def test_sorting(self, long: Path) -> None:
         """A head sorts its column, once more the other way round; names go up first, numbers down; the rest stays last."""
@@ -120,7 +120,7 @@ tell(seen);
         ] == told(long, driver)
 
     def test_heat_maps_sort_too(self, page: Path) -> None:
-        """A column of a heat map is one of a table."""
+        """A column of a heat map is a column of a table."""
         driver = """
 const head = all("#quirks th").find((one) => one.textContent === "missing_finish");
 head.firstElementChild.click();
@@ -130,7 +130,7 @@ tell([texts("#quirks tbody tr:first-child td"), all("#quirks td svg rect").lengt
         assert [["chat-completions", "m", "3", "·", "33.3"], 2] == told(page, driver)
 
     def test_long_tables_are_folded(self, long: Path) -> None:
-        """Of a long table the first rows are seen, and the last one; a button shows all."""
+        """A long table shows its first rows and the last; a button shows all."""
         driver = """
 const seen = () => all("#groups tbody tr").filter((row) => row.checkVisibility()).length;
 const button = one("#groups .more");
@@ -143,7 +143,7 @@ tell(found);
         assert [16, "Show all 500 rows", 500, "Show fewer rows"] == told(long, driver)
 
     def test_without_a_script_nothing_is_hidden(self, long: Path) -> None:
-        """Where no script runs all rows are there."""
+        """Without scripts all rows are there."""
         bare = long.with_name("bare.html")
         text = long.read_text("utf-8")
         bare.write_text(text[: text.rindex("<script>")] + "</body></html>", "utf-8")
@@ -154,11 +154,11 @@ tell(found);
 
 
 class TestLook:
-    """How it looks."""
+    """The appearance."""
 
     @pytest.mark.parametrize("size", ["1440,900", "1000,700", "600,800", "500,900"])
     def test_nothing_sticks_out(self, page: Path, size: str) -> None:
-        """In no window does the page scroll sideways; what is wide scrolls in its own place."""
+        """In no window does the page scroll sideways; wide content scrolls in its own place."""
         driver = """
 const sticks = all("main > section, header, footer, h1, .facts div").filter((one) => one.scrollWidth > one.clientWidth + 1);
 tell([document.documentElement.scrollWidth <= window.innerWidth, sticks.map((one) => one.id || one.tagName)]);
@@ -168,7 +168,7 @@ tell([document.documentElement.scrollWidth <= window.innerWidth, sticks.map((one
 
     @pytest.mark.parametrize("size", ["1920,1200", "1440,900"])
     def test_commands_are_whole(self, tmp_path: Path, size: str) -> None:
-        """The last column of the worst recordings is in its table's window, however long a path is."""
+        """The last column of the worst recordings is in its table's window, for any length of a path."""
         rows = [answer("a-long-name-of-a-folder/" * 12 + "a.sse", call("f", '{"a": "'), finish="length")]
         driver = """
 const wide = one("#worst .wide");
@@ -190,7 +190,7 @@ tell(found);
         assert first == third != second
 
     def test_everything_has_a_name_and_can_be_reached(self, page: Path) -> None:
-        """Every control has a name for those who do not see it, and takes the focus; pictures say what they show."""
+        """Every control has an accessible name, and takes the focus; pictures describe their content."""
         driver = """
 const controls = all("button, a, [tabindex]").filter((one) => one.checkVisibility());
 const nameOf = (element) => element.getAttribute("aria-label") || element.textContent.trim();

@@ -93,7 +93,7 @@ def _is_text(data: bytes) -> bool:
 
 
 def test_a_table_for_a_table() -> None:
-    """What comes back is of the kind that was given, with a row for each row and just the declared schema."""
+    """The result is of the given kind, with a row for each row and just the declared schema."""
     given = table(body=[CALL, b"", None])
     whole, part = assemble_batch(given), assemble_batch(given.to_batches()[0])
 
@@ -109,7 +109,7 @@ def test_a_table_for_a_table() -> None:
 
 @pytest.mark.parametrize("given", [table(), table().to_batches()[0]], ids=["Table", "RecordBatch"])
 def test_nothing_in_nothing_out(given: Any) -> None:
-    """Of no rows there are no rows, by the same schema."""
+    """No rows give no rows, by the same schema."""
     out = assemble_batch(given.slice(0, 0))
 
     assert (type(given), 0) == (type(out), out.num_rows)
@@ -117,7 +117,7 @@ def test_nothing_in_nothing_out(given: Any) -> None:
 
 
 def test_what_is_given_beside_the_body() -> None:
-    """Provider, model, dialect and time come from columns; what the response says outranks the column's model."""
+    """Provider, model, dialect and time come from columns; the response's own model outranks the column's."""
     columns = {
         "who": ["openai", None],
         "asked": ["gpt", "gpt"],
@@ -160,14 +160,14 @@ def test_one_dialect_for_all() -> None:
 
 
 def test_a_framing_for_all() -> None:
-    """How bytes are cut into events can be said."""
+    """The caller can set how bytes are cut into events."""
     found = [assemble_batch(table(), framing=framing) for framing in (None, "sse", "jsonl")]
 
     assert [1, 1, 0] == [row["n_calls"] for out in found for row in tables.rows(out)]
 
 
 def test_large_choices_stand_as_the_largest() -> None:
-    """A choice's number that its column does not hold stands as the largest that it does."""
+    """A choice's number that its column does not hold becomes the column's largest number."""
     bodies = [CALL.replace(b'"index":0,"delta"', b'"index":%d,"delta"' % number) for number in (3, 2**40)]
     found = calls_of(assemble_batch(table(body=bodies)))
 
@@ -179,7 +179,7 @@ KINDS = [pa.binary(), pa.large_binary(), pa.binary_view(), pa.string(), pa.large
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_parts_of_columns(kind: pa.DataType) -> None:
-    """Of a column that was cut, only the part is read: short values, long ones, none, and nothing at all."""
+    """Of a cut column only the visible part is read: short values, long ones, none, and nothing at all."""
     given = pa.array([value and value.decode() for value in (CALL, b"short", None, CALL, b"", CALL)]).cast(
         kind
     )
@@ -202,7 +202,7 @@ AT = CALL.index(b"\n\n") + 2  # where the second event begins
     ],
 )
 def test_times_of_chunks(times: Any, found: tuple[Any, ...]) -> None:
-    """Where a table says when the bytes came, rows say when calls did."""
+    """Where a table has times of bytes, rows have times of calls."""
     (row,) = tables.rows(assemble_batch(table(t=pa.array([times], TIMES)), chunk_times="t"))
 
     assert found == (row["chunks"], row["first_call_s"], row["last_s"], row["trouble"])

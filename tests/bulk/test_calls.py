@@ -43,7 +43,7 @@ def test_texts_of_arguments(event: Any, arguments: str | None, raw: str | None, 
 
 
 def test_numbers_of_javascript() -> None:
-    """A policy that changes arguments changes the text, and the one that came stands beside it."""
+    """A policy that changes arguments changes the text, and the original is next to it."""
     event = events.call(RAW)
     event.arguments["n"] = str(event.arguments["n"])
     found = row(event, policy=Policy(json_safe_ints=True))
@@ -52,14 +52,14 @@ def test_numbers_of_javascript() -> None:
 
 
 def test_half_a_surrogate_pair_stays_an_escape() -> None:
-    """What is written anew is UTF-8 also where its strings are not."""
+    """Rewritten text is UTF-8 also where its strings are not."""
     found = row(events.call("{'a': '\\ud800', 'b': '\ud800'}", keep=True))
 
     assert '{"a":"\\ud800","b":"\\ud800"}' == found["arguments"]
 
 
 def test_ids_that_were_made_are_null() -> None:
-    """An id that the wire did not send is none; what else is odd changes nothing about it."""
+    """An id that the wire did not send is null; other oddities do not change it."""
     odd = [("id_generated",), ("duplicate_id",), ()]
 
     assert [None, "c1", "c1"] == [row(events.call(flags=flags))["call_id"] for flags in odd]

@@ -59,7 +59,7 @@ def test_a_record_batch_is_one_however_many_rows(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_record_batch_holds_so_much() -> None:
-    """Where one RecordBatch cannot hold the text of all rows, the caller is told."""
+    """Where one RecordBatch cannot hold the text of all rows, the caller is notified."""
 
     class Full:
         """A table whose texts are too much for one batch."""

@@ -75,7 +75,7 @@ def test_parts_of_tables(made: Any) -> None:
 
 
 def test_a_recording_whose_calls_are_null_has_none() -> None:
-    """Where an engine made a null of an empty list, the recording has no calls."""
+    """Where an engine turned an empty list into null, the recording has no calls."""
     place = OUT.schema.get_field_index("calls")
     calls = [row["calls"] or None for row in tables.rows(OUT)]
     given = OUT.set_column(place, OUT.schema.field(place), [pa.array(calls, OUT.schema.field(place).type)])
@@ -86,7 +86,7 @@ def test_a_recording_whose_calls_are_null_has_none() -> None:
 
 
 def test_other_columns_are_left_out() -> None:
-    """What a table holds beside is not in the flat tables, wherever it stands."""
+    """Other content of a table is not in the flat tables, at any position."""
     given = OUT.add_column(0, "split", [["train"] * OUT.num_rows])
 
     assert (CALLS, RECORDINGS) == (calls_of(given).schema, recordings_of(given).schema)
@@ -115,7 +115,7 @@ def test_other_columns_are_left_out() -> None:
     ],
 )
 def test_mistakes_raise(error: type[Exception], message: str, made: Any, given: Any) -> None:
-    """A table that is none of ours raises, with what it lacks."""
+    """A foreign table raises, and the error lists its missing columns."""
     with pytest.raises(error, match=message):
         made(given)
 

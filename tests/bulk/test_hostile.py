@@ -16,7 +16,7 @@ from wholecall import Limits, Policy
 from wholecall.bulk import ASSEMBLED, JUDGED, assemble_batch, calls_of, judge_batch, recordings_of
 
 HALF = "\ud800"  # half a surrogate pair, which UTF-8 does not have
-# What may stand in any string, and in place of any value, of any frame.
+# Odd content for any string, and in place of any value, of any frame.
 STRINGS = ["\\ud800", "\\udfff\\ud800x", "\\u0000", "x" * 2000, "\\ufffd", "\\ud83d"]
 VALUES = [
     "9" * 400,
@@ -42,12 +42,12 @@ def judged(bodies: list[bytes], **options: Any) -> list[dict[str, Any]]:
 
 
 def troubles(found: list[dict[str, Any]]) -> list[str]:
-    """Return what the rows say went wrong with them."""
+    """Return the troubles that the rows report."""
     return [row["trouble"] for row in found if row["trouble"] is not None]
 
 
 def spoilt(n: int) -> list[bytes]:
-    """Return every text stream of the corpus with a string that is replaced by what is odd, n times."""
+    """Return every text stream of the corpus with a string that is replaced by odd content, n times."""
     rng, found = Random(25), []
     odds = [*(f'"{text}"' for text in STRINGS), *VALUES]
     for path in corpora.streams():
@@ -87,7 +87,7 @@ def test_odd_labels_in_every_dialect(dialect: str) -> None:
     assert [] == troubles(found)
 
 
-# What is in the columns of a table.
+# The content of a table's columns.
 
 
 def unchecked(texts: list[bytes | None], kind: pa.DataType) -> pa.Array:
@@ -123,7 +123,7 @@ def test_any_bytes_in_any_column(
     at: list[int | None],
     times: list[Any],
 ) -> None:
-    """Law 91: whatever stands in the columns, there is a row for each row, in their order."""
+    """Law 91: whatever is in the columns, there is a row for each row, in their order."""
     text = unchecked(words, pa.string())
     given_ = pa.table(
         {
@@ -189,7 +189,7 @@ def _is_lossy(text: str) -> bool:
     )
 )
 def test_any_bytes_in_a_body(bodies: list[bytes]) -> None:
-    """Law 91: what is nearly a stream gives a row as well."""
+    """Law 91: a malformed stream gives a row as well."""
     assert [] == troubles(judged(bodies))
 
 

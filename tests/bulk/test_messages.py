@@ -1,4 +1,4 @@
-"""Conversations as rows: what their messages say, whatever keeps them."""
+"""Conversations as rows: the content of their messages, in any storage."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from wholecall.history import Encoded, encode_calls, repair_transcript
 
 JSON = dict[str, Any]
 FILES = [entry["file"] for entry in make_transcripts.entries()]
-# Transports whose messages are read, and what they are read as.
+# Transports whose messages are read, and the forms they are read as.
 FORMS = {
     "chat-completions": "chat-completions",
     "responses": "responses",
@@ -49,7 +49,7 @@ FORMS = {
 SECRET = "xyzzy-lighthouse"
 
 
-# --- what a repair says ------------------------------------------------------------------------------------
+# --- the report of a repair ------------------------------------------------------------------------------------
 
 
 def disagreements(messages: list[JSON]) -> list[str]:
@@ -71,7 +71,7 @@ def disagreements(messages: list[JSON]) -> list[str]:
 
 @pytest.mark.parametrize("file", FILES)
 def test_rows_agree_with_a_check(file: str) -> None:
-    """Law 93: what a repair takes out is dropped, what it has to answer has no answer."""
+    """Law 93: a call that a repair removes is dropped, a call that it has to answer has no answer."""
     assert [] == disagreements(make_transcripts.read(make_transcripts.FOLDER / file))
 
 
@@ -86,7 +86,7 @@ def test_rows_agree_with_a_check_of_any_history(shape: str, happened: Any) -> No
 
 @pytest.mark.parametrize("file", FILES)
 def test_what_was_repaired_needs_no_repair(file: str) -> None:
-    """Of a repaired transcript each call has an answer or one that says that there is none, and a name."""
+    """In a repaired transcript each call has a name and an answer, or an answer that says that there is none."""
     path = make_transcripts.repaired_file({"file": file})
     found = calls(*make_transcripts.read(path))
 
@@ -96,7 +96,7 @@ def test_what_was_repaired_needs_no_repair(file: str) -> None:
 
 @pytest.mark.parametrize("file", FILES)
 def test_the_form_is_the_shape(file: str) -> None:
-    """`form` says what the messages were; keys are numbers in order, and nothing has a time."""
+    """`form` names the form of the messages; keys are numbers in order, and nothing has a time."""
     (row,) = assembled(make_transcripts.read(make_transcripts.FOLDER / file))
     keys = [(call["turn"], call["choice"], call["index"]) for call in row["calls"]]
 
@@ -109,7 +109,7 @@ def test_the_form_is_the_shape(file: str) -> None:
     assert row["turns"] > max(turn for turn, _, _ in keys)
 
 
-# --- what encoders write -----------------------------------------------------------------------------------
+# --- the output of encoders -----------------------------------------------------------------------------------
 
 
 @cache
@@ -125,13 +125,13 @@ def turns() -> list[Turn]:
 
 
 def _value(text: str) -> Any:
-    """Return what a text says, or the text where that is nothing."""
+    """Return the value of a JSON text, or the text where it is not JSON."""
     verdict = parse_arguments(text)
     return text if verdict.arguments is None else verdict.arguments
 
 
 def _told(event: Any) -> Any:
-    """Return what a call says: arguments, or text."""
+    """Return the content of a call: arguments, or text."""
     if isinstance(event, ToolCallDropped):
         return event.raw_arguments if event.kind == "custom" else _value(event.raw_arguments)
     return event.arguments if hasattr(event, "arguments") else event.input
@@ -157,7 +157,7 @@ def test_what_went_in_comes_out(transport: str) -> None:
         groups = (turn.calls, turn.custom_calls, turn.builtin_calls, turn.dropped)
         events = {one.index: one for group in groups for one in group}
         went = [(_sent_id(index, encoded), events[index]) for index in encoded.by_index]
-        if transport == "langchain":  # drops stand in a list of their own, behind
+        if transport == "langchain":  # drops are in a separate list, after
             went.sort(key=lambda one: isinstance(one[1], ToolCallDropped))
         if went:
             expected.append((FORMS[transport], [(id, _name(one), _sent(one, transport)) for id, one in went]))
@@ -182,7 +182,7 @@ def _name(event: Any) -> str:
 
 
 def _sent(event: Any, transport: str) -> Any:
-    """Return what a call says: free text is a member where a transport has no place for it."""
+    """Return the content of a call: free text is a member where a transport has no place for it."""
     told = _told(event)
     is_free = isinstance(event, CustomToolCall) or getattr(event, "kind", "") == "custom"
     return {"input": told} if is_free and transport not in _FREE else told
@@ -266,7 +266,7 @@ def test_no_value_raises(value: Any) -> None:
 @settings(max_examples=100)
 @given(data=st.binary(max_size=60))
 def test_no_bytes_raise(data: bytes) -> None:
-    """Law 95: whatever bytes stand in the column, there is a row."""
+    """Law 95: whatever bytes are in the column, there is a row."""
     for bytes_ in (data, b'[{"role":"assistant","content":"' + data):
         (row,) = tables.rows(assemble_messages(pa.table({"recording_id": ["r"], "messages": [bytes_]})))
 
@@ -293,7 +293,7 @@ def test_no_bytes_raise(data: bytes) -> None:
     ],
 )
 def test_troubles(text: str | None, trouble: str | None) -> None:
-    """What cannot be read says why, without any of its text."""
+    """Unreadable input is reported with its reason, without any of its text."""
     out = assemble_messages(pa.table({"recording_id": ["r"], "messages": pa.array([text], pa.string())}))
 
     assert [trouble] == out["trouble"].to_pylist()
@@ -301,7 +301,7 @@ def test_troubles(text: str | None, trouble: str | None) -> None:
 
 
 def test_options_change_what_they_say() -> None:
-    """Texts of arguments are left out if nobody wants them; a text beyond the limit is not read."""
+    """Texts of arguments are left out on request; a text beyond the limit is not read."""
     (call,) = calls(called('{"a":1}'), arguments=False)
     (row,) = assembled([called('{"a":1}')], limits=Limits(max_stream_bytes=20))
 

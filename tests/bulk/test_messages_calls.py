@@ -1,4 +1,4 @@
-"""Single calls of conversations, and records of all kinds: what their rows say."""
+"""Single calls of conversations, and records of all kinds: the content of their rows."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_text_gets_the_verdict_of_parse_arguments(text: str) -> None:
 
 
 def test_an_object_has_no_status() -> None:
-    """Of arguments that were kept as an object nobody knows the text: it is written anew, and has no status."""
+    """Arguments that were kept as an object have an unknown text: it is written anew, and has no status."""
     use = {"type": "tool_use", "id": "t", "name": "read", "input": {"b": 1, "a": [None, "\u00e9"]}}
     (call,) = calls({"role": "assistant", "content": [use]})
 
@@ -63,7 +63,7 @@ def test_an_object_has_no_status() -> None:
     ],
 )
 def test_what_an_object_may_hold(input: Any, outcome: str, text: str) -> None:
-    """Wrapped text that is malformed is the text of a drop; what is no object of JSON is one."""
+    """Malformed wrapped text is the text of a drop; wrapped text that is not a JSON object is a drop, too."""
     use = {"type": "tool_use", "id": "t", "name": "read", "input": input}
     row = row_of_messages([{"role": "assistant", "content": [use]}], Known("r", "r"), Judging())
     (call,) = row.calls
@@ -117,7 +117,7 @@ def test_what_speaks_against_a_call(message: dict[str, Any], reason: str) -> Non
 
 
 def test_answers() -> None:
-    """Answered is what a result follows; one that was made to fill a gap is none."""
+    """A call with a result is answered; a result that was made to fill a gap does not count."""
     messages = [
         called("{}"),
         ANSWER,
@@ -165,7 +165,7 @@ TRAJECTORY = {
 
 
 def test_trajectories() -> None:
-    """Of ATIF: calls with the results of their step, those of subagents behind; copied steps were said elsewhere."""
+    """Of ATIF: calls with the results of their step, then those of subagents; copied steps were reported elsewhere."""
     (row,) = assembled(TRAJECTORY)
     pair = [("call", "p", "price", '{"of":"tea"}', None, True), ("call", "q", "price", "{}", None, False)]
 
@@ -180,7 +180,7 @@ def test_trajectories() -> None:
 
 
 def test_records_of_telemetry() -> None:
-    """Of OpenTelemetry: arguments of any kind, calls of the provider with theirs, results in messages of their own."""
+    """Of OpenTelemetry: arguments of any kind, calls of the provider with theirs, results in separate messages."""
     parts = [
         {"type": "reasoning", "content": "hm"},
         {"type": "tool_call", "id": "a", "name": "f", "arguments": {"x": 1}},

@@ -83,7 +83,7 @@ def test_types_of_text_do_not_matter(type_: pa.DataType | None) -> None:
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_batches_do_not_matter(size: int) -> None:
-    """Law 96: a batch of any size gives the rows that a table gives, and is what was given."""
+    """Law 96: a batch of any size gives the rows that a table gives, and is the given batch."""
     whole = assemble_messages(batch(list(TEXTS.values())))
     pieces = [assemble_messages(part) for part in batch(list(TEXTS.values())).to_batches(max_chunksize=size)]
 
@@ -102,7 +102,7 @@ def test_structs_say_what_their_text_says(file: str) -> None:
 
 
 def test_what_arrow_added_is_left_out() -> None:
-    """Members of a struct that are null are none: so says Arrow that they are not there."""
+    """Null members of a struct count as absent: Arrow states absence so."""
     said = [{"path": "/x", "n": 1}, {}, {"n": None, "sub": {"a": 1}}, {"sub": {"b": [None]}}]
     block = [{"type": "tool_use", "id": str(n), "name": "f", "input": one} for n, one in enumerate(said)]
     out = assemble_messages(batch(pa.array([[{"role": "assistant", "content": block}]])))
@@ -149,7 +149,7 @@ def test_maps_and_odd_types_become_json() -> None:
 
 
 def test_structs_that_cannot_be_read_are_rows() -> None:
-    """Law 95: text in a struct that is no UTF-8 is the trouble of its row, and of no other."""
+    """Law 95: text in a struct that is not UTF-8 is the trouble of its row, and of no other."""
     bad = pa.array([b"\xff", b"user"], pa.binary()).view(pa.string())
     column = pa.ListArray.from_arrays(
         [0, 1, 2], pa.StructArray.from_arrays([bad, bad.take([1, 1])], ["role", "content"])
@@ -160,7 +160,7 @@ def test_structs_that_cannot_be_read_are_rows() -> None:
 
 
 def test_what_is_known_beside_the_messages() -> None:
-    """Columns say what they say; a model that the messages name, and a time that they state, are better than none."""
+    """Columns set their values; a model that the messages name, and a time that they state, outrank the columns."""
     when = dt.datetime(2026, 11, 1, tzinfo=dt.timezone.utc)
     named = [{"role": "assistant", "content": "x", "model": "m-2"}]
     given = batch(
@@ -177,7 +177,7 @@ def test_what_is_known_beside_the_messages() -> None:
 
 
 def test_mistakes_raise() -> None:
-    """A column that is missing or of another type is the caller's mistake; a row without an id is none."""
+    """A column that is missing or of another type is the caller's mistake; a row without an id has a null id."""
     with pytest.raises(ValueError, match="no column 'chat'"):
         assemble_messages(batch(["[]"]), messages="chat")
     with pytest.raises(TypeError, match="it has to hold texts of JSON, lists of structs, or structs"):
@@ -227,7 +227,7 @@ def test_scans_of_tables_are_batches(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("inline")
 def test_lines_keep_their_numbers(tmp_path: Path) -> None:
-    """An integer that is no float, and half a surrogate pair, come through the lines of a table as they are."""
+    """An integer that is not a float, and half a surrogate pair, come through the lines of a table as they are."""
     use = {"type": "tool_use", "id": "c", "name": "f", "input": {"n": 2**70}}
     half = [{"role": "assistant", "content": "\ud83d"}, {"role": "assistant", "content": [use]}]
     lines = [{"m": [{"role": "assistant", "content": [use]}]}, {"m": half}, {"m": None}, {"m": 5}, {}]
@@ -288,7 +288,7 @@ def test_files_say_what_columns_say(file: str) -> None:
 
 @pytest.mark.usefixtures("inline")
 def test_folders_of_sessions_beside_recordings(tmp_path: Path) -> None:
-    """A scan of a folder reads transcripts beside recordings, compressed ones too, and skips none."""
+    """A scan of a folder reads transcripts next to recordings, compressed ones too, and skips none."""
     session = (make_transcripts.FOLDER / "pi/crashed.jsonl").read_bytes()
     (tmp_path / "a.jsonl").write_bytes(session)
     (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(session))
@@ -305,7 +305,7 @@ def test_folders_of_sessions_beside_recordings(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("n", range(1, 11))
 def test_sessions_that_break_off(n: int, tmp_path: Path) -> None:
-    """What stands before a line that cannot be read is in the row, beside the trouble."""
+    """The messages before an unreadable line are in the row, next to the trouble."""
     lines = (make_transcripts.FOLDER / "claude-code/crashed.jsonl").read_bytes().splitlines(keepends=True)
     file = tmp_path / "s.jsonl"
     file.write_bytes(b"".join(lines[:n]) + lines[n][:-20])

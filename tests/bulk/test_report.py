@@ -54,7 +54,7 @@ def said(found: Report) -> list[dict[str, Any]]:
 
 
 def linted(*paths: Path) -> dict[str, dict[str, Any]]:
-    """Return what `wholecall lint` counts, by provider, and for all under the empty name."""
+    """Return the counts of `wholecall lint`, by provider, and for all under the empty name."""
     with contextlib.redirect_stdout(io.StringIO()) as out:
         main(["lint", "--json", "--ignore", "calls_in_text", *map(str, paths)])
     lines = map(json.loads, out.getvalue().splitlines())
@@ -120,7 +120,7 @@ class TestLint:
     @pytest.mark.cases
     @pytest.mark.slow
     def test_so_are_those_of_further_recordings(self, recordings_dir: Path, tmp_path: Path) -> None:
-        """So it is for recordings of others, once they are scanned."""
+        """The same holds for recordings of others, once they are scanned."""
         for _ in scan([recordings_dir], tmp_path / "out"):
             pass
         found = report(tmp_path / "out", by=BY_PROVIDER)
@@ -147,11 +147,11 @@ class TestLint:
 
 
 class TestTables:
-    """Where the tables come from does not matter."""
+    """The origin of the tables does not matter."""
 
     @pytest.mark.parametrize("by", [["provider"], ["model", "tool"], ["tool"]])
     def test_assembled_is_flat(self, corpus: list[Row], parts: Path, tmp_path: Path, by: list[str]) -> None:
-        """What a batch function returned gives the report that the two flat tables give."""
+        """The result of a batch function gives the report that the two flat tables give."""
         path = write_assembled(tmp_path / "table.parquet", corpus)
 
         assert said(report(parts, by=by)) == said(report(path, by=by))
@@ -191,7 +191,7 @@ class TestTables:
         assert 1 == len({json.dumps(its.total.to_dict(), sort_keys=True) for its in found.values()})
 
     def test_a_folder_is_that_of_the_source(self, tmp_path: Path) -> None:
-        """Below what was scanned; what lies in it itself is in `.`."""
+        """Folders are below the scanned folder; files directly in it are in `.`."""
         sources = ("a.sse", "logs/b.sse", "logs/c.sse", "logs/old/d.sse", "s3://x/e.sse", "/f.sse")
         rows = [answer(source, call("f", "{}")) for source in sources]
         found = report(write_parts(tmp_path / "out", rows), by=["folder"])
@@ -201,7 +201,7 @@ class TestTables:
         }
 
     def test_a_provider_is_no_dialect(self, tmp_path: Path) -> None:
-        """Where nobody said who answered, the provider is unknown, whatever the dialect."""
+        """Where the recording names no server, the provider is unknown, whatever the dialect."""
         rows = [answer("a", call("f", "{}")), answer("b", call("f", "{}"), provider="p")]
         found = report(write_parts(tmp_path / "out", rows), by=["provider", "dialect"])
 
@@ -210,7 +210,7 @@ class TestTables:
         }
 
     def test_files_and_folders(self, tables: Path) -> None:
-        """A folder of parts is what it holds: its two folders, or all its files, in order."""
+        """A folder of parts equals its content: its two folders, or all its files, in order."""
         files = sorted(tables.rglob("*.parquet"))
 
         assert said(report(tables)) == said(report(tables / "calls", tables / "recordings"))
@@ -218,7 +218,7 @@ class TestTables:
         assert said(report(tables)) == said(report(f"file://{tables}"))
 
     def test_what_is_unfinished_is_left_out(self, tables: Path) -> None:
-        """Hidden files, those of the scan's books, and calls whose recordings are not there yet are no part."""
+        """Hidden files, those of the scan's books, and calls whose recordings are not there yet are left out."""
         whole = said(report(tables))
         part = next((tables / "calls").iterdir())
         (tables / "_scan").mkdir()
@@ -250,7 +250,7 @@ class TestTables:
 
     @pytest.mark.parametrize("text", TEXTS, ids=str)
     def test_relatives_of_types(self, tables: Path, text: pa.DataType) -> None:
-        """Large texts, views and dictionaries, large lists of them and other integers are read as what they mean."""
+        """Large texts, views and dictionaries, large lists of them and other integers are read by their meaning."""
 
         def other(kind: pa.DataType) -> pa.DataType:
             if pa.types.is_list(kind) and not pa.types.is_struct(kind.value_type):
@@ -284,7 +284,7 @@ class TestTables:
 
 
 class TestRefusals:
-    """What is no table of ours."""
+    """Inputs that are not tables of ours."""
 
     def test_other_order(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Calls that are not in the order of their recordings are refused once both are not read together any more."""
@@ -295,7 +295,7 @@ class TestRefusals:
             report(tmp_path)
 
     def test_calls_that_are_too_many(self, tmp_path: Path) -> None:
-        """More calls than recordings say that they have are no report: something was given twice."""
+        """More calls than the recordings state are refused: some input was given twice."""
         calls, recordings = flat([answer("a", call("f", "{}")), answer("b", call("f", "{}"))])
         one_part(tmp_path, pa.concat_tables([calls, calls]), recordings)
         with pytest.raises(ValueError, match="2 calls more than the recordings have"):
@@ -333,13 +333,13 @@ class TestRefusals:
         ids=["bytes", "table", "calls", "recordings", "texts", "type", "version"],
     )
     def test_files(self, made: Any, message: str, tmp_path: Path) -> None:
-        """A file that is none of ours is refused by name, with what to do."""
+        """A foreign file is refused by name, with advice."""
         made(tmp_path / "x.parquet")
         with pytest.raises(ValueError, match=message):
             report(tmp_path / "x.parquet")
 
     def test_places(self, tmp_path: Path) -> None:
-        """What is not there is an error of the file system; a folder without tables, or another URL, is a wrong value."""
+        """A missing path is an error of the file system; a folder without tables, or another URL, is a wrong value."""
         with pytest.raises(FileNotFoundError, match="wholecall scan --out"):
             report(tmp_path / "none")
         with pytest.raises(ValueError, match="holds no Parquet file"):
@@ -349,7 +349,7 @@ class TestRefusals:
 
     @pytest.mark.parametrize("by", [[], ["colour"], "colour"])
     def test_groups(self, by: Any, tables: Path) -> None:
-        """What makes no groups is refused, with what does."""
+        """A column that makes no groups is refused, and the error lists the columns that do."""
         with pytest.raises(ValueError, match="provider, model, dialect, folder, tool"):
             report(tables, by=by)
 
@@ -363,10 +363,12 @@ class TestRefusals:
 
 
 class TestGroups:
-    """What is counted of groups."""
+    """The counts of groups."""
 
     def test_by_tool(self, tables: Path) -> None:
-        """By tool a recording counts for each tool that it calls; without a call it has a group of its own."""
+        """When grouped by tool, a recording counts for each tool that it calls; without a call it has a separate
+        group.
+        """
         found = {group.key: group.counts for group in report(tables, by=["tool"]).groups}
 
         assert {("ring",): (40, 40, 1), ("hoist",): (38, 35, 3), ("(no call)",): (3, 0, 0)} == {
@@ -404,7 +406,7 @@ class TestGroups:
         assert ({"truncated": 1}, True) == (worst[0].words, worst[0].is_file)
 
     def test_worst_are_few(self, tmp_path: Path) -> None:
-        """Of many the 20 worst are kept, wherever they stand."""
+        """Of many the 20 worst are kept, at any position."""
         deltas = [call("f", '{"a": "')["tool_calls"][0] | {"index": n, "id": f"c{n}"} for n in range(30)]
         rows = [answer(f"{n}", {"tool_calls": deltas[: n % 30]}, finish="length") for n in range(90)]
         worst = report(write_parts(tmp_path / "out", rows, size=17)).worst
@@ -430,7 +432,7 @@ class TestGroups:
         assert (0, 0) == (found["quay"].with_tokens, found["quay"].seconds["last_s"].total)
 
     def test_unreadable(self, tables: Path) -> None:
-        """Troubles are counted by what they say, with the first recording that has each."""
+        """Troubles are counted by their text, with the first recording that has each."""
         unreadable = report(tables).unreadable
 
         assert (2, {"not YAML: line 3": 2}, {"not YAML: line 3": "g0.yaml"}) == (
@@ -440,7 +442,7 @@ class TestGroups:
         )
 
     def test_finishes(self, tables: Path) -> None:
-        """Ends are counted by what the provider said and what came of it, the most frequent first."""
+        """Ends are counted by the provider's reason and its result, the most frequent first."""
         finishes = [(one.provider, one.ours, one.count) for one in report(tables).finishes]
 
         assert ("tool_calls", "tool_calls", 75) == finishes[0]
@@ -479,7 +481,7 @@ class TestNumbers:
         assert None is Histogram().quantile(0.5)
 
     def test_odd_values(self, tmp_path: Path) -> None:
-        """What is no number of seconds is not counted, and what is less than a millionth is nothing."""
+        """A value that is not a number of seconds is not counted, and less than a millionth is nothing."""
         calls, recordings = flat([answer(str(n)) for n in range(6)])
         values = pa.array([math.nan, math.inf, -math.inf, None, -1.0, 0.0])
         recordings = recordings.set_column(recordings.column_names.index("last_s"), "last_s", values)
@@ -506,7 +508,7 @@ class TestNumbers:
 
     @pytest.mark.parametrize(("n_distinct", "copies"), [(50_000, 1), (20_000, 3)])
     def test_duplicates_beyond_the_bound(self, n_distinct: int, copies: int) -> None:
-        """Of more different ones than are kept a sample tells how many there are."""
+        """A sample estimates the number of different values beyond the kept ones."""
         rng = random.Random(3)
         hashes = [f"{rng.getrandbits(128):032x}" for _ in range(n_distinct)] * copies
         rng.shuffle(hashes)
@@ -533,7 +535,7 @@ class TestNumbers:
 
 
 def test_a_trouble_says_nothing_of_others(tmp_path: Path) -> None:
-    """Where unreadable recordings stand between readable ones, calls stay with their own."""
+    """Where unreadable recordings are between readable ones, calls stay with their own."""
     rows = [
         answer("a", call("f", "{}"), provider="p"),
         troubled(Known("b", "b"), "gone"),

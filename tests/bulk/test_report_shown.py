@@ -77,7 +77,7 @@ class TestText:
         assert re.search(r"\x1b\[2m *100 %\x1b\[0m  \x1b\[2m *20\.7-100\.0\x1b\[0m", few)
 
     def test_grey_is_explained_where_it_stands(self, tmp_path: Path) -> None:
-        """A legend says what is not ranked, where something is; else nothing speaks of it."""
+        """A legend names the groups that are not ranked, if there are any; else nothing mentions it."""
         path = write_parts(tmp_path / "out", [answer(str(n), call("f", "{}")) for n in range(3)])
         said = ["\n".join(text_of(report(path, least=least), 200, colour=False)) for least in (3, 4)]
 
@@ -85,7 +85,7 @@ class TestText:
         assert "grey" not in said[0]
 
     def test_many_groups(self, tmp_path: Path) -> None:
-        """Of many groups the first have rows of their own; the last row holds the others."""
+        """Of many groups the first have separate rows; the last row holds the others."""
         rows = [answer(str(n), call("f", "{}"), model=f"m{n:02}") for n in range(50)]
         text = "\n".join(text_of(report(write_parts(tmp_path / "out", rows)), 100, colour=False))
 
@@ -144,7 +144,7 @@ class TestText:
         [(None, "-"), (0, "0"), (0.0123, "0.012"), (1, "1.0"), (12.3, "12"), (1234, "1,200")],
     )
     def test_measured(self, value: float | None, shown: str) -> None:
-        """What was measured has two digits."""
+        """Measured values have two digits."""
         assert shown == short(value).text
 
 
@@ -173,7 +173,7 @@ class TestJson:
 
 
 class Elements(HTMLParser):
-    """Gathers what a page consists of."""
+    """Gathers the elements of a page."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -237,7 +237,7 @@ class TestPage:
         assert ' class="rest"' not in html_of(found)
 
     def test_hostile_names_are_text(self, tmp_path: Path) -> None:
-        """No name from the wire is markup, none hides or reorders what stands there, and no argument is in the page."""
+        """No name from the wire is markup, none hides or reorders other content, and no argument is in the page."""
         page = html_of(report(write_parts(tmp_path / "out", hostile()), by=["provider", "model", "tool"]))
         elements = Elements(page.replace("<!DOCTYPE html>", ""))
 
@@ -260,7 +260,7 @@ class TestPage:
         assert page.read_text("utf-8") == capsys.readouterr().out
 
     def test_replaces_nothing_else(self, tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        """What is no page is not written over."""
+        """A file that is not a page is not overwritten."""
         part = next((tables / "calls").iterdir())
         before = part.read_bytes()
         with pytest.raises(SystemExit, match="2"):
@@ -278,7 +278,7 @@ class TestPage:
 
 
 class TestCommand:
-    """What the command says when it cannot."""
+    """The command's messages when it fails."""
 
     @pytest.mark.parametrize(
         ("options", "message"),
@@ -293,7 +293,7 @@ class TestCommand:
     def test_wrong_options(
         self, options: list[str], message: str, tables: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """A wrong option ends with 2, and says what would be right."""
+        """A wrong option ends with 2, and the message names the right ones."""
         with pytest.raises(SystemExit, match="2"):
             main(["report", str(tables), *options])
 
@@ -303,7 +303,7 @@ class TestCommand:
     def test_unreadable_tables(
         self, made: bytes | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """What cannot be read ends with 3 and one line on standard error."""
+        """Unreadable input ends with 3 and one line on standard error."""
         path = tmp_path / "x.parquet"
         if made is not None:
             path.write_bytes(made)

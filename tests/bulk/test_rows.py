@@ -32,7 +32,7 @@ def read(*chunks: tuple[float | None, bytes], known: Known = KNOWN, **judging: A
 
 
 def without_chunks(row: Row) -> Row:
-    """Return a row without what counts its chunks."""
+    """Return a row without the members that count its chunks."""
     return Row(tables.shown(row.recording, "chunks"), row.calls)
 
 
@@ -68,7 +68,7 @@ def _without(row: Row, names: set[str]) -> Row:
 
 @pytest.mark.parametrize("size", [1, 7, 4096])
 def test_slices_do_not_matter(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Law 90: a chunk that is fed in slices of any size is one chunk, and what is in it is the same."""
+    """Law 90: a chunk that is fed in slices of any size is one chunk, with the same content."""
     data = b"".join(path.read_bytes() for path in corpora.streams()[:5])
     whole = read((None, data))
     monkeypatch.setattr(streams, "_SLICE", size)
@@ -104,7 +104,7 @@ def test_times_are_those_of_the_chunks() -> None:
 
 
 def test_what_the_end_causes_has_the_last_time() -> None:
-    """What only the end of the stream causes has the time of the last chunk."""
+    """Events that only the end of the stream causes have the time of the last chunk."""
     row = read((0.5, b"".join(EVENTS[:3])), (2.0, b"\n"))
     (call,) = row.calls
 
@@ -112,7 +112,7 @@ def test_what_the_end_causes_has_the_last_time() -> None:
 
 
 def test_without_a_first_time_there_are_none() -> None:
-    """A recording whose first chunk has no time has none; a later one that lacks it gives none to what it causes."""
+    """A recording whose first chunk has no time has none; a later chunk without a time gives none to its events."""
     late = read((None, EVENTS[0]), *((1.0, event) for event in EVENTS[1:]))
     gap = read((0.5, EVENTS[0]), (None, EVENTS[1] + EVENTS[2]), (2.0, EVENTS[3] + EVENTS[4]))
 
@@ -153,7 +153,7 @@ def _breaking(*events: bytes, message: str) -> Iterator[tuple[None, bytes]]:
 
 @pytest.mark.parametrize("name", ["/logs/a.har", "/logs/a.har#2", None])
 def test_damage_ends_a_recording(name: str | None) -> None:
-    """Where chunks break off, calls before that stand and open ones are dropped; the path is not in the trouble."""
+    """Where chunks break off, earlier calls are kept and open calls are dropped; the path is not in the trouble."""
     known = Known("a", "a", name=name)
     prefix = "/logs/a.har: " if name else ""
     both = EVENTS[:3], EVENTS
@@ -181,7 +181,7 @@ def test_what_never_began_has_no_events() -> None:
 
 
 def test_a_fault_of_ours_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An exception that is none of the recording's costs its row, which names the type and no text."""
+    """An exception that is not the recording's fault costs its row, which names the type and no text."""
 
     def fail(*_: object) -> list[Any]:
         raise TypeError("secret")
@@ -217,7 +217,7 @@ def test_a_row_has_bounded_text(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_calls_that_are_taken_back() -> None:
-    """A call that the recording took back later is `cancelled`, and among those that came out."""
+    """A call that the recording took back later is `cancelled`, and among the emitted calls."""
     (path,) = (path for path in corpora.streams() if path.stem == "interrupted-and-taken-back")
     row = read((None, path.read_bytes()))
     outcomes = [call["outcome"] for call in row.calls]
@@ -241,12 +241,12 @@ def test_calls_that_are_taken_back_of_turns_that_are_gone() -> None:
 
 @pytest.mark.parametrize("status", [200, None, 2**40])
 def test_a_status_that_no_column_holds_is_null(status: int | None) -> None:
-    """What a file says of its status is null if it cannot be one."""
+    """The status in a file is null if it cannot be a status."""
     known = Known("r", "r", status_code=status)
 
     assert (status if status == 200 else None) == read((None, b""), known=known).recording["status_code"]
 
 
 def test_repr_holds_no_arguments() -> None:
-    """A repr says how many calls there are, not what they hold."""
+    """A repr gives the number of calls, not their content."""
     assert "Row(recording_id='r', calls=<1>)" == repr(read((None, FULL)))

@@ -1,4 +1,4 @@
-"""A scan from end to end: what is in the tables, and that every input is in them once."""
+"""A scan from end to end: the content of the tables, and that every input is in them once."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ def last(steps: Iterator[Progress]) -> Progress:
 
 
 def test_a_report_says_what_was_not_read_yet(logs: Path, tmp_path: Path) -> None:
-    """Units of the plan that have no marker yet are told: what a report counts before a scan has ended is a part."""
+    """Units of the plan that have no marker yet are reported: the counts of a report before the end of a scan are
+    partial.
+    """
     steps = scan([logs], tmp_path / "out")
     while next(steps).done < 2:
         pass
@@ -59,7 +61,7 @@ def test_a_report_says_what_was_not_read_yet(logs: Path, tmp_path: Path) -> None
     assert [(2 * UNIT, 2), (35, 0)] == [(one.total.recordings, one.waiting) for one in (before, after)]
 
 
-# --- what is in the tables -------------------------------------------------------------------------------
+# --- the content of the tables -------------------------------------------------------------------------------
 
 
 def test_the_tables_are_the_rows_of_the_recordings(corpora_dir: Path, tmp_path: Path) -> None:
@@ -148,7 +150,7 @@ def test_row_groups_are_flushed(logs: Path, tmp_path: Path, monkeypatch: pytest.
 
 
 def test_what_cannot_be_read_is_a_row(tmp_path: Path) -> None:
-    """Each input has its row, and nothing says where it was or what it holds."""
+    """Each input has its row, and nothing gives its location or its content."""
     logs = make_recordings(tmp_path / "logs", 1)
     whole = gzip.compress(stream(3) * 200, mtime=0)
     (logs / "cut.sse.gz").write_bytes(whole[: len(whole) // 2])
@@ -189,7 +191,7 @@ def test_calls_before_the_damage_stand(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_not_written_twice(logs: Path, tmp_path: Path) -> None:
-    """A scan that is there is not touched unless somebody says what is to become of it."""
+    """An existing scan is not touched unless the caller chooses how to treat it."""
     last(scan([logs], tmp_path / "out"))
     before = parts(tmp_path / "out")
 
@@ -199,7 +201,7 @@ def test_a_folder_is_not_written_twice(logs: Path, tmp_path: Path) -> None:
 
 
 def test_a_folder_of_something_else_is_refused(logs: Path) -> None:
-    """Nor is what no scan wrote, whatever is asked for."""
+    """Nor are files that no scan wrote, whatever the caller asks for."""
     for choice in ({}, {"resume": True}, {"overwrite": True}):
         with pytest.raises(ValueError, match="no scan"):
             last(scan([logs / "day-0"], logs, **choice))
@@ -249,7 +251,7 @@ def test_a_marker_is_believed_only_with_its_parts(
 
 
 def test_new_files_are_new_units(logs: Path, tmp_path: Path) -> None:
-    """What was done keeps its bytes; what came later is there once."""
+    """Finished parts keep their bytes; later input is there once."""
     out = tmp_path / "out"
     last(scan([logs], out))
     before = parts(out)
@@ -262,7 +264,7 @@ def test_new_files_are_new_units(logs: Path, tmp_path: Path) -> None:
 
 
 def test_to_go_on_where_nothing_is_is_to_begin(logs: Path, tmp_path: Path) -> None:
-    """So that a script needs no case for the first time; a plan that was never finished counts as none."""
+    """A script needs no case for the first time; a plan that was never finished counts as none."""
     end = last(scan([logs], tmp_path / "out", resume=True))
     (tmp_path / "out/_scan/plan.jsonl").unlink()
     shutil.rmtree(tmp_path / "out/_scan/done")
@@ -314,7 +316,7 @@ def test_another_version_does_not_go_on(logs: Path, tmp_path: Path) -> None:
 
 
 def test_an_input_that_has_changed_is_the_caller_s_affair(logs: Path, tmp_path: Path) -> None:
-    """By default nothing goes on; its unit is done again, or everything stays."""
+    """By default nothing continues; its unit is done again, or everything stays."""
     out, changed = tmp_path / "out", logs / "day-2" / "000002.sse"
     last(scan([logs], out))
     before = parts(out)
@@ -332,7 +334,7 @@ def test_an_input_that_has_changed_is_the_caller_s_affair(logs: Path, tmp_path: 
 
 
 def test_what_was_left_is_read_as_it_is(logs: Path, tmp_path: Path) -> None:
-    """To keep what is done does not mean to read what is gone."""
+    """Keeping finished parts does not require reading inputs that are gone."""
     out = tmp_path / "out"
     steps = scan([logs], out)
     next(steps)
@@ -365,7 +367,7 @@ class Changing:
 def test_an_input_that_changes_meanwhile(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int, trouble: str | None
 ) -> None:
-    """Its unit is read again; what changed twice is a row that says so. All others are as ever."""
+    """Its unit is read again; an input that changed twice is a row with that trouble. All others are unchanged."""
     last(scan([logs], tmp_path / "fresh"))
     path = logs / "day-3" / "000010.sse"
     monkeypatch.setattr(working, "rows_of_file", Changing(path, times))
@@ -395,7 +397,7 @@ def test_an_input_that_vanishes_meanwhile(logs: Path, tmp_path: Path) -> None:
     )
 
 
-# --- what is too much ------------------------------------------------------------------------------------
+# --- too many troubles ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -403,7 +405,7 @@ def test_an_input_that_vanishes_meanwhile(logs: Path, tmp_path: Path) -> None:
     [(None, False), (2, False), (1, True), ("0", True), ("5%", True), ("6%", False), (0, True)],
 )
 def test_a_scan_stops_at_too_many_errors(logs: Path, tmp_path: Path, errors: Any, stops: bool) -> None:
-    """Beyond that number or share of unreadable recordings; what was done by then stays."""
+    """The scan stops beyond that number or share of unreadable recordings; parts finished by then stay."""
     missing = [tmp_path / "0.sse", tmp_path / "1.sse"]
     if stops:
         with pytest.raises(ScanFailed, match="could not be read, more than allowed"):
@@ -437,7 +439,7 @@ def test_options_that_do_not_fit(tmp_path: Path, options: dict[str, Any], messag
 
 
 def test_a_fault_of_ours_is_a_row(logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It costs what it happened to, says its type and nothing else, and the rest goes on."""
+    """A failure costs only its own recording, reports its type and nothing else, and the rest continues."""
 
     def iterate(_: Any) -> Iterator[Any]:
         raise TypeError("secret")

@@ -22,7 +22,7 @@ TEXT = stream(1) + b": " + b"x" * 150_000 + b"\n\n"
 def test_a_scan_has_the_bound_of_recordings(
     is_table: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What holds more is a row with its trouble; with another bound it is read."""
+    """A larger input is a row with its trouble; with another bound it is read."""
     monkeypatch.setattr(inflating, "_ANYWAY", 1000)
     monkeypatch.setattr("wholecall.bulk.scanning.Pool", Inline)
     line = json.dumps({"body": TEXT.decode()}).encode() + b"\n"
@@ -38,7 +38,7 @@ def test_a_scan_has_the_bound_of_recordings(
     assert [True, None] == [trouble and "its gzip data holds more than" in trouble for trouble in troubles]
 
 
-# --- what is large -----------------------------------------------------------------------------------------
+# --- large inputs -----------------------------------------------------------------------------------------
 
 LARGE = 200_000_000
 
@@ -59,7 +59,7 @@ def inline(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("inline")
 def test_a_line_of_200_mb_is_a_fault(tmp_path: Path) -> None:
-    """Of a line beyond the limit a file has a fault; the calls before it stand."""
+    """For a line beyond the limit a file has a fault; the calls before it are kept."""
     path = tmp_path / "a.sse"
     path.write_bytes(stream(1) + b"data: " + b"x" * LARGE + b"\n\n")
 

@@ -29,7 +29,7 @@ class Workers:
         self.tasks: list[Task] = []
 
     def kills(self, item: Item, task: Task) -> bool:
-        """Whether an item is met in a task, and ends it."""
+        """The rule of whether an item is met in a task, and ends it."""
         piece, row = item
         lo, hi = (0, self.n_pieces) if task.kind == "scan" else task.pieces
         is_given_up = {(piece, row), (piece, WHOLE)} & task.lost.keys()
@@ -37,7 +37,7 @@ class Workers:
         return is_met and not is_given_up
 
     def do(self, task: Task) -> Any:
-        """Return what comes of a task."""
+        """Return the result of a task."""
         self.tasks.append(task)
         if task.kind == "count":
             return self.death if (task.pieces[0], WHOLE) in self.deadly else self.n_rows
@@ -46,7 +46,7 @@ class Workers:
         return MARKER if task.kind == "scan" else None
 
     def run(self) -> Lost:
-        """Do a unit with all that follows, and return what was given up."""
+        """Do a unit with all that follows, and return the recordings that were given up."""
         waiting = deque([Task(kind="scan", place=LINE)])
         while waiting:
             waiting.extend(self.care.after(waiting[0], self.do(waiting.popleft())))
@@ -95,7 +95,7 @@ def test_a_unit_of_one_file() -> None:
 
 @pytest.mark.parametrize("rows", [{(1, 0)}, {(1, 99)}, {(0, 5), (2, 7)}, {(2, 50), (2, 51)}])
 def test_rows_of_tables(rows: set[Item]) -> None:
-    """Of a table the rows are found, which the parent has not counted."""
+    """In a table the rows are found, which the parent has not counted."""
     workers = Workers(rows, 3, n_rows=100)
 
     assert dict.fromkeys(rows, "worker_died") == workers.run()
@@ -109,7 +109,7 @@ def test_a_table_that_kills_whoever_reads_it() -> None:
 
 
 def test_a_table_of_one_row_or_none() -> None:
-    """A single row is the one; where there is none the piece is."""
+    """A single row is the culprit; where there is no row the piece is."""
     assert {(0, 0): "worker_died"} == Workers({(0, 0)}, 1, n_rows=1).run()
     none = Workers([], 1, n_rows=0)
     care, task = none.care, Task(kind="scan", place=LINE)
@@ -120,12 +120,12 @@ def test_a_table_of_one_row_or_none() -> None:
 
 
 def test_a_fault_of_ours_has_its_name() -> None:
-    """What ends a task without ending the worker is searched for in the same way."""
+    """A failure that ends the task without ending the worker is searched for in the same way."""
     assert {(3, WHOLE): "internal: TypeError"} == Workers({(3, WHOLE)}, 9, death=Broke("TypeError")).run()
 
 
 def test_what_is_found_later_adds_to_what_was_found() -> None:
-    """A unit that dies again after a search is searched again, without what is given up."""
+    """A unit that dies again after a search is searched again, without the recordings already given up."""
     workers = Workers({(3, WHOLE)}, 9)
     workers.run()
     workers.care = Care(lambda _: 9, has_rows=False)

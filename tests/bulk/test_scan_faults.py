@@ -1,7 +1,7 @@
 """Scans under dying processes, signals and full disks: with real ones.
 
-A file in the form of a pipe holds a worker up where a test wants it: it goes on when the other end is opened and closed,
-which changes neither its size nor its time.
+A file in the form of a pipe holds a worker up where a test wants it: it continues when the other end is opened and
+closed, which changes neither its size nor its time.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from wholecall.bulk import plan
 from wholecall.bulk.scanning import ScanFailed, scan
 from wholecall.cli import main
 
-PATIENCE = 60.0  # seconds for what must come to an end
+PATIENCE = 60.0  # seconds for a process that must end
 
 
 @pytest.fixture
@@ -51,28 +51,28 @@ def expected(logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dic
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
-    """Wait for the end of a process, and return its exit code and what it wrote."""
+    """Wait for the end of a process, and return its exit code and its output."""
     try:
         out, err = process.communicate(timeout=PATIENCE)
     finally:
         with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # a session of its own: whatever it has left
+            os.killpg(process.pid, signal.SIGKILL)  # a separate session: for all its descendants
     return process.returncode, out, err
 
 
 def gate(path: Path) -> Path:
-    """Make a file that holds up whoever reads it."""
+    """Make a file that holds up its readers."""
     os.mkfifo(path)
     return path
 
 
 def arrive(path: Path) -> int:
-    """Wait until somebody reads a gate, and hold it; closing what is returned opens it."""
+    """Wait until a process reads a gate, and hold it; closing the returned object opens it."""
     return os.open(path, os.O_WRONLY)
 
 
 def is_left(held: int) -> bool:
-    """Wait until nobody is at a gate that is held any more."""
+    """Wait until no process is at a gate that is held any more."""
     poll = select.poll()
     poll.register(held, select.POLLERR)
     return bool(poll.poll(PATIENCE * 1000))
@@ -85,7 +85,7 @@ def workers_of(process: subprocess.Popen[str]) -> list[int]:
 
 
 def hidden(out: Path) -> list[Path]:
-    """Return what was begun and not finished."""
+    """Return the units that were begun and not finished."""
     return [path for path in out.rglob(".*") if path.is_file()]
 
 
@@ -93,7 +93,7 @@ def hidden(out: Path) -> list[Path]:
 
 
 def test_a_worker_that_is_killed(logs: Path, tmp_path: Path) -> None:
-    """Another one does its unit; nobody sees the difference."""
+    """Another worker does its unit; the result is the same."""
     wait = gate(tmp_path / "z.sse")
     process = begun(logs, wait, "--out", tmp_path / "out", "--workers", "1", "--json")
     held = arrive(wait)
@@ -111,7 +111,7 @@ def test_a_worker_that_is_killed(logs: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_parent_that_is_killed(logs: Path, tmp_path: Path) -> None:
-    """Its workers end with it, nothing that is not whole is visible, and the next scan does what is left."""
+    """Its workers end with it, only whole files are visible, and the next scan does the rest."""
     wait = gate(tmp_path / "z.sse")
     out = tmp_path / "out"
     small = {"DYING_UNIT_PIECES": "6"}
@@ -149,7 +149,7 @@ def parts_said(out: Path) -> set[str]:
 
 
 def test_an_interrupt(logs: Path, tmp_path: Path) -> None:
-    """A terminal's SIGINT goes to all processes: they end, nothing is half written, and it says how to go on."""
+    """A terminal's SIGINT goes to all processes: they end, nothing is half written, and it says how to continue."""
     wait = gate(tmp_path / "z.sse")
     process = begun(logs, wait, "--out", tmp_path / "out", "--workers", "1", "--no-hash")
     held = arrive(wait)
@@ -204,7 +204,7 @@ def test_every_step_of_a_commit_by_a_worker(
 def test_every_step_of_a_commit_with_the_parent(
     logs: Path, tmp_path: Path, expected: dict[str, bytes]
 ) -> None:
-    """All are killed before each step, one scan after the other; what is visible is whole each time."""
+    """All are killed before each step, one scan after the other; the visible files are whole each time."""
     notes, out = tmp_path / "notes", tmp_path / "out"
     notes.mkdir()
     dying = {"DYING_STEPS": str(notes), "DYING_UNIT_PIECES": "10", "DYING_PARENT": "1"}
@@ -218,7 +218,7 @@ def test_every_step_of_a_commit_with_the_parent(
     assert expected == parts(out)
 
 
-# --- what kills ------------------------------------------------------------------------------------------
+# --- ways to kill ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -238,7 +238,7 @@ def test_a_file_that_kills_its_worker(logs: Path, tmp_path: Path, name: str, tro
 
 @pytest.mark.slow
 def test_a_row_that_kills_its_worker(tmp_path: Path) -> None:
-    """Of a table the row is found, by its id."""
+    """In a table the row is found, by its id."""
     ids = [f"r{n}" for n in range(30)] + ["poison"] + [f"s{n}" for n in range(30)]
     table = pa.table({"id": ids, "raw": [stream(n) for n in range(61)]})
     pq.write_table(table, tmp_path / "t.parquet", row_group_size=8)
@@ -265,7 +265,7 @@ def test_a_row_that_kills_its_worker(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_program_that_scans_as_it_is_imported(logs: Path, tmp_path: Path) -> None:
-    """Workers import the program: without a guard they would scan themselves. It is told what to do."""
+    """Workers import the program: without a guard they would scan themselves. The error says how to fix this."""
     program = tmp_path / "program.py"
     program.write_text(
         f"from wholecall.bulk import scan\nlist(scan([{str(logs)!r}], {str(tmp_path / 'out')!r}, workers=1))\n",
@@ -282,7 +282,7 @@ def test_a_program_that_scans_as_it_is_imported(logs: Path, tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_the_program_of_the_page(tmp_path: Path) -> None:
-    """What docs/bulk.md shows runs as a program, in which workers are spawned."""
+    """The program in docs/bulk.md runs as a program, in which workers are spawned."""
     (code,) = re.findall(
         r"```python\n([^`]*import scan\n.*?)```", (DOCS / "bulk.md").read_text("utf-8"), re.DOTALL
     )
@@ -309,7 +309,7 @@ def test_the_program_of_the_page(tmp_path: Path) -> None:
 
 @contextmanager
 def small_files(_: Path) -> Iterator[None]:
-    """No file may have more than 2 KiB: what a process inherits, and needs no rights."""
+    """No file may have more than 2 KiB: processes inherit this limit, and it needs no rights."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2048, before[1]))
     try:
@@ -320,7 +320,7 @@ def small_files(_: Path) -> Iterator[None]:
 
 @contextmanager
 def small_disk(out: Path) -> Iterator[None]:
-    """A disk of its own that is too small for a part: what root may have."""
+    """A separate disk that is too small for a part: only root may mount it."""
     out.mkdir()
     mount("-t", "tmpfs", "-o", "size=16k,nr_inodes=100", "tmpfs", str(out))
     try:
@@ -335,12 +335,12 @@ def mount(*arguments: str) -> bool:
 
 
 def unmounted(path: Path) -> bool:
-    """Unmount what is there, and return whether that was possible."""
+    """Unmount the disk, and return whether that was possible."""
     return 0 == subprocess.run(["umount", path], capture_output=True, check=False).returncode  # noqa: S603, S607
 
 
 def may_mount() -> bool:
-    """Whether disks of their own can be had here."""
+    """Return whether separate disks are possible here."""
     with tempfile.TemporaryDirectory() as folder:
         return mount("-t", "tmpfs", "tmpfs", folder) and unmounted(Path(folder))
 
@@ -354,7 +354,9 @@ FULL = {
 @pytest.mark.slow
 @pytest.mark.parametrize("full", FULL)
 def test_a_disk_that_is_full(logs: Path, tmp_path: Path, expected: dict[str, bytes], full: str) -> None:
-    """It is said, no marker is set, nothing half written is visible; and with more room the scan goes on."""
+    """The failure is reported, no marker is set, nothing half written is visible; and with more room the scan
+    continues.
+    """
     out = tmp_path / "out"
     until, said = FULL[full]
     dying = {"DYING_UNIT_PIECES": "10"}
@@ -371,7 +373,7 @@ def test_a_disk_that_is_full(logs: Path, tmp_path: Path, expected: dict[str, byt
 
 
 def test_a_folder_that_cannot_be_made(logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The output cannot be written: below a file there are no folders, whoever asks."""
+    """The output cannot be written: no user can make a folder below a file."""
     (tmp_path / "file").touch()
 
     assert 3 == main(["scan", str(logs), "--out", str(tmp_path / "file" / "out")])
@@ -379,7 +381,7 @@ def test_a_folder_that_cannot_be_made(logs: Path, tmp_path: Path, capsys: pytest
 
 
 def test_a_failure_at_the_end(logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The disk may also be full when a part is closed, or named: there is none, and the error has its own words."""
+    """The disk may also be full when a part is closed, or named: there is no part, and the error has its own words."""
     monkeypatch.setattr("wholecall.bulk.scanning.Pool", Inline)
     out = tmp_path / "out"
 

@@ -22,7 +22,7 @@ BODY = Options(columns=Columns(body="raw"))
 
 
 def sources(*paths: str | Path, out: Path = Path("out")) -> list[str]:
-    """Return the sources of what is found at some paths."""
+    """Return the sources found at some paths."""
     return [piece.source for piece in found(paths, out)]
 
 
@@ -35,7 +35,7 @@ def pieces(*weights: int) -> list[Piece]:
 
 @pytest.fixture
 def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of files, in which the tests stand."""
+    """A folder of files, in which the tests run."""
     monkeypatch.chdir(tmp_path)
     for name in ("logs/b.sse", "logs/a/x.sse", "logs/a/y.jsonl.gz", "logs/a-b.sse", "logs/none.txt"):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
@@ -68,7 +68,7 @@ def test_a_source_is_the_path_below_what_was_named(logs: Path, paths: list[str],
 
 
 def test_an_empty_folder_is_an_input_with_trouble(logs: Path) -> None:
-    """What is named and holds nothing is not forgotten: it becomes a row."""
+    """A named path that holds nothing is not forgotten: it becomes a row."""
     (logs / "empty").mkdir()
     (piece,) = found(["empty"], HERE / "out")
 
@@ -115,7 +115,7 @@ def test_a_table_needs_the_name_of_a_column(logs: Path) -> None:
 
 
 def test_units_are_filled_in_order() -> None:
-    """A unit takes what fits; what is larger than a unit is one alone, and nothing is left out."""
+    """A unit takes the inputs that fit; an input larger than a unit is a unit alone, and nothing is left out."""
     mega = 1_000_000
     weights = [30 * mega, 30 * mega, 10 * mega, 200 * mega, 1, 2]
     units = list(packed(pieces(*weights), "key"))
@@ -133,7 +133,7 @@ def test_a_unit_has_so_many_inputs_at_most() -> None:
 
 
 def test_an_id_is_of_sources_and_options() -> None:
-    """Size and time have no part in it: what is done again replaces what was there."""
+    """Size and time have no part in it: a repeated unit replaces the former result."""
     (one,) = packed(pieces(5, 6), "key")
     (touched,) = packed([Piece(p.source, "/elsewhere", 99, 99, weight=p.weight) for p in one.pieces], "key")
     (otherwise,) = packed(pieces(5, 6), "other key")
@@ -144,7 +144,7 @@ def test_an_id_is_of_sources_and_options() -> None:
 
 
 def test_a_line_says_all_of_a_unit() -> None:
-    """Also a name that is no UTF-8."""
+    """Also a name that is not UTF-8."""
     name = os.fsdecode(b"caf\xe9.sse")
     (unit,) = packed([Piece(name, f"/d/{name}", 3, 4, True, "broken", 5, 6, 7, 8, 9)], "key", 12)
 
@@ -204,7 +204,7 @@ def test_an_empty_table_is_a_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_compressed_table_is_one_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody knows where its lines are."""
+    """The positions of its lines are unknown."""
     path = tmp_path / "t.jsonl.gz"
     path.write_bytes(gzip.compress(b'{"raw":""}\n' * 9))
 
@@ -214,7 +214,7 @@ def test_a_compressed_table_is_one_piece(tmp_path: Path, monkeypatch: pytest.Mon
 def test_row_groups_are_cut_by_the_bytes_of_their_bodies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before compression: that is what there is to parse; other columns do not count."""
+    """The size before compression counts: that much is parsed; other columns do not count."""
     path = tmp_path / "t.parquet"
     table = pa.table({"raw": [f"{n:05}" * 1000 for n in range(10)], "other": ["x" * 90_000] * 10})
     pq.write_table(table, path, row_group_size=2, use_dictionary=False)

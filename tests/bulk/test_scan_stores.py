@@ -96,7 +96,7 @@ def rows_in(url: str, *columns: str) -> list[tuple[Any, ...]]:
     ],
 )
 def test_an_address_ends_as_its_name_does(named: str, expected: str) -> None:
-    """What there is to connect to comes first, then the path without escapes; twice is once."""
+    """The endpoint comes first, then the path without escapes; duplicates are removed."""
     found = address(named)
 
     assert expected == found
@@ -139,7 +139,7 @@ def test_credentials_are_refused(
 
 
 def test_a_store_of_no_known_kind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It is refused with what is known."""
+    """It is refused with the list of known schemes."""
     assert 2 == main(["scan", "klingon://ship/logs", "--out", str(tmp_path / "out")])
     assert "klingon://ship is no URL of a store that is known here" in capsys.readouterr().err
 
@@ -163,7 +163,7 @@ def test_a_store_of_no_known_kind(tmp_path: Path, capsys: pytest.CaptureFixture[
     ],
 )
 def test_sources_are_those_of_a_disk(tmp_path: Path, below: str) -> None:
-    """A folder, an object, a pattern: what is found has the names that a copy on a disk has."""
+    """A folder, an object, a pattern: the sources have the names that a copy on a disk has."""
     logs = make_recordings(tmp_path / "logs", N)
     (logs / ".hidden").mkdir()
     (logs / ".hidden" / "x.sse").touch()
@@ -192,7 +192,7 @@ def test_nothing_comes_twice_from_stores(logs: Path) -> None:
 
 
 def test_every_form_is_read(corpora_dir: Path, tmp_path: Path) -> None:
-    """Whatever is kept in files, compressed or not, and what cannot be read: the parts are the same, byte for byte."""
+    """Any kind of file, compressed or not, and unreadable ones: the parts are the same, byte for byte."""
     folder = corpora_dir / "tools"
     broken = tmp_path / "broken"
     broken.mkdir()
@@ -257,7 +257,7 @@ def test_objects_are_read_in_ranges(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_small_objects_are_opened_before_their_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So many and no more; each once, and again only if it is read again. What is large, and a disk's, is not."""
+    """So many and no more; each once, and again only if it is read again. Large objects, and a disk's, are excluded."""
     monkeypatch.setattr(places, "_AHEAD", 2)
     url = address(copied(make_recordings(tmp_path, 8), new_store()))
     first, large, second, third = (f"{url}/day-{n % 7}/{n:06}.sse" for n in (0, 7, 1, 2))
@@ -281,7 +281,7 @@ def test_small_objects_are_opened_before_their_turn(tmp_path: Path, monkeypatch:
 
 
 def test_parts_are_those_of_a_disk(logs: Path, expected: dict[str, bytes]) -> None:
-    """From a store to a store; beside them there are the plan and the markers, and no more."""
+    """From a store to a store; next to them there are the plan and the markers, and no more."""
     store = new_store()
     end = last(scan([copied(logs, f"{store}/logs")], f"{store}/out"))
     scanned = [name for name in objects(f"{store}/out") if name.startswith("_scan/")]
@@ -321,7 +321,7 @@ def test_a_scan_goes_on_from_any_unit(logs: Path, expected: dict[str, bytes]) ->
 
 @pytest.mark.parametrize("choice", ["resume", "overwrite"])
 def test_a_scan_is_repaired_or_begun_anew(logs: Path, expected: dict[str, bytes], choice: str) -> None:
-    """A part that is cut, and what was begun and never named, do not outlive the next scan."""
+    """A part that is cut, and a part that was begun and never named, do not outlive the next scan."""
     out = f"{new_store()}/out"
     last(scan([logs], out))
     (name, *_) = parts_in(out)
@@ -333,7 +333,7 @@ def test_a_scan_is_repaired_or_begun_anew(logs: Path, expected: dict[str, bytes]
 
 
 def test_a_folder_of_something_else_is_refused(logs: Path) -> None:
-    """Nor is what no scan wrote, in a store either."""
+    """Nor are files that no scan wrote, in a store either."""
     url = copied(logs, new_store())
     for out in (url, f"{url}/day-1/000001.sse"):
         with pytest.raises(ValueError, match="no scan"):
@@ -369,7 +369,7 @@ def test_a_fault_in_the_middle_leaves_nothing(
 
 
 class Flat:
-    """A store in which nothing can be moved, and which remembers what was there when that was tried."""
+    """A store in which nothing can be moved, and which remembers its content at the time of the attempt."""
 
     def __init__(self, store: Any, url: str) -> None:
         self.store, self.url = store, url
@@ -443,7 +443,7 @@ def test_a_store_that_does_not_answer(
 
 
 def test_a_store_that_stops_answering_in_the_middle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was read of an object by then is forgotten: it is read again, and is no row with trouble."""
+    """The part of an object read by then is forgotten: it is read again, and is not a row with trouble."""
     path = tmp_path / "logs" / "a.sse"
     path.parent.mkdir()
     path.write_bytes(b"".join(map(stream, range(100))))
@@ -483,7 +483,7 @@ def test_a_store_that_stops_answering_in_the_middle(tmp_path: Path, monkeypatch:
 def test_an_object_that_may_not_be_read(
     logs: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, trouble: str
 ) -> None:
-    """That says something of the object: it is a row, in our words, and the others stand."""
+    """The error concerns the object: it is a row, in our words, and the others are kept."""
     store = new_store()
     url = copied(logs, f"{store}/logs")
     steps = scan([url], f"{store}/out")
@@ -503,7 +503,7 @@ def test_an_object_that_may_not_be_read(
 def test_an_object_that_changes_meanwhile(
     logs: Path, monkeypatch: pytest.MonkeyPatch, times: int, trouble: str | None
 ) -> None:
-    """Its unit is read again; what changed twice is a row that says so."""
+    """Its unit is read again; an object that changed twice is a row with that trouble."""
     store = new_store()
     url, read, left = copied(logs, f"{store}/logs"), working.rows_of_file, [times]
 

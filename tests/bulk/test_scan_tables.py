@@ -106,7 +106,7 @@ def test_a_row_for_each_row(
 def test_without_an_id_rows_are_called_by_their_numbers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """Numbers go on from piece to piece."""
+    """Numbers continue from piece to piece."""
     monkeypatch.setattr(plan, "MOST_BYTES", 5_000)
     folder = tmp_path / "tables"
     (folder / "a").mkdir(parents=True)
@@ -117,7 +117,7 @@ def test_without_an_id_rows_are_called_by_their_numbers(
 
 
 def test_models_and_dialects_come_from_columns(tmp_path: Path) -> None:
-    """What the response says of its model outranks the column; a dialect may be a name, or a column."""
+    """The response's model outranks the column; a dialect may be a name, or a column."""
     said = {
         "raw": [stream(1).decode(), "{}", "{}"],
         "m": ["asked"] * 3,
@@ -146,11 +146,13 @@ def test_bytes_and_dictionaries_hold_bodies_too(tmp_path: Path, expected: pa.Tab
         assert expected.num_rows == table(tmp_path / f"out-{number}", "calls").num_rows > 0
 
 
-# --- what cannot be read ---------------------------------------------------------------------------------
+# --- unreadable input ---------------------------------------------------------------------------------
 
 
 def test_odd_rows_are_rows(tmp_path: Path) -> None:
-    """A null, a body of another type, a line that is no object: each is a row; blank lines are counted and are none."""
+    """A null, a body of another type, a line that is not an object: each is a row; blank lines are counted and are
+    none.
+    """
     lines = [
         json.dumps({"id": 7, "raw": stream(1).decode()}),
         json.dumps({"id": "b", "raw": None}),
@@ -192,7 +194,7 @@ def test_nulls_are_rows(tmp_path: Path) -> None:
 
 
 def test_a_row_group_that_is_damaged(tmp_path: Path) -> None:
-    """Each of its rows is a row that cannot be read, and all others stand."""
+    """Each of its rows is an unreadable row, and all others are kept."""
     path = tmp_path / "t.parquet"
     _parquet(path, {"raw": SAID["raw"]})
     data = bytearray(path.read_bytes())
@@ -209,7 +211,7 @@ def test_a_row_group_that_is_damaged(tmp_path: Path) -> None:
 
 
 def test_compressed_lines_that_are_cut(tmp_path: Path) -> None:
-    """What can be read is read, and a row says that there was more."""
+    """The readable part is read, and a row says that there was more."""
     path = tmp_path / "t.jsonl.gz"
     _compressed(path, {"raw": SAID["raw"]})
     path.write_bytes(path.read_bytes()[:-500])
@@ -238,7 +240,7 @@ def test_a_table_that_vanishes(tmp_path: Path, name: str) -> None:
 
 
 def test_a_table_that_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where its rows stand as they did its units are done again; where they do not, the scan begins anew."""
+    """Where its rows are unchanged its units are done again; where they are not, the scan begins anew."""
     monkeypatch.setattr(plan, "MOST_BYTES", 5_000)
     path, out = tmp_path / "t.jsonl", tmp_path / "out"
     _lines(path, SAID)

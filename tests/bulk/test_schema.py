@@ -40,7 +40,7 @@ def test_the_page_lists_the_columns(heading: str) -> None:
 
 @pytest.mark.parametrize("schema", [ASSEMBLED, CALLS, JUDGED, RECORDINGS])
 def test_schemas_name_themselves(schema: pa.Schema) -> None:
-    """A schema says which table it is, in which version, and what wrote it."""
+    """A schema names its table, its version, and its writer."""
     said = {name.decode(): value.decode() for name, value in schema.metadata.items()}
 
     assert ("1", __version__) == (said.pop("wholecall.schema"), said.pop("wholecall.version"))

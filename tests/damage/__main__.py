@@ -1,6 +1,6 @@
-"""Damage to recordings, and the calls that come of it: `python -m tests.damage [LAW ...] [--recordings DIR]`.
+"""Damage to recordings, and the resulting calls: `python -m tests.damage [LAW ...] [--recordings DIR]`.
 
-Prints the faults by dialect and by what had happened, the smallest of each. `--ratchet` lowers the known numbers.
+Prints the faults by dialect and by kind of damage, the smallest of each. `--ratchet` lowers the known numbers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ RATCHET = Path(__file__).with_name("ratchet.json")
 
 
 def report(faults: Sequence[Fault], show: int, say: Callable[[str], object]) -> None:
-    """Say the faults by dialect and cause: how many of what, and the first of each."""
+    """Print the faults by dialect and cause: the number of each, and the first of each."""
     groups: dict[tuple[str, str], list[Fault]] = defaultdict(list)
     for fault in faults:
         groups[fault.dialect, fault.what].append(fault)

@@ -1,8 +1,8 @@
-"""The laws of damage: every case of a recording, and the calls that came out of it although nobody sent them.
+"""The laws of damage: every case of a recording, and its emitted calls that were never sent.
 
-Theory of operation. A case is a beginning of the recording, what comes then, and the end. The beginning is read once:
-a snapshot of the parser stands for it in each of its cases. A call is a fault if it comes out more often than the
-recordings that were sent hold it.
+Theory of operation. A case is a beginning of the recording, a continuation, and the end. The beginning is read once:
+each of its cases starts from a snapshot of the parser. A call is a fault if it is emitted more often than the sent
+recordings hold it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["LAWS", "Fault", "at_one_place", "causes", "tried"]
 
 
 class Fault(NamedTuple):
-    """Calls that nobody sent: of which recording, before which frame or at it, and what had happened."""
+    """Unsent calls: their recording, the frame at or before which they came, and the damage."""
 
     stream: str
     dialect: str
@@ -32,7 +32,7 @@ class Fault(NamedTuple):
 
 
 class Beginning(NamedTuple):
-    """The frames before one: the parser that read them, what it told of calls, and whether one is open."""
+    """The frames before one: the parser that read them, its events of calls, and whether a call is open."""
 
     frames: int
     snapshot: bytes
@@ -40,7 +40,7 @@ class Beginning(NamedTuple):
     is_open: bool
 
     def calls(self, *chunks: bytes) -> Counter[Call]:
-        """The calls that come out if this comes next, and then the end."""
+        """Return the calls that are emitted if this comes next, and then the end."""
         return called([*self.events, *told(ToolCallParser.restore(self.snapshot), chunks)])
 
 
@@ -115,7 +115,7 @@ LAWS = {"cut": cut, "damaged": damaged, "reshaped": reshaped}
 
 
 def _some(stream: Stream, most: int) -> set[int]:
-    """At most so many places of a stream, evenly spread, beginning anywhere."""
+    """At most a given number of places of a stream, evenly spread, beginning anywhere."""
     n_places = len(stream.frames) + 1
     step = -(-n_places // most)
     return set(range(crc32(stream.name.encode()) % step, n_places, step))
@@ -128,7 +128,8 @@ def tried(law: str, recordings: Recordings, dialect: str, *, most: int | None = 
         law: the name of the law.
         recordings: where the streams are.
         dialect: of the streams.
-        most: places of a recording that are tried; None for all. What a place costs grows with the length of the stream.
+        most: places of a recording that are tried; None for all. The cost of a place grows with the length of the
+            stream.
     """
     cases, faults = 0, []
     for stream, other in recordings.pairs(dialect):
@@ -146,5 +147,5 @@ def at_one_place(law: str, recordings: Recordings) -> list[Fault]:
 
 
 def causes(faults: Iterable[Fault]) -> Counter[str]:
-    """How many faults came of what."""
+    """The number of faults by cause."""
     return Counter(fault.what for fault in faults)

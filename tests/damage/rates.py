@@ -1,11 +1,11 @@
 """The effect of one missing frame on calls: `python -m tests.damage.rates [--recordings DIR]`.
 
-Prints the table of `docs/promises.md`, which is made from the project's own recordings, or one of another folder. A
-frame is removed whole, so nothing is there to be seen as damaged: a loss shows in the number that is missing where
-frames are numbered, and elsewhere only if the rest does not fit together.
+Prints the table of `docs/promises.md`, which is made from the project's own recordings, or the table of another folder.
+A frame is removed whole, so no damaged frame is visible: a loss shows in the missing number where frames are numbered,
+and elsewhere only if the rest does not fit together.
 
-Theory of operation. Tried are recordings that are in order: of which both policies give the same calls, and drop none.
-The frames before a removed one are read once; a snapshot of the parser stands for them.
+Theory of operation. Only intact recordings are tried: both policies give the same calls of them, and drop none. The
+frames before a removed frame are read once; each case starts from a snapshot of the parser.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ _TOTAL = "**all**"
 
 @dataclass
 class Row:
-    """What came of the frames that were removed from the recordings of one dialect.
+    """The results of removing frames from the recordings of one dialect.
 
     Attributes:
-        recordings: how many were tried.
+        recordings: the number that were tried.
         calls: in them.
-        removals: how many frames were removed, one at a time.
-        lost: by policy, after how many removals a call was missing, and no other came out.
-        changed: by policy, after how many a call came out that the recording does not hold.
+        removals: the number of frames that were removed, one at a time.
+        lost: by policy, the number of removals after which a call was missing, and no other was emitted.
+        changed: by policy, the number after which a call was emitted that the recording does not hold.
     """
 
     recordings: int = 0
@@ -63,7 +63,7 @@ class Row:
     changed: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: Row) -> None:
-        """Add what came of other recordings."""
+        """Add the results of other recordings."""
         self.recordings += other.recordings
         self.calls += other.calls
         self.removals += other.removals
@@ -72,7 +72,7 @@ class Row:
 
 
 def is_in_order(stream: Stream) -> bool:
-    """Whether both policies give the same calls of a stream, at least one, and nothing else is to be said."""
+    """Return whether both policies give the same calls of a stream, at least one, and no other report."""
     if len(stream.frames) < 2 or not has_frames(stream):
         return False
     wrong = (ToolCallDropped, ToolCallCancelled, StreamFault)
@@ -84,7 +84,7 @@ def is_in_order(stream: Stream) -> bool:
 
 
 def has_frames(stream: Stream) -> bool:
-    """Whether what lines part are frames: a body that was printed over many lines has none."""
+    """Return whether lines separate frames: a body printed over many lines has no frames."""
     if framing(stream.data) != "lines":
         return True
     first = stream.frames[0].lstrip(b"[")
@@ -96,13 +96,13 @@ def has_frames(stream: Stream) -> bool:
 
 
 def is_numbered(stream: Stream) -> bool:
-    """Whether a frame that is missing shows in the numbers of the others."""
+    """Return whether a missing frame shows in the numbers of the others."""
     dialect, number = _NUMBER
     return stream.dialect == dialect and number in stream.data
 
 
 def outcomes(stream: Stream, policy: Policy) -> Iterator[str]:
-    """For each frame of a stream, what comes of its calls without it: `same`, `lost` or `changed`."""
+    """Return the fate of a stream's calls without each frame: `same`, `lost` or `changed`."""
     sent = called(told(ToolCallParser(policy=policy), [stream.data]))
     parser: ToolCallParser[Any] = ToolCallParser(events="calls", policy=policy)
     before: list[Any] = []
@@ -114,7 +114,7 @@ def outcomes(stream: Stream, policy: Policy) -> Iterator[str]:
 
 
 def row_of(stream: Stream) -> Row:
-    """What comes of each frame of a stream that is removed."""
+    """The result of removing each frame of a stream."""
     calls = called(told(ToolCallParser(), [stream.data])).total()
     found = {said: Counter(outcomes(stream, policy)) for said, policy in POLICIES.items()}
     lost, changed = (Counter({said: found[said][what] for said in POLICIES}) for what in ("lost", "changed"))
@@ -122,7 +122,7 @@ def row_of(stream: Stream) -> Row:
 
 
 def rows(recordings: Recordings, most: int | None = None) -> dict[str, Row]:
-    """The rows by dialect; streams whose frames are numbered have a row of their own.
+    """The rows by dialect; streams with numbered frames have a separate row.
 
     Args:
         recordings: where the streams are.

@@ -1,8 +1,8 @@
 """Frames in which one container has another shape: a list for an object, an object for a list, their text for either.
 
-Servers and gateways differ here more than anywhere: one call for a list of calls, a list of one for a delta. A reader
-that takes a container of a wrong shape for an absent one loses the arguments in it, and runs the call without them.
-What stands in arguments is the call's own and is left alone.
+Servers and gateways differ most here: one call for a list of calls, a list of one element for a delta. A reader that
+treats a container of a wrong shape as absent loses the arguments in it, and runs the call without them. The content of
+arguments belongs to the call and is left alone.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _numbered(value: list[Any]) -> dict[str, Any]:
     return {str(number): item for number, item in enumerate(value)}
 
 
-# What stands for an object or for a list that is not empty; None where there is nothing of this kind.
+# Replacements of an object or a list that is not empty; None where there is no such replacement.
 SHAPES: dict[str, Callable[[Any], Any]] = {
     "in a list": lambda value: [value],
     "in a list of two": lambda value: [value, {}],
@@ -41,7 +41,7 @@ SHAPES: dict[str, Callable[[Any], Any]] = {
 
 
 def places(value: Any) -> Iterator[Place]:
-    """The ways to the containers within a value that hold something, but for arguments and what is in them."""
+    """Yield the paths to the containers within a value that are not empty, except arguments and their content."""
     stack: list[tuple[Place, Any]] = [((), value)]
     while stack:
         place, inner = stack.pop()
@@ -54,7 +54,7 @@ def places(value: Any) -> Iterator[Place]:
 
 
 def with_value(value: Any, place: Place, change: Callable[[Any], Any]) -> Any:
-    """The value with another one at a place; None where the change gives none."""
+    """The value with another value at a place; None where the change gives none."""
     if not place:
         return change(value)
     key, *rest = place
@@ -67,7 +67,7 @@ def with_value(value: Any, place: Place, change: Callable[[Any], Any]) -> Any:
 
 
 def reshaped_ones(frame: bytes) -> Iterator[tuple[str, bytes]]:
-    """The frame with each of its containers in each other shape, and what was done."""
+    """The frame with each of its containers in each other shape, and the change."""
     value = container_of(frame)
     for place in places(value):
         for shape, change in SHAPES.items():
@@ -78,7 +78,7 @@ def reshaped_ones(frame: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def container_of(frame: bytes) -> Any:
-    """The value that a frame holds; None if it holds none, or if a new payload would mend a wrong checksum."""
+    """The value of a frame; None if it has none, or if a new payload would repair a wrong checksum."""
     payload = payload_of(frame)
     try:
         return json.loads(payload) if with_other(frame, payload) == frame else None

@@ -1,8 +1,8 @@
 """Recordings as the laws of damage want them: their frames, and the calls that were sent with them.
 
-A recording *holds* a call if its undamaged replay gives it, or drops it although its text was whole, or if the
-expected calls beside it say so. A call without arguments is whole where calls come whole: that the turn was cut later
-says nothing against it. Kinds are told apart: what the server executes is nothing to execute.
+A recording *holds* a call if its undamaged replay gives it, or drops it although its text was whole, or if the expected
+calls next to it say so. A call without arguments is whole where calls come whole: a later cut of the turn does not
+change that. Kinds are distinguished: a call that the server executes is not for the client.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def of_corpora() -> Recordings:
 def of_folder(folder: Path) -> Recordings:
     """The recordings of a folder with a manifest, and the calls that are expected of them.
 
-    Their numbers are known by the digest of the manifest: they say nothing of other recordings.
+    Their numbers are keyed by the manifest's digest: they do not apply to other recordings.
     """
     manifest = (folder / "manifest.jsonl").read_bytes()
     streams = (

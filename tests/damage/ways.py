@@ -1,7 +1,7 @@
 """Ways to damage a recording: its continuation after a cut, and the fate of a frame on its way.
 
-Damage leaves a trace: text that cannot be decoded, a name with a byte that is none, a gap in the numbers of a
-sequence. What vanishes without any cannot be known, and no law speaks of it.
+Damage leaves a trace: text that cannot be decoded, a name with an invalid byte, a gap in the numbers of a sequence.
+Data that vanishes without a trace cannot be detected, and no law covers it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["DAMAGES", "framing", "marks_for", "payload_of", "with_other"]
 _BINARY = re.compile(rb"\x00\x00[^\x00]|\x00\x00\x00")
 _LINES = re.compile(rb"[{\[]|[0-9a-z]:")  # objects, or with a letter before each
 
-# How each dialect says that an answer is whole.
+# How each dialect marks an answer as whole.
 END_MARKS: dict[str, tuple[dict[str, Any], ...]] = {
     "acp": ({"jsonrpc": "2.0", "id": 3, "result": {"stopReason": "end_turn"}},),
     "ag-ui": ({"type": "RUN_FINISHED", "threadId": "t", "runId": "r"},),
@@ -93,7 +93,7 @@ def marks_for(dialect: str, data: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def framing(data: bytes) -> str:
-    """Whether a stream is `binary`, `lines`, or `events`."""
+    """Return whether a stream is `binary`, `lines`, or `events`."""
     if _BINARY.match(data):
         return "binary"
     return "lines" if _LINES.match(data) else "events"
@@ -107,7 +107,7 @@ def _framed(payloads: tuple[dict[str, Any], ...], data: bytes) -> bytes:
     return encode.typed_sse(payloads) if "type" in payloads[0] else b"".join(map(encode.sse, payloads))
 
 
-# The ways of damage: a frame as it comes, None where it cannot be damaged so.
+# The ways of damage: the damaged frame, None where it cannot be damaged in this way.
 
 
 def payload_of(frame: bytes) -> bytes:
@@ -117,7 +117,7 @@ def payload_of(frame: bytes) -> bytes:
 
 
 def with_other(frame: bytes, payload: bytes) -> bytes:
-    """The frame with another payload; what carries it stays as it was."""
+    """The frame with another payload; its envelope does not change."""
     if _BINARY.match(frame):
         return with_payload(frame, payload)
     start, end = _place(frame)
@@ -125,7 +125,7 @@ def with_other(frame: bytes, payload: bytes) -> bytes:
 
 
 def _place(frame: bytes) -> tuple[int, int]:
-    """Where the payload of a frame begins and ends."""
+    """The begin and the end of a frame's payload."""
     if _BINARY.match(frame):
         return 12 + int.from_bytes(frame[4:8], "big"), len(frame) - 4
     start = min((at for at in (frame.find(b"{"), frame.find(b"[")) if at >= 0), default=len(frame))
@@ -152,7 +152,7 @@ _NAME = re.compile(rb'"[A-Za-z_]{2,}" ?:')
 
 
 def _a_name(payload: bytes) -> bytes | None:
-    """A member's name with a byte that is none; which member depends on the frame."""
+    """A member's name with an invalid byte; the frame determines the member."""
     names = list(_NAME.finditer(payload))
     if not names:
         return None

@@ -62,7 +62,7 @@ def test_messages_and_artifacts_are_text() -> None:
 
 
 def test_a_task_tells_only_what_is_new() -> None:
-    """Artifacts that came before are not said again (quirk 98); what the user said is no answer."""
+    """Earlier artifacts are not repeated (quirk 98); the user's text is not an answer."""
     listed = [said("x", artifactId="a"), said("y", artifactId="b")]
     again = task("working", artifacts=listed, history=[said("no", role="user")])
 
@@ -85,7 +85,7 @@ def test_a_task_tells_only_what_is_new() -> None:
     ],
 )
 def test_a_state_ends_the_turn(state: str, reason: TurnReason) -> None:
-    """What ends a task ends its turn, and what interrupts it, too; the word is kept. It is told once."""
+    """The end of a task ends its turn, and so does an interruption; the word is kept. It is reported once."""
     ends = [Finish(0, reason, state), ENDED]
 
     assert [OPENED, TextFragment(0, "x"), *ends] == translate(status(state, "x"), status(state), task(state))
@@ -170,7 +170,7 @@ def test_another_task_is_another_turn() -> None:
 
 
 def test_other_messages() -> None:
-    """Requests, kinds that nobody knows and pings say nothing; what is no JSON-RPC is counted."""
+    """Requests, unknown kinds and pings say nothing; a frame that is not JSON-RPC is counted."""
     quiet = [
         {
             "jsonrpc": "2.0",
@@ -191,7 +191,7 @@ def test_other_messages() -> None:
 
 
 def test_known_artifacts_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beyond the bound a task's artifact may be told twice, and memory does not grow."""
+    """Beyond the bound a task's artifact may be reported twice, and memory does not grow."""
     monkeypatch.setattr("wholecall.dialects.agents.a2a._MOST_ARTIFACTS", 1)
     again = task("working", artifacts=[said("x", artifactId="a"), said("y", artifactId="b")])
 

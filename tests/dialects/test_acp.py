@@ -56,7 +56,7 @@ def call(id: object = "c", title: object = "Do", **fields: Any) -> dict[str, Any
 
 
 def change(id: object = "c", **fields: Any) -> dict[str, Any]:
-    """Build what changes of a call."""
+    """Build an update of a call."""
     return update("tool_call_update", toolCallId=id, **fields)
 
 
@@ -72,7 +72,7 @@ def asks(**fields: Any) -> dict[str, Any]:
 
 
 def prompt(id: object, session: str = "s") -> dict[str, Any]:
-    """Build what the client asks."""
+    """Build the client's request."""
     return message(id=id, method="session/prompt", params={"sessionId": session, "prompt": []})
 
 
@@ -144,7 +144,7 @@ def test_input_is_replaced() -> None:
 
 
 def test_input_keeps_its_own_text() -> None:
-    """The verdict reads what the wire wrote, number spellings included."""
+    """The verdict reads the wire's text, number spellings included."""
     params = '{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"c","title":"Do","rawInput":{"n": 1.0}}}'
     text = '{"jsonrpc":"2.0","method":"session/update","params":' + params + "}"
 
@@ -156,7 +156,7 @@ def test_input_keeps_its_own_text() -> None:
     [(("Do", "Done"), "Do"), (("", "Do"), "read"), ((None, None), "read")],
 )
 def test_the_first_title_is_the_name(titles: tuple[object, object], name: str) -> None:
-    """A later title would be another name, so it goes to `extra`; the kind stands in for a missing one."""
+    """A later title would be another name, so it goes to `extra`; the kind replaces a missing one."""
     first, second = titles
     deltas = translate(call(title=first, kind="read"), change(title=second, kind="read"))
 
@@ -172,7 +172,7 @@ def test_a_name_may_come_late() -> None:
 
 
 def test_what_else_is_known_of_a_call() -> None:
-    """Locations and what an agent adds are kept (quirk 96)."""
+    """Locations and an agent's additions are kept (quirk 96)."""
     more = {"locations": [{"path": "a.py"}], "_meta": {"claudeCode": {"toolName": "Read"}}}
 
     assert [OPENED, seen(extra={"title": "Do", "kind": "read", **more})] == translate(
@@ -181,7 +181,7 @@ def test_what_else_is_known_of_a_call() -> None:
 
 
 def test_calls_run_side_by_side() -> None:
-    """The id tells calls apart, also where it is a number; without any, each announcement is a call (quirk 8)."""
+    """The id distinguishes calls, also where it is a number; without any, each announcement is a call (quirk 8)."""
     deltas = translate(call("a"), call(2), change("a", status="completed"), call(None), call(None))
 
     assert [
@@ -195,7 +195,7 @@ def test_calls_run_side_by_side() -> None:
 
 
 def test_a_call_that_needs_permission_is_told_when_it_is_asked() -> None:
-    """What is to be decided on must be known then; without any input there is nothing to tell yet."""
+    """The input must be known when the client decides; without any input there is nothing to report yet."""
     flagged: dict[str, Any] = {"name": None, "flags": ("needs_approval",), "extra": None}
 
     assert [OPENED, seen(), seen(**flagged), whole('{"a": 1}'), CLOSED] == translate(
@@ -209,7 +209,7 @@ def test_a_call_that_needs_permission_is_told_when_it_is_asked() -> None:
 
 
 def test_text_and_thoughts() -> None:
-    """Only text is told; images, empty pieces and odd shapes are not, and begin no turn."""
+    """Only text is reported; images, empty pieces and odd shapes are not, and begin no turn."""
     deltas = translate(
         update("agent_message_chunk", content={"type": "image", "data": "iVBO"}),
         update("agent_message_chunk", content=["x"]),
@@ -240,7 +240,7 @@ def test_text_and_thoughts() -> None:
     ids=str,
 )
 def test_quiet_messages(quiet: dict[str, Any] | str) -> None:
-    """What is no part of an answer says nothing."""
+    """An update that is not part of an answer says nothing."""
     assert [] == translate(quiet)
 
 
@@ -261,7 +261,7 @@ def test_unknown_messages_are_counted() -> None:
     ],
 )
 def test_stop_reasons(reason: str, finish: Finish) -> None:
-    """A refused or a cancelled prompt drops what it began."""
+    """A refused or a cancelled prompt drops the calls it began."""
     assert [OPENED, TextFragment(0, "x"), finish, TurnEnded("s#1")] == translate(said("x"), answer(1, reason))
 
 
@@ -284,7 +284,7 @@ def test_each_prompt_is_a_turn_of_its_own() -> None:
 
 
 def test_sessions_take_turns() -> None:
-    """A message of another session switches to its turn; an answer ends that of its own prompt."""
+    """A message of another session switches to its turn; an answer ends its own prompt's turn."""
     deltas = translate(
         prompt(1, "s"), prompt(2, "z"), said("x"), said("y", "z"), said("X"), answer(2), said("Y")
     )
@@ -325,7 +325,7 @@ def test_errors_of_prompts_are_fatal() -> None:
 
 
 def test_odd_frames() -> None:
-    """A lone surrogate and a result of a wrong type lose no frame; what cannot be read is a hole (quirk 35)."""
+    """A lone surrogate and a result of a wrong type lose no frame; an unreadable frame is a hole (quirk 35)."""
     text = json.dumps(change(title="Do", rawInput={"a": "\ud83c"}))
     deltas = translate(text, '{"jsonrpc":"2.0","id":1,"result":5}', '{"jsonrpc":"2.0","meth')
 

@@ -123,7 +123,7 @@ def test_a_run_is_a_turn() -> None:
 
 
 def test_calls_take_turns() -> None:
-    """The id alone tells calls apart, whatever its type on the wire (quirks 12 and 56)."""
+    """The id alone distinguishes calls, whatever its type on the wire (quirks 12 and 56)."""
     deltas = translate(start("a"), start(7, "g"), args("a", "{"), args(7, "{"), args("a", "}"), end("a"))
 
     assert [
@@ -137,7 +137,7 @@ def test_calls_take_turns() -> None:
 
 
 def test_a_result_makes_the_call_the_agents() -> None:
-    """Whose result comes in the run was executed by the agent; one of an earlier run is kept for what may come again."""
+    """A call whose result comes in the run was executed by the agent; an earlier run's call is kept for comparison."""
     deltas = translate(start("c"), args("c", "{}"), end("c"), result("c"), result("c"), result("old"))
     told = [seen(0, "c"), Slot(0, 0, "c", "{}"), over(0, "c")]
 
@@ -170,7 +170,7 @@ def test_a_piece_without_a_start_keeps_its_id() -> None:
 
 
 def test_a_piece_without_an_id_names_no_call() -> None:
-    """Whose it is, the binder says: that of the one open call, or nobody's; an end without an id likewise."""
+    """The binder decides its owner: the one open call, or none; an end without an id likewise."""
     one = translate(start("a"), end("a"), start("b"), args(None, "{"), end(None), args("", "}"))
 
     ended = [Slot(0, None, None, "{"), over(None, None), Slot(0, None, None, "}")]
@@ -186,12 +186,12 @@ def test_calls_without_ids() -> None:
 
 
 def test_an_object_as_text_is_its_text() -> None:
-    """A piece that is no string is told as the JSON text that it means (quirk 22)."""
+    """A piece that is not a string is reported as the JSON text that it means (quirk 22)."""
     assert [seen(0, "c"), Slot(0, 0, "c", '{"a":1}')] == translate(start("c"), args("c", {"a": 1}))
 
 
 def test_chunks_open_go_on_and_return() -> None:
-    """A chunk with a new id opens a call, with a known one returns to it, without one goes on."""
+    """A chunk with a new id opens a call, with a known id returns to it, without an id continues it."""
     deltas = translate(
         chunk(toolCallId="a", toolCallName="f", delta='{"x"'),
         chunk(delta=":1}"),
@@ -214,7 +214,7 @@ def test_chunks_open_go_on_and_return() -> None:
 
 
 def test_chunks_without_any_id() -> None:
-    """A name opens a call, the same one goes on with it; text before has neither id nor slot."""
+    """A name opens a call, the same one continues with it; text before has neither id nor slot."""
     deltas = translate(chunk(delta="{"), chunk(toolCallName="f", delta="{"), chunk(delta="}"))
     more = translate(chunk(toolCallName="f"), chunk(toolCallName="f", delta="{}"), chunk(toolCallName="g"))
 
@@ -223,14 +223,14 @@ def test_chunks_without_any_id() -> None:
 
 
 def test_an_end_also_ends_what_chunks_go_on_with() -> None:
-    """After the end of its call a chunk without an id has nothing to go on with."""
+    """After the end of its call a chunk without an id has nothing to continue with."""
     deltas = translate(chunk(toolCallId="a", toolCallName="f"), end("a"), chunk(delta="{"))
 
     assert [seen(0, "a"), over(0, "a"), Slot(0, None, None, "{")] == deltas
 
 
 def test_what_belongs_to_a_call_is_kept() -> None:
-    """Which subagent called, the producer's metadata, and what the provider wants back (quirk 96)."""
+    """Which subagent called, the producer's metadata, and the values that the provider wants back (quirk 96)."""
     deltas = translate(
         start("c", subagentRunId="s1", metadata={"k": 1}),
         event("REASONING_ENCRYPTED_VALUE", subtype="tool-call", entityId="c", encryptedValue="seal"),
@@ -266,7 +266,7 @@ def test_text_and_reasoning() -> None:
 
 
 def test_messages_of_others_are_no_answer() -> None:
-    """Some agents repeat what the user said; chunks without an id go on with the last message."""
+    """Some agents repeat the user's text; chunks without an id continue the last message."""
     deltas = translate(
         event("TEXT_MESSAGE_START", messageId="u", role="user"),
         event("TEXT_MESSAGE_CONTENT", messageId="u", delta="me"),
@@ -297,7 +297,7 @@ def test_a_snapshot_restates_calls() -> None:
 
 
 def test_a_snapshot_says_who_was_silent() -> None:
-    """A call without text is one without arguments if the snapshot tells all text that came elsewhere."""
+    """A call without text has no arguments if the snapshot gives all text that came elsewhere."""
     text, silent = told("d", '{"b":2}'), told("c", "")
     odd = [start("c"), start("d"), args(None, '{"b":2}'), end("c"), end("d")]
 
@@ -312,7 +312,7 @@ def test_a_snapshot_says_who_was_silent() -> None:
 
 
 def test_a_snapshot_tells_what_was_not_streamed() -> None:
-    """A call after the user's last message that nobody answered is new, in the wire's own text."""
+    """An unanswered call after the user's last message is new, in the wire's own text."""
     call = '{"id":"n","function":{"name":"f","arguments":{"a": 1.0}},"encryptedValue":"seal"}'
     text = '{"type":"MESSAGES_SNAPSHOT","messages":[{"role":"user"},{"toolCalls":[' + call + "]}]}"
 
@@ -332,7 +332,7 @@ def test_a_snapshot_tells_what_was_not_streamed() -> None:
     ],
 )
 def test_the_history_in_a_snapshot_is_no_call(messages: list[object], ids: list[str]) -> None:
-    """What was called before this run is never called again; it is kept for what the run may announce again."""
+    """A call from before this run is never emitted again; it is kept for comparison with later announcements."""
     started = {**STARTED, "input": {"messages": [told("old")]}}
     kept = [CallAnswered(id_, "f", '{"a":1}') for id_ in ["old", *ids]]
 
@@ -391,12 +391,12 @@ def test_an_interrupt_names_calls_that_need_approval() -> None:
     ],
 )
 def test_the_outcome_is_the_reason(outcome: object, finish: Finish) -> None:
-    """Absent means success; a cancelled run drops what it began; an early draft had a word, no object."""
+    """Absent means success; a cancelled run drops the calls it began; an early draft had a word, not an object."""
     assert [finish, TurnEnded(None)] == translate(finished(outcome=outcome))
 
 
 def test_an_outcome_without_a_type_is_no_reason() -> None:
-    """The run ended, and nobody knows why (quirk 46)."""
+    """The run ended for an unknown reason (quirk 46)."""
     assert [TurnEnded(None)] == translate(finished(outcome={"type": None}))
 
 
@@ -417,7 +417,7 @@ def test_a_second_run_begins_anew() -> None:
 
 
 def test_errors_are_fatal() -> None:
-    """A failed run, with the tokens that it used, and an error object from whoever stands between (quirk 52)."""
+    """A failed run, with the tokens that it used, and an error object from any intermediary (quirk 52)."""
     error = {"message": "busy", "code": "overloaded"}
     deltas = translate(event("RUN_ERROR", **error, usage=[{"inputTokens": 3}]))
     between = translate({"error": {"message": "busy"}})
@@ -434,19 +434,19 @@ def test_errors_are_fatal() -> None:
     "kind", ["RAW", "CUSTOM", "STATE_SNAPSHOT", "STATE_DELTA", "STEP_STARTED", "SUBAGENT_ERROR", "ping"]
 )
 def test_quiet_events(kind: str) -> None:
-    """State, steps and what the producer adds are no part of the answer."""
+    """State, steps and the producer's additions are not part of the answer."""
     assert [] == translate(event(kind, delta=[{"op": "add"}], message="x", event={"type": "TOOL_CALL_START"}))
 
 
 def test_unknown_events_are_counted() -> None:
-    """An event of a type that is not known changes nothing, wherever its type stands."""
+    """An event of an unknown type changes nothing, at any position of its type."""
     assert [Noted(0, "unknown_events")] == translate(event("TOOL_CALL_PAUSED", toolCallId="c"))
     named = AgUiTranslator().translate(Frame("TOOL_CALL_START", '{"toolCallId":"c","toolCallName":"f"}'))
     assert [seen(0, "c")] == named
 
 
 def test_odd_frames() -> None:
-    """A split surrogate and a label of a wrong type lose no frame; what cannot be read is a hole (quirk 35)."""
+    """A split surrogate and a label of a wrong type lose no frame; an unreadable frame is a hole (quirk 35)."""
     deltas = translate(
         '{"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"f","messages":3}',
         '{"type":"TOOL_CALL_ARGS","toolCallId":"c","delta":"\\ud83c"}',
@@ -471,7 +471,7 @@ def test_nothing_is_to_be_executed_before_the_run_is_over() -> None:
 
 
 def came(*payloads: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """Return names and arguments of the calls that come out of a run."""
+    """Return names and arguments of a run's emitted calls."""
     parser = ToolCallParser("ag-ui")
     frames = "".join(f"data: {json.dumps(payload)}\n\n" for payload in (STARTED, *payloads, finished()))
     found = [*parser.feed(frames.encode()), *parser.close()]
@@ -483,7 +483,7 @@ OTHER = [start(None, "g"), args(None, '{"b":2}'), end(None)]
 
 
 def test_calls_that_are_told_twice_without_ids() -> None:
-    """Where no id tells calls apart, a run whose calls all come again gives the first ones (quirk 91)."""
+    """Where no id distinguishes calls, a run whose calls all come again gives the first ones (quirk 91)."""
     one, other = ("f", {"a": 1}), ("g", {"b": 2})
 
     assert [one, other] == came(*ONE, *OTHER, *ONE, *OTHER)
@@ -492,7 +492,7 @@ def test_calls_that_are_told_twice_without_ids() -> None:
 
 
 def test_calls_of_one_id_are_told_apart() -> None:
-    """An id that all calls share says nothing: starts, ends and texts tell them apart (quirk 64)."""
+    """An id that all calls share says nothing: starts, ends and texts distinguish them (quirk 64)."""
     first, second = ("f", {"a": 1}), ("f", {"b": 2})
     heads, ends = [start("x"), start("x")], [end("x"), end("x")]
     texts = [args("x", '{"a":1}'), args("x", '{"b":2}')]
@@ -506,7 +506,7 @@ def test_calls_of_one_id_are_told_apart() -> None:
 
 
 def test_text_without_an_id_is_the_next_calls() -> None:
-    """Where only the ends have the right ids, their order says whose text came (quirk 7)."""
+    """Where only the ends have the right ids, their order decides whose text came (quirk 7)."""
     heads = [start("c"), start("d", "g")]
 
     assert [("f", {"a": 1}), ("g", {"b": 2})] == came(
@@ -518,12 +518,12 @@ def test_text_without_an_id_is_the_next_calls() -> None:
 
 
 def reread(*payloads: dict[str, Any]) -> list[Reread]:
-    """Return what of a run is to be read anew."""
+    """Return the parts of a run that are to be reread."""
     return [delta for delta in translate(STARTED, *payloads, finished()) if isinstance(delta, Reread)]
 
 
 def test_documented_runs_are_not_read_anew() -> None:
-    """While every id is that of a call which goes on, nothing is read at the end."""
+    """While every id is that of a continuing call, nothing is read at the end."""
     calls = [start("c"), start("d"), args("c", '{"a"'), args("d", "{}"), end("d"), args("c", ":1}"), end("c")]
 
     assert [] == reread(*calls)
@@ -546,7 +546,7 @@ def test_documented_runs_are_not_read_anew() -> None:
     ],
 )
 def test_odd_runs_are_read_at_their_end(odd: list[dict[str, Any]]) -> None:
-    """All pieces of an odd run are told once more; a call that somebody else is to execute leaves it as it is."""
+    """All pieces of an odd run are repeated; a call for another executor leaves it as it is."""
     (read,) = reread(*odd)
 
     assert len(odd) <= len(read.pieces)
@@ -554,7 +554,7 @@ def test_odd_runs_are_read_at_their_end(odd: list[dict[str, Any]]) -> None:
 
 
 def test_a_snapshot_behind_an_oddity_waits() -> None:
-    """It is told at the end, with the pieces; a call that goes on after it leaves no order to read."""
+    """It is reported at the end, with the pieces; a call that continues after it leaves no order to read."""
     odd = [start(None), args(None, "{}"), end(None)]
     (read,), (late,) = reread(*odd, snapshot(told("c"))), reread(*odd, snapshot(told("c")), start(None))
 
@@ -563,7 +563,7 @@ def test_a_snapshot_behind_an_oddity_waits() -> None:
 
 
 def test_the_book_of_a_run_is_bounded() -> None:
-    """Text that goes on is one piece; of more than the book holds nothing is read anew."""
+    """Continuing text is one piece; of more than the book holds nothing is read anew."""
     (long,) = reread(start(None), *[args(None, text) for text in ['{"a":"', *["b"] * 9000, '"}']])
 
     assert ["S", "T", "T"] == [piece.mark for piece in long.pieces]

@@ -1,4 +1,4 @@
-"""Another answer on a connection: the one before has not ended, and its calls do not come out."""
+"""Another answer on a connection: the one before has not ended, and its calls are not emitted."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def _ends(frames: list[JSON]) -> list[str]:
 
 @pytest.mark.parametrize("stream", STREAMS)
 def test_another_answer_ends_no_call(stream: str) -> None:
-    """A call without text needs an end of its own answer: that of another one, which came instead, is none."""
+    """A call without text needs its own answer's end: the end of another answer, which came instead, does not count."""
     assert "go" not in _ends(STREAMS[stream])
     assert "no go" in _ends(STREAMS[stream])
 
@@ -193,7 +193,7 @@ SAME: dict[str, list[JSON]] = {
         _chat({"role": "assistant"}),
         _chat(
             _head("go", "{}")
-        ),  # without text it would not come out, for a gateway may have made the end up
+        ),  # without text it would not be emitted, for a gateway may have made the end up
         _chat({}, "last", finish="tool_calls"),
     ],
 }
@@ -201,5 +201,5 @@ SAME: dict[str, list[JSON]] = {
 
 @pytest.mark.parametrize("stream", SAME)
 def test_odd_ids_of_chunks_are_no_other_answer(stream: str) -> None:
-    """What servers are known to do with a chunk's id, and with who speaks, loses no call (quirk 14)."""
+    """The known uses that servers make of a chunk's id, and of the role, lose no call (quirk 14)."""
     assert ["go"] == _ends(SAME[stream])

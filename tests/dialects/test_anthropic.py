@@ -111,7 +111,7 @@ def test_a_call_is_a_block() -> None:
 
 
 def test_text_and_reasoning_are_told_apart() -> None:
-    """Text, thinking, signatures and redacted blocks are no calls; their stops say nothing."""
+    """Text, thinking, signatures and redacted blocks are not calls; their stops say nothing."""
     deltas = translate(
         start(0, type="thinking", thinking="", signature=""),
         delta(0, type="thinking_delta", thinking="hm"),
@@ -136,7 +136,7 @@ def test_text_and_reasoning_are_told_apart() -> None:
 
 
 def test_an_input_at_the_start_is_whole() -> None:
-    """A non-empty input counts, in the wire's own text, and is told with the labels; so is who called."""
+    """A non-empty input counts, in the wire's own text, and is reported with the labels; so is the caller."""
     text = '{"url": "https://e.org", "n": 1.0}'
     block = '{"type":"server_tool_use","id":"s","name":"web_fetch","caller":{"type":"direct"},"input":' + text
     deltas = translate('{"type":"content_block_start","index":1,"content_block":' + block + "}}")
@@ -171,7 +171,7 @@ def test_toolsets_and_servers_are_kept() -> None:
 
 
 def test_results_of_server_tools_are_skipped() -> None:
-    """A result block is no call, and neither are its pieces."""
+    """A result block is not a call, and neither are its pieces."""
     deltas = translate(start(2, type="web_search_tool_result", content=[]), piece(2, "{"), stop(2))
 
     assert [] == deltas
@@ -187,7 +187,7 @@ def test_unknown_blocks_are_counted_and_skipped() -> None:
 
 
 def test_a_piece_without_a_start_is_told() -> None:
-    """Relays lose starts: text and stops are told all the same, each as often as it comes (quirk 77)."""
+    """Relays lose starts: text and stops are reported all the same, each as often as it comes (quirk 77)."""
     assert [Slot(0, 0, None, "{}"), closed(0), closed(0)] == translate(piece(0, "{}"), stop(0), stop(0))
 
 
@@ -195,7 +195,7 @@ def test_a_piece_without_a_start_is_told() -> None:
     "said", [{"type": "text_delta", "text": "x"}, {"type": "thinking_delta", "thinking": "x"}]
 )
 def test_the_stop_of_text_without_a_start_ends_no_call(said: dict[str, Any]) -> None:
-    """What a block holds shows that it is no call, one frame at a time or many: a call beside it goes on (quirk 77)."""
+    """A block's content shows that it is not a call, in one frame or many: a call next to it continues (quirk 77)."""
     events = [start(0), delta(1, **said), stop(1), piece(0, "{}")]
     runs = AnthropicTranslator().translate_all([Frame("", json.dumps(event)) for event in events])
 
@@ -225,7 +225,7 @@ def test_odd_indices_name_the_same_slot(index: object) -> None:
 
 
 def test_a_missing_index_is_told_as_missing() -> None:
-    """No index is a slot of its own; the binders decide what it means."""
+    """A missing index is a separate slot; the binders decide its meaning."""
     assert [seen(None), Slot(0, None, None, "{"), closed(None)] == translate(
         start(None), piece(None, "{"), stop(None)
     )
@@ -269,7 +269,7 @@ def test_a_body_is_one_turn() -> None:
 
 
 def test_a_second_message_start_begins_anew() -> None:
-    """What its blocks were is forgotten with the former turn: a stop may be a call's again (quirk 77)."""
+    """The kinds of its blocks are forgotten with the former turn: a stop may be a call's again (quirk 77)."""
     second = {"type": "message_start"}
     again = TurnOpened(None, restart=True)
 
@@ -316,7 +316,7 @@ def test_done_ends_no_turn() -> None:
 
 
 def test_other_frames_are_noise_unknown_or_holes() -> None:
-    """Keep-alives say nothing, the event's name stands in for a missing type, the rest is counted."""
+    """Keep-alives say nothing, the event's name replaces a missing type, the rest is counted."""
     assert [] == translate("{}", "", Frame("ping", "x"))
     assert [TurnEnded(None)] == translate(Frame("message_stop", '{"a":1}'))
     assert [UNKNOWN, UNKNOWN] == translate({"type": "future"}, {"a": 1})

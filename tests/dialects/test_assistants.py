@@ -83,7 +83,7 @@ def run(status: str, **more: Any) -> Event:
 
 
 def asked(*calls: JSON) -> JSON:
-    """Build what the run waits for."""
+    """Build the action that the run waits for."""
     return {
         "required_action": {"type": "submit_tool_outputs", "submit_tool_outputs": {"tool_calls": list(calls)}}
     }
@@ -96,7 +96,7 @@ def said(text: str) -> Event:
 
 
 def message(status: str, *parts: JSON, **more: Any) -> Event:
-    """Build an event that tells a whole message."""
+    """Build an event that holds a whole message."""
     return f"thread.message.{status}", {"id": "msg_1", "status": status, "content": list(parts), **more}
 
 
@@ -156,7 +156,7 @@ def test_terminals_come_in_order_of_the_calls() -> None:
 
 
 def test_a_call_that_was_executed_is_not_told_again() -> None:
-    """A step that completes has its outputs: its functions are told neither as whole nor as seen."""
+    """A step that completes has its outputs: its functions are reported neither as whole nor as seen."""
     done = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}", "output": "ok"}}
 
     assert [CallCancelled("c1", answered=True)] == translate(step("completed", done, usage={"n": 1}))
@@ -218,7 +218,7 @@ def test_a_run_that_ends_well_makes_its_code_whole(status: str) -> None:
 
 
 def test_a_search_has_no_arguments() -> None:
-    """What OpenAI ran without saying with what is a call without text, also if only its step tells it."""
+    """A tool that OpenAI ran without stating its input is a call without text, also if only its step reports it."""
     search = {"id": "c1", "type": "file_search", "file_search": {"results": []}}
     seen = CallSeen(0, None, None, "c1", "file_search", "server")
 
@@ -229,7 +229,7 @@ def test_a_search_has_no_arguments() -> None:
 
 
 def test_arguments_as_an_object_are_whole() -> None:
-    """Their own text is kept; an empty one stands for text to come (quirks 22 and 25)."""
+    """Their own text is kept; an empty one means text to come (quirks 22 and 25)."""
     deltas = translate(
         RUN, STEP, piece(function(0, "c1", name="f", arguments={"a": 1}), function(1, arguments={}))
     )
@@ -240,7 +240,7 @@ def test_arguments_as_an_object_are_whole() -> None:
 
 
 def test_each_step_is_a_turn() -> None:
-    """The next step begins after the last one ended, or beside it; late pieces of an ended one are noted."""
+    """The next step begins after the last one ended, or next to it; late pieces of an ended one are noted."""
     deltas = translate(
         RUN,
         STEP,
@@ -288,7 +288,7 @@ def test_messages_are_text() -> None:
     ],
 )
 def test_a_message_may_be_cut(reason: str | None, said_of_it: list[Delta]) -> None:
-    """A cut message is a cut turn; what happened to its run the run says."""
+    """A cut message is a cut turn; the run itself reports its outcome."""
     assert (
         said_of_it == translate(RUN, STEP, message("incomplete", incomplete_details={"reason": reason}))[1:]
     )
@@ -334,12 +334,12 @@ def test_a_message_without_a_step_has_a_turn_of_its_own() -> None:
     ],
 )
 def test_a_turn_ends_as_its_step_or_run_does(event: Event, finish: Finish) -> None:
-    """Cancelled, expired and failed ones take back what is open (quirk 94); an ended turn ends once."""
+    """Cancelled, expired and failed runs take back open calls (quirk 94); an ended turn ends once."""
     assert [OPENED, finish, ENDED] == translate(RUN, STEP, event, run("completed"), ("done", "[DONE]"))
 
 
 def test_a_failed_run_is_an_error() -> None:
-    """It is fatal, and keeps what the provider says of it (quirk 52)."""
+    """It is fatal, and keeps the provider's own words (quirk 52)."""
     error = {"code": "server_error", "message": "Sorry"}
     fault = WireFault("provider_error", "server_error: Sorry", error=error, fatal=True)
 
@@ -350,7 +350,7 @@ def test_a_failed_run_is_an_error() -> None:
 
 
 def test_an_error_event_is_the_providers() -> None:
-    """With or without an envelope, as an event or as bare data; text that is no JSON is told as it is."""
+    """With or without an envelope, as an event or as bare data; text that is not JSON is reported as it is."""
     error = {"code": "c", "type": "t", "message": "no", "param": "p"}
     fault = WireFault("provider_error", "c: no", error=error, fatal=True)
 
@@ -361,7 +361,7 @@ def test_an_error_event_is_the_providers() -> None:
 
 
 def test_data_without_a_name_is_named_by_what_it_is() -> None:
-    """JSON lines have no event names, SDKs put them beside the data; a run that was polled has none (quirk 90)."""
+    """JSON lines have no event names, SDKs put them next to the data; a run that was polled has none (quirk 90)."""
     named = [
         RUN,
         STEP,
@@ -399,7 +399,7 @@ def test_unknown_events_are_counted_within_a_turn() -> None:
 
 
 def test_odd_frames_lose_nothing_but_themselves() -> None:
-    """Half a surrogate is text, a field of a wrong type is absent; what cannot be read is a hole."""
+    """Half a surrogate is text, a field of a wrong type is absent; an unreadable frame is a hole."""
     fault = WireFault("undecodable_frame", "a frame holds no JSON object", raw="{", hole=True)
     odd = '{"id":"s1","status":7,"usage":3,"delta":{"step_details":{"tool_calls":[{"index":"x","function":{"arguments":"\\ud83d"}},7]}}}'
 

@@ -56,12 +56,12 @@ def translate(*events: tuple[str, JSON], wrapped: bool = False) -> list[Delta]:
 def whole(
     id: str | None = "t-1", kind: Any = "function", text: str = '{"a":"1"}', slot: int = 1
 ) -> CallWhole:
-    """Return what the arguments of a call become."""
+    """Return the events for the arguments of a call."""
     return CallWhole(0, slot, None, id, None, text, ITEM_DONE, kind)
 
 
 def extra(**more: str) -> dict[str, Any]:
-    """Return what the answer to a call of the client needs."""
+    """Return the data that the answer to a client's call needs."""
     return {"invocationId": "i", "actionGroup": "harbour"} | more
 
 
@@ -95,7 +95,7 @@ def test_what_is_returned_is_told_once() -> None:
 
 
 def test_calls_that_share_an_invocation_have_no_ids() -> None:
-    """One id of two calls would be nobody's; the answer finds it beside them."""
+    """One id of two calls would belong to neither; the answer finds it next to them."""
     deltas = translate(returned("i", function(CALL), function(CALL)))
     calls = [
         part
@@ -145,7 +145,7 @@ def test_a_call_without_parameters() -> None:
 
 
 def test_an_answer_comes_in_chunks() -> None:
-    """Bytes that are no text are lost with a fault."""
+    """Bytes that are not text are lost with a fault."""
     lost = translate(("chunk", {"bytes": "/w=="}))
 
     assert [BARE, TextFragment(0, "3.2 m. 🌊")] == translate(chunk("3.2 m. 🌊"))
@@ -153,7 +153,7 @@ def test_an_answer_comes_in_chunks() -> None:
 
 
 def test_what_a_step_tells() -> None:
-    """The model, what it thought, and what it counted."""
+    """The model, its thoughts, and its token counts."""
     deltas = translate(
         trace(step(modelInvocationInput={"foundationModel": "m"})),
         trace(step(rationale={"text": "so", "traceId": "t"})),
@@ -165,7 +165,7 @@ def test_what_a_step_tells() -> None:
 
 
 def test_only_the_agents_own_end_is_the_end() -> None:
-    """A collaborator's, in a session of its own, is not."""
+    """A collaborator's, in a separate session, is not."""
     over = step(observation={"type": "FINISH"})
     deltas = translate(trace(step()), trace(over, chain=2, session="other"), trace(over))
 
@@ -191,7 +191,7 @@ def test_errors() -> None:
 
 
 def test_other_events() -> None:
-    """Files are no calls; what is unknown is noted."""
+    """Files are not calls; unknown frames are noted."""
     assert [] == translate(("files", {"files": []}))
     assert [Noted(0, "unknown_events")] == translate(("hologram", {"x": 1}))
     assert [BARE, Noted(0, "unknown_events"), RETURNED] == translate(returned("i", {"hologram": {}}))

@@ -51,7 +51,7 @@ def framed(payload: Payload) -> Frame:
 
 
 def translate(*payloads: Payload) -> list[Delta]:
-    """Translate all frames of a stream; runs are told in pieces."""
+    """Translate all frames of a stream; runs are reported in pieces."""
     translator = ChatTranslator()
     deltas = [delta for payload in payloads for delta in translator.translate(framed(payload))]
     return without_parts(in_pieces(deltas + translator.close()))
@@ -83,12 +83,12 @@ def piece(text: object, index: object = 0, **labels: Any) -> dict[str, Any]:
 
 
 def message(*entries: object, **fields: Any) -> dict[str, Any]:
-    """Build a chunk whose choice holds a message beside an empty delta."""
+    """Build a chunk whose choice holds a message next to an empty delta."""
     return choice({}, message={"role": "assistant", "tool_calls": list(entries), **fields})
 
 
 def answer(*payloads: Payload) -> list[ToolCall]:
-    """Return the calls that come out of a whole stream, ended by its reason."""
+    """Return the calls that a whole stream emits, ended by its reason."""
     parser = ToolCallParser("chat-completions")
     for payload in (FIRST, *payloads, choice({}, finish_reason="tool_calls")):
         parser.feed(b"".join(b"data: " + line.encode() + b"\n" for line in framed(payload).data.split("\n")))
@@ -101,7 +101,7 @@ def answer(*payloads: Payload) -> list[ToolCall]:
 
 
 def test_a_call_is_told_in_fragments() -> None:
-    """The head of a call is labelled, what follows at its index is a bare fragment, and reasons end it."""
+    """The head of a call is labelled, later text at its index is a bare fragment, and reasons end it."""
     deltas = translate(
         FIRST,
         calls(piece("", id="c1", type="function", name="f")),
@@ -160,7 +160,7 @@ def test_choices_are_told_apart() -> None:
     [(None, 0), (2, 2), (1.0, 1), ("3", 3), (-1, choice_label(-1)), ("x", choice_label("x"))],
 )
 def test_a_choice_without_a_number_is_the_first(index: object, number: int) -> None:
-    """Choice numbers are read like any index; what is none is a choice of its own (quirk 14)."""
+    """Choice numbers are read like any index; a value that is not a number is a separate choice (quirk 14)."""
     assert [TextFragment(number, "x")] == said(choice({"content": "x"}, index=index))
 
 
@@ -181,7 +181,7 @@ def test_the_first_choices_open_the_turn(chunk: dict[str, Any], opened: TurnOpen
 
 
 def test_another_answer_begins_on_the_connection() -> None:
-    """A chunk under another id that says who speaks ends what an answer left open whose id was the same twice."""
+    """A chunk under another id with a role ends the open parts of an answer whose id was the same twice."""
     opens = choice({"role": "assistant", "content": None})
     again = TurnOpened("1", "r2", "m", restart=True)
 
@@ -285,7 +285,7 @@ def test_labels_are_told_as_they_are(entry: object, told: Delta) -> None:
     [piece("x"), piece("x", -3), piece("x", None), piece("", id="c1", name="f"), {"index": 0, "id": "c1"}],
 )
 def test_both_views_say_the_same(entry: dict[str, Any]) -> None:
-    """A chunk that the narrow view refuses is told as it would have been, a fragment as a labelled one."""
+    """A chunk that the narrow view refuses is reported as it would have been, a fragment as a labelled one."""
     wide = {**calls(entry), "x_groq": {"usage": {"n": 1}}}
     narrow = said(calls(entry))[0]
     same = Labelled(0, narrow.index, None, None, narrow.text) if isinstance(narrow, Fragment) else narrow
@@ -295,7 +295,7 @@ def test_both_views_say_the_same(entry: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("empty", [None, [], "x", 5])
 def test_no_calls_are_no_calls(empty: object) -> None:
-    """Null, an empty list and what is no list at all leave the text of the chunk alone (quirk 39)."""
+    """Null, an empty list and a value that is not a list leave the text of the chunk alone (quirk 39)."""
     assert [TextFragment(0, "x")] == said(choice({"content": "x", "tool_calls": empty}))
 
 
@@ -337,7 +337,7 @@ def test_the_arguments_of_the_function_come_first() -> None:
     ['{"a": 1.0,"a":2, "b":"\\u00e9"}', "{}", "[1, 2]", "12", "1e2", "true", '{"n":123456789012345678901}'],
 )
 def test_a_value_keeps_the_wires_own_text(value: str) -> None:
-    """Arguments that are no string are whole, and never written again (quirk 22)."""
+    """Arguments that are not a string are whole, and never written again (quirk 22)."""
     data = f'{{"choices":[{{"index":0,"delta":{{"tool_calls":[{{"index":0,"function":{{"name":"f","arguments": {value} }}}}]}}}}]}}'
 
     assert [Labelled(0, 0, None, "f", value, rank=OBJECT)] == said(data)
@@ -350,7 +350,7 @@ def test_a_string_is_a_fragment_whatever_it_holds() -> None:
 
 
 def test_fields_of_the_provider_ride_along() -> None:
-    """What is not read is kept where it is not empty, to be sent back (quirk 96)."""
+    """Unread members are kept where they are not empty, to be sent back (quirk 96)."""
     entry = {
         **CALL,
         "index": 0,
@@ -372,7 +372,7 @@ def test_fields_of_the_provider_ride_along() -> None:
 
 
 def test_gemini_sends_whole_calls_without_an_index() -> None:
-    """Each call of Gemini's compatible endpoint stands alone in its chunk (quirks 1, 45 and 96)."""
+    """Each call of Gemini's compatible endpoint is alone in its chunk (quirks 1, 45 and 96)."""
     signature = {"extra_content": {"google": {"thought_signature": "c2ln"}}}
     chunk = choice(
         {"role": "assistant", "tool_calls": [{**CALL, "id": "", **signature}]}, finish_reason="STOP"
@@ -411,7 +411,7 @@ def test_a_custom_tool_streams_its_input() -> None:
     ],
 )
 def test_an_empty_custom_field_is_decoration(custom: dict[str, Any] | None) -> None:
-    """A function with an empty `custom` beside it is a function (quirk 37)."""
+    """A function with an empty `custom` next to it is a function (quirk 37)."""
     assert [Labelled(0, 0, None, "f", "{}")] == said(calls(piece("{}", name="f", custom=custom)))
 
 
@@ -477,7 +477,7 @@ def test_a_body_lists_executed_tools() -> None:
 
 
 def test_a_message_restates_by_position() -> None:
-    """A message beside an empty delta hydrates: labels and the whole text of each call (quirk 40)."""
+    """A message next to an empty delta hydrates: labels and the whole text of each call (quirk 40)."""
     other = {"index": 5, "id": "c2", "function": {"name": "g", "arguments": {"b": 2}}}
 
     both = frozenset({"c1", "c2"})
@@ -489,7 +489,7 @@ def test_a_message_restates_by_position() -> None:
 
 
 def test_a_message_repeats_no_text_of_any_choice() -> None:
-    """What a choice said in deltas is not said again by its message, also if it spoke amidst another's text."""
+    """Text that a choice sent in deltas is not repeated by its message, also if it spoke amidst another's text."""
     spoken = [
         choice({"content": text}, index=index) for index, text in [(0, "a"), (0, "b"), (0, "c"), (1, "d")]
     ]
@@ -500,7 +500,7 @@ def test_a_message_repeats_no_text_of_any_choice() -> None:
 
 
 def test_a_message_that_mirrors_its_delta_is_ignored() -> None:
-    """Some servers show each delta twice; the mirror is no restatement (quirk 40)."""
+    """Some servers show each delta twice; the mirror is not a restatement (quirk 40)."""
     both = {"content": "x", "tool_calls": [piece('{"a"', id="c1", name="f")]}
 
     assert [TextFragment(0, "x"), Labelled(0, 0, "c1", "f", '{"a"')] == said(choice(both, message=both))
@@ -520,7 +520,7 @@ def test_a_message_that_mirrors_its_delta_is_ignored() -> None:
 )
 @pytest.mark.parametrize("beside", [True, False], ids=["beside", "later"])
 def test_a_message_never_speaks_twice(spoken: dict[str, Any], beside: bool) -> None:
-    """What the deltas said already, the message only repeats, in the same chunk or later (quirk 40)."""
+    """The message only repeats the deltas, in the same chunk or later (quirk 40)."""
     chunks = [choice(spoken, message=spoken)] if beside else [choice(spoken), choice({}, message=spoken)]
 
     assert said(choice(spoken)) == said(*chunks)
@@ -564,7 +564,9 @@ def test_a_whole_body_is_a_turn(first: bool) -> None:
 
 
 def test_a_chunk_that_calls_itself_a_completion_is_no_body() -> None:
-    """GigaChat says `chat.completion` of every chunk: with a delta it is none, and more may follow (quirk 90)."""
+    """GigaChat says `chat.completion` of every chunk: a chunk with a delta is not a completion, and more may follow
+    (quirk 90).
+    """
     chunk = {"object": "chat.completion", "model": "m", "id": "r1"}
 
     assert [OPENED, TextFragment(0, "a"), TextFragment(0, "b")] == translate(
@@ -603,7 +605,7 @@ def test_a_body_without_choices_is_no_end() -> None:
     ],
 )
 def test_reasons_are_told_in_our_words(raw: object, told: list[Delta], first: bool) -> None:
-    """Both words are told; blanks are no reason, and a choice that failed is a fault (quirks 43 to 45)."""
+    """Both words are reported; a blank is not a reason, and a choice that failed is a fault (quirks 43 to 45)."""
     chunk = {**FIRST, **choice({}, finish_reason=raw)}
 
     assert told == (translate(chunk)[1:] if first else said(chunk))
@@ -622,7 +624,7 @@ def test_reasons_are_told_in_our_words(raw: object, told: list[Delta], first: bo
     ],
 )
 def test_the_reason_may_have_another_name(chosen: dict[str, Any], told: list[Delta], first: bool) -> None:
-    """Mistral on Bedrock calls it `stop_reason`; vLLM tells there what stopped the text, beside it (quirk 95)."""
+    """Mistral on Bedrock calls it `stop_reason`; vLLM puts the stop sequence there, next to the reason (quirk 95)."""
     chunk = {**FIRST, "choices": [{"index": 0, **chosen}]}
 
     assert told == (translate(chunk)[1:] if first else said(chunk))
@@ -659,7 +661,7 @@ def test_done_ends_the_turn(text: str) -> None:
 )
 @pytest.mark.parametrize("first", [True, False])
 def test_errors_inside_the_stream_are_fatal(chunk: dict[str, Any], error: object, first: bool) -> None:
-    """OpenRouter, Groq, Cerebras: an error object is told as it is (quirks 52 and 81)."""
+    """OpenRouter, Groq, Cerebras: an error object is reported as it is (quirks 52 and 81)."""
     told = translate(chunk) if first else said(chunk)
 
     assert [("provider_error", error or chunk["error"], True, False)] == [
@@ -749,7 +751,7 @@ def test_thinking_of_another_shape_harms_nothing(thinking: object) -> None:
 
 
 def test_what_reasoning_wants_back_is_kept() -> None:
-    """Encrypted reasoning and signatures are told without text, which came already (quirk 96)."""
+    """Encrypted reasoning and signatures are reported without text, which came already (quirk 96)."""
     details = [
         {"type": "reasoning.encrypted", "id": "c1", "data": "AAAA"},
         {"type": "reasoning.text", "text": "hm", "signature": "sig", "index": 0},
@@ -766,7 +768,7 @@ def test_what_reasoning_wants_back_is_kept() -> None:
 
 
 def test_a_message_brings_what_reasoning_wants_back() -> None:
-    """Encrypted reasoning may come in the message only, after the deltas told the text (quirks 40 and 96)."""
+    """Encrypted reasoning may come in the message only, after the deltas gave the text (quirks 40 and 96)."""
     details = [{"type": "reasoning.encrypted", "id": "c1", "data": "AAAA"}]
     told = said(choice({"reasoning": "hm"}), choice({}, message={"reasoning_details": details}))
 
@@ -808,7 +810,7 @@ def test_a_refusal_beside_content_is_told_too() -> None:
     ids=str,
 )
 def test_token_counts_stand_in_odd_places(chunk: dict[str, Any], told: list[Delta]) -> None:
-    """Top level, choice or x_groq: every count that is not empty is told (quirk 88)."""
+    """Top level, choice or x_groq: every count that is not empty is reported (quirk 88)."""
     assert told == said(chunk)
 
 
@@ -831,7 +833,9 @@ def test_oracles_generic_form_is_a_choice() -> None:
 
 
 def test_oracles_cohere_form_is_flat() -> None:
-    """Text and whole calls at the top; the last frame restates both with a history, and is not read twice: by its names it was told."""
+    """Text and whole calls at the top; the last frame restates both with a history, and is not read twice: its names
+    identify it.
+    """
     entries = [{"name": "f", "parameters": {"a": 1}}, {"name": "g", "parameters": {}}]
     flat = {"apiFormat": "COHERE", "text": "x", "toolCalls": entries}
     last = {**flat, "finishReason": "COMPLETE", "chatHistory": [{"role": "USER", "message": "hi"}]}
@@ -907,7 +911,7 @@ def test_joined_responses_events_are_told_once() -> None:
 
 
 def test_a_surrogate_pair_may_be_split_over_deltas() -> None:
-    """A delta that ends in half a character is told as it is, so that the halves meet again (quirk 35)."""
+    """A delta that ends in half a character is reported as it is, so that the halves meet again (quirk 35)."""
     deltas = said(calls(piece('{"a":"\ud83d')), calls(piece('\ude00"}')))
 
     assert [
@@ -932,7 +936,7 @@ def test_what_rides_along_survives_an_oddity(odd: str) -> None:
 
 @pytest.mark.parametrize("data", ["broken{", '{"choices":[{"delta":{"tool_calls":[{"ind', "[]", '"x"', "12"])
 def test_an_undecodable_frame_is_a_hole(data: str) -> None:
-    """What cannot be read may have carried argument text (quirk 31)."""
+    """An unreadable frame may have carried argument text (quirk 31)."""
     fault = WireFault("undecodable_frame", "a frame holds no JSON object", raw=data, hole=True)
 
     assert [fault] == said(data)
@@ -963,5 +967,5 @@ def test_frames_that_hold_nothing_say_nothing(payload: Payload) -> None:
 
 
 def test_the_end_of_the_stream_says_nothing() -> None:
-    """Whether a turn was over is for the assembler to say (quirk 51)."""
+    """The assembler decides whether a turn was over (quirk 51)."""
     assert [] == ChatTranslator().close()

@@ -67,7 +67,7 @@ def streams() -> Iterator[list[str]]:
 
 
 def told(texts: list[str]) -> list[Delta]:
-    """Return what a translator says of frames that come one by one, a fragment as a labelled one."""
+    """Return a translator's output for frames that come one by one, a fragment as a labelled one."""
     translator = ChatTranslator()
     first = [chunk({"role": "assistant", "content": ""}), chunk({"tool_calls": [CALL]})]
     deltas = [
@@ -82,12 +82,12 @@ def told(texts: list[str]) -> list[Delta]:
 
 
 def refuse(_: str) -> Any:
-    """Refuse every chunk, as a narrow view refuses what it cannot read."""
+    """Refuse every chunk, as a narrow view refuses unreadable ones."""
     raise msgspec.DecodeError
 
 
 def test_short_ways_lose_nothing() -> None:
-    """Whatever member stands beside a piece, in its delta, its choice or its chunk: all ways say the same (quirk 39)."""
+    """Any member next to a piece, in its delta, its choice or its chunk: all ways give the same (quirk 39)."""
     every = list(streams())
     found = [told(texts) for texts in every]
     with (
@@ -113,7 +113,9 @@ def test_what_says_nothing_takes_the_short_way(kind: str, beside: dict[str, Any]
 
 
 def ways(folder: Path) -> tuple[int, float, float]:
-    """Return how many events of recorded chat streams there are, and which share is no piece, or needs the wide view."""
+    """Return how many events of recorded chat streams there are, and which share is not a piece, or needs the wide
+    view.
+    """
     counts = Counter[str]()
 
     def counting(name: str) -> Any:
@@ -139,7 +141,7 @@ def ways(folder: Path) -> tuple[int, float, float]:
 
 
 def test_most_recorded_events_take_a_short_way(corpora_dir: Path) -> None:
-    """Of the events of our recordings, which are short and odd, no more need a closer look than did before."""
+    """No more events of our recordings, which are short and odd, need a closer look than before."""
     n, singly, wide = ways(corpora_dir)
 
     assert n > 1000
@@ -149,7 +151,7 @@ def test_most_recorded_events_take_a_short_way(corpora_dir: Path) -> None:
 
 @pytest.mark.cases
 def test_most_events_of_servers_take_a_short_way(recordings_dir: Path) -> None:
-    """Of the events of real servers, no more need a closer look than did before."""
+    """No more events of real servers need a closer look than before."""
     n, singly, wide = ways(recordings_dir)
 
     assert n > 1000

@@ -41,7 +41,7 @@ SAID = {"type": "text", "text": "hi"}
 
 
 def translate(*lines: dict[str, Any] | str, ends: bool = False) -> list[Delta]:
-    """Translate the lines of one session, without what they count."""
+    """Translate the lines of one session, without their token counts."""
     translator = ClaudeCodeTranslator()
     deltas: list[Delta] = []
     for line in lines:
@@ -59,7 +59,7 @@ def use(id: object = "c", given: object = None, name: object = "f") -> dict[str,
 def whole(
     slot: Any = "call 1", id: str | None = "c", text: str = '{"a": 1}', name: str | None = "f"
 ) -> CallWhole:
-    """Return what a whole call of the agent becomes."""
+    """Return the events for a whole call of the agent."""
     return CallWhole(0, slot, None, id, name, text, ITEM_DONE, "server")
 
 
@@ -94,7 +94,7 @@ def test_a_call_in_a_whole_line_waits_for_its_result() -> None:
 
 
 def test_lines_of_one_message_are_one_turn() -> None:
-    """Each block has a line; the next message ends the turn, whose reason nobody tells."""
+    """Each block has a line; the next message ends the turn, whose reason is never given."""
     deltas = translate(assistant("m", SAID), assistant("m", use()), assistant("n", SAID))
     finish = Finish(0, "tool_calls", None)
 
@@ -117,14 +117,14 @@ def test_a_line_repeats_a_block_whose_events_came() -> None:
 
 
 def test_an_empty_input_says_nothing_against_events() -> None:
-    """Quirk 136: the agent writes it for what it cannot read."""
+    """Quirk 136: the agent writes it for unreadable input."""
     deltas = translate(begun(), opened(), piece('{"a"'), assistant("m", use(given={})))
 
     assert [OPENED, SEEN, Slot(0, 0, None, '{"a"')] == deltas
 
 
 def test_the_end_of_a_streamed_message_waits_for_what_follows() -> None:
-    """So that a call that needs a permission is told with it; the stream's end says that nothing follows."""
+    """A call that needs a permission is reported with it; the stream's end says that nothing follows."""
     block = [opened(), piece('{"a": 1}'), event(anthropic_close(0))]
     told = [OPENED, SEEN, Slot(0, 0, None, '{"a": 1}'), CallClosed(0, 0, None, final=False, waits=True)]
 
@@ -152,7 +152,7 @@ def test_events_that_break_off_before_the_result_are_no_calls() -> None:
 
 
 def test_a_permission_tells_the_call() -> None:
-    """The agent still executes it; asked twice, it is told once."""
+    """The agent still executes it; asked twice, it is reported once."""
     asked = request("r", subtype="can_use_tool", tool_name="f", input={"a": 1}, tool_use_id="c")
     seen = CallSeen(0, "call 1", None, "c", None, "server", flags=("needs_approval",))
 
@@ -170,12 +170,12 @@ def test_a_permission_for_a_call_that_no_message_told() -> None:
 
 
 def test_a_permission_without_an_id_is_of_no_call() -> None:
-    """Nobody can tell whose it is."""
+    """Its owner cannot be known."""
     assert [] == translate(request("r", subtype="can_use_tool", tool_name="f", input={"a": 1}))
 
 
 def test_a_tool_that_the_client_serves_is_the_clients_call() -> None:
-    """Under the id of the request, with what the answer needs beside it."""
+    """Under the id of the request, together with the data that the answer needs."""
     deltas = translate(tools_call("r", "harbour", "g", {"a": 1}))
     extra = {"server_name": "harbour", "message_id": 4}
     seen = CallSeen(0, "request r", None, "r", "g", extra=extra)
@@ -186,7 +186,7 @@ def test_a_tool_that_the_client_serves_is_the_clients_call() -> None:
 
 @pytest.mark.parametrize("id", ["r", "another"])
 def test_a_request_that_is_taken_back(id: str) -> None:
-    """Only what the client was to execute is a call."""
+    """Only tools that the client was to execute are calls."""
     asked = request("another", subtype="can_use_tool", tool_name="f", tool_use_id="c")
     deltas = translate(tools_call("r", "s", "g"), asked, {"type": "control_cancel_request", "request_id": id})
 
@@ -202,7 +202,7 @@ def test_other_requests_are_no_calls(subtype: str) -> None:
 
 
 def test_sub_agents_have_turns_of_their_own() -> None:
-    """Quirk 112: a result belongs to the message that holds its call, whoever spoke last."""
+    """Quirk 112: a result belongs to the message that holds its call, whatever the last speaker."""
     deltas = translate(assistant("m", use()), assistant("n", SAID, parent="c"), user("c"))
     other = TurnOpened("2", "n", "model-1")
 
@@ -217,21 +217,21 @@ def test_sub_agents_have_turns_of_their_own() -> None:
 
 
 def test_a_call_is_told_once_however_often_its_line_comes() -> None:
-    """Also after its result."""
+    """The same holds after its result."""
     assert [OPENED, whole(), CallClosed(0, "call 1", None)] == translate(
         assistant("m", use()), assistant("m", use()), user("c"), assistant("m", use())
     )
 
 
 def test_a_thought_is_sealed() -> None:
-    """What must be sent back stays with it."""
+    """Values that must be sent back stay with it."""
     block = {"type": "thinking", "thinking": "so", "signature": "sig"}
 
     assert [OPENED, ReasoningFragment(0, "so", 1, signature="sig")] == translate(assistant("m", block))
 
 
 def test_a_lone_result_is_the_whole_answer() -> None:
-    """With `--output-format json` nothing else comes."""
+    """`--output-format json` gives nothing else."""
     deltas = translate(result("hi"))
 
     assert [TextFragment(0, "hi"), Finish(0, "stop", "end_turn"), TurnEnded("1")] == deltas[1:]
@@ -255,7 +255,7 @@ def test_errors_do_not_end_the_session() -> None:
 
 @pytest.mark.parametrize("kind", ["system", "rate_limit_event", "control_response", "keep_alive"])
 def test_lines_about_the_session_say_nothing(kind: str) -> None:
-    """They are no part of an answer."""
+    """They are not part of an answer."""
     assert [] == translate({"type": kind, "session_id": "s"})
 
 

@@ -60,7 +60,7 @@ def translate(*messages: dict[str, Any]) -> list[Delta]:
 
 
 def whole(text: str = TEXT, slot: int = 0, id: str = "c", rank: int = ITEM_DONE) -> CallWhole:
-    """Return what the arguments of an agent's call become."""
+    """Return the events for the arguments of an agent's call."""
     return CallWhole(0, slot, None, id, None, text, rank, "server")
 
 
@@ -75,7 +75,7 @@ def completed(told: dict[str, Any] = RUN, status: str = "completed") -> dict[str
 
 
 def test_a_command_is_the_agents_own_call() -> None:
-    """The type of the item is its name, and what says what is done its arguments."""
+    """The type of the item is its name, and the members that describe the action are its arguments."""
     assert [OPENED, SEEN, whole(), CLOSED] == translate(started(), completed())
 
 
@@ -91,7 +91,7 @@ def test_a_command_is_the_agents_own_call() -> None:
     ],
 )  # fmt: skip
 def test_what_else_the_agent_does(told: dict[str, Any], name: str, text: str) -> None:
-    """Tools have names of their own; members that are null say nothing."""
+    """Tools have their own names; members that are null say nothing."""
     deltas = translate(completed(told | {"id": "c"}))
 
     assert [OPENED, CallSeen(0, 0, None, "c", name, "server"), whole(text), CLOSED] == deltas
@@ -106,7 +106,7 @@ def test_a_call_without_arguments() -> None:
 
 
 def test_what_a_search_looks_for_is_told_late() -> None:
-    """What it says when it starts is a placeholder."""
+    """The arguments at its start are a placeholder."""
     start = {"type": "webSearch", "id": "c", "query": "", "action": {"type": "other"}}
     seen = CallSeen(0, 0, None, "c", "webSearch", "server")
 
@@ -121,14 +121,14 @@ def test_a_text_that_changes_is_replaced() -> None:
 
 
 def test_an_approval_tells_the_call() -> None:
-    """What comes of it afterwards changes nothing."""
+    """Later results change nothing."""
     deltas = translate(started(), approval("commandExecution", 1, T, "c"), completed(status="declined"))
 
     assert [OPENED, SEEN, whole(), FLAGGED, CLOSED] == deltas
 
 
 def test_an_approval_for_a_call_that_no_item_told() -> None:
-    """The request says what it is, or nothing can be told."""
+    """The request states its kind, or nothing can be reported."""
     flagged = CallSeen(0, 0, None, "c", "commandExecution", "server", flags=("needs_approval",))
 
     assert [OPENED, flagged, whole(), CLOSED] == translate(
@@ -145,7 +145,7 @@ def test_the_older_request_names_only_the_thread() -> None:
 
 
 def test_a_call_that_was_declined_unasked_is_dropped() -> None:
-    """Quirk 104: nobody executed it."""
+    """Quirk 104: it was never executed."""
     refused = CallRefused(0, 0, None, "aborted", "the client declined the call")
 
     assert [OPENED, SEEN, whole(), refused] == translate(started(), completed(status="declined"))
@@ -155,7 +155,7 @@ DYNAMIC = {"type": "dynamicToolCall", "id": "d", "tool": "f", "arguments": {"a":
 
 
 def test_a_tool_of_the_client_is_told_when_it_is_asked() -> None:
-    """Once: the item before it is a notice, the one after it what came of the call."""
+    """Once: the item before it is a notice, the item after it is the call's result."""
     ask = asked(7, T, Call("d", "f", '{"a":1}'), namespace="n")
     seen = CallSeen(0, 0, None, "d", "f", extra={"request_id": 7, "namespace": "n"})
     text = CallWhole(0, 0, None, "d", None, '{"a":1}', ITEM_DONE)
@@ -171,7 +171,7 @@ def test_a_request_of_number_0_can_be_answered() -> None:
 
 
 def test_a_tool_of_the_client_that_was_executed_before() -> None:
-    """Its end without a request is the past: nobody is to execute it again."""
+    """Its end without a request is the past: it is not to be executed again."""
     seen = CallSeen(0, 0, None, "d", "f", "server")
 
     assert [OPENED, seen, whole('{"a":1}', id="d"), CLOSED] == translate(completed(DYNAMIC))
@@ -205,7 +205,7 @@ def test_items_without_pieces_say_all_at_once() -> None:
     ],
 )
 def test_the_end_of_a_turn(status: str, finish: Finish) -> None:
-    """What is open in a turn that broke off is dropped, and what comes after it is nobody's."""
+    """Open calls of a turn that broke off are dropped, and later frames belong to no turn."""
     assert [OPENED, finish, TurnEnded("1")] == translate(
         turn_started(T), turn_completed(T, status), completed()
     )

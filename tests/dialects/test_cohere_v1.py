@@ -45,7 +45,7 @@ def chunk(plan: Any = None, **delta: Any) -> dict[str, Any]:
 
 
 def told(*calls: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """Return the line that tells all calls."""
+    """Return the line that holds all calls."""
     return {"event_type": "tool-calls-generation", "tool_calls": list(calls), **more}
 
 
@@ -55,7 +55,7 @@ def end(reason: Any = "COMPLETE", **response: Any) -> dict[str, Any]:
 
 
 def whole(slot: int, name: str, text: str, *, final: bool = True) -> list[Delta]:
-    """Return the deltas of a call that is told whole."""
+    """Return the deltas of a call that is reported whole."""
     told = CallWhole(0, slot, None, None, name, text, ITEM_DONE)
     return [CallSeen(0, slot, None, None, name), told, CallClosed(0, slot, None, final=final)]
 
@@ -89,7 +89,7 @@ def test_a_call_streams_as_text_and_is_told_as_an_object() -> None:
 
 
 def test_text_is_said_once() -> None:
-    """The last line tells the text again; it counts only if nothing was said before."""
+    """The last line repeats the text; it counts only if nothing was said before."""
     said = translate(START, {"event_type": "text-generation", "text": "Hi"}, end(text="Hi"))
 
     assert [OPENED, TextFragment(0, "Hi"), Finish(0, "stop", "COMPLETE"), TurnEnded("g1")] == said
@@ -98,7 +98,7 @@ def test_text_is_said_once() -> None:
 
 
 def test_the_plan_is_said_once() -> None:
-    """It comes in pieces, in either place, or with the calls; what is told later only repeats it."""
+    """It comes in pieces, in either place, or with the calls; later text only repeats it."""
     plan = ReasoningFragment(0, "First", "tool_plan")
 
     assert [plan, plan] == translate(chunk("First"), chunk(text="First"), told(text="First"))
@@ -117,7 +117,7 @@ def test_a_call_that_is_told_without_arguments_is_not_over() -> None:
 
 
 def test_calls_are_told_by_position() -> None:
-    """Equal calls stay apart; one call may stand for a list (quirk 39)."""
+    """Equal calls stay apart; one call may come in place of a list (quirk 39)."""
     call = {"name": "f", "parameters": {"a": 1}}
     first, second = whole(0, "f", '{"a": 1}'), whole(1, "f", '{"a": 1}')
 
@@ -127,7 +127,7 @@ def test_calls_are_told_by_position() -> None:
 
 
 def test_a_chunk_without_an_index_belongs_to_the_latest_name() -> None:
-    """A name opens the next slot; text goes on where the latest name is (quirk 1)."""
+    """A name opens the next slot; text continues where the latest name is (quirk 1)."""
     deltas = translate(
         chunk(name="f"), chunk(parameters="{}"), chunk(name="g", parameters="{"), chunk(parameters="}")
     )
@@ -153,7 +153,7 @@ def test_odd_chunks_are_read_as_they_are() -> None:
 
 
 def test_a_failure_takes_back_what_is_open() -> None:
-    """The reason of a failure drops the open calls; a cut and a filter are told as what they are."""
+    """The reason of a failure drops the open calls; a cut and a filter are reported as such."""
     assert [Finish(0, "error", "ERROR_LIMIT", drops=True), TurnEnded()] == translate(end("ERROR_LIMIT"))
     assert [Finish(0, "content_filter", "ERROR_TOXIC"), TurnEnded()] == translate(end("ERROR_TOXIC"))
     assert [Finish(0, "length", "MAX_TOKENS"), TurnEnded()] == translate(

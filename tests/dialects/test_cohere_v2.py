@@ -82,7 +82,7 @@ def over(reason: Any = "TOOL_CALL", **more: Any) -> dict[str, Any]:
 
 
 def test_a_message_plans_and_calls() -> None:
-    """The plan is reasoning in a block of its own, a call lives in its slot, its end is not the last word."""
+    """The plan is reasoning in a separate block, a call lives in its slot, its end is not the last word."""
     usage = {"tokens": {"output_tokens": 9}}
     deltas = translate(
         START,
@@ -158,7 +158,7 @@ def test_a_displaced_call_has_not_ended() -> None:
 
 
 def test_calls_may_stand_in_a_list() -> None:
-    """One call is an object or a list of one; further ones would get slots of their own (quirk 39)."""
+    """One call is an object or a list of one; further calls would get separate slots (quirk 39)."""
     entries = [{"id": f"c{n}", "function": {"name": "f", "arguments": "{}"}} for n in range(2)]
 
     assert [seen(3, "c0"), Slot(0, 3, None, "{}")] == translate(
@@ -223,7 +223,7 @@ def test_done_ends_no_message() -> None:
 
 
 def test_a_whole_body_is_a_turn() -> None:
-    """A body tells plan, text and whole calls at once; a text null stands for no arguments (quirks 26 and 90)."""
+    """A body gives plan, text and whole calls at once; a text null means no arguments (quirks 26 and 90)."""
     calls = [
         {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a":1}'}},
         {"id": "c2", "type": "function", "function": {"name": "g", "arguments": "null"}},

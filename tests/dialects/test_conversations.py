@@ -53,7 +53,7 @@ def call(arguments: Any, id: Any = "e", call_id: Any = "c", name: Any = "f", **m
 
 
 def test_a_stream_speaks_and_calls() -> None:
-    """The entry's id is the slot; labels are told once though every event repeats them (quirks 13 and 15)."""
+    """The entry's id is the slot; labels are reported once though every event repeats them (quirks 13 and 15)."""
     deltas = translate(
         STARTED,
         {"type": "message.output.delta", "id": "m", "content": "Hi"},
@@ -99,7 +99,7 @@ def test_content_may_be_a_part() -> None:
     ],
 )
 def test_a_missing_label_is_made_up_for(labels: dict[str, Any], slot: Any, id: str | None) -> None:
-    """Calls are told apart by entry id, else call id, else position; the word null is no id (quirk 9)."""
+    """Calls are told apart by entry id, else call id, else position; the word null is not an id (quirk 9)."""
     assert [CallSeen(0, slot, None, id, "f"), Slot(0, slot, None, "{}")] == translate(call("{}", **labels))
 
 
@@ -112,7 +112,7 @@ def test_arguments_may_be_an_object() -> None:
 
 
 def test_a_call_may_wait_for_approval() -> None:
-    """The status is kept, news of it is told, and what is pending is flagged."""
+    """The status is kept, news of it is reported, and a pending call is flagged."""
     pending = {"confirmation_status": "pending"}
     allowed = {"confirmation_status": "allowed"}
     deltas = translate(call("{", **pending), call("}", **pending), call("", **allowed))
@@ -126,7 +126,7 @@ def test_a_call_may_wait_for_approval() -> None:
 
 
 def test_what_mistral_executes_is_a_server_call() -> None:
-    """Its id is the entry's; the wire ends it; such calls alone are no reason to wait for the client."""
+    """Its id is the entry's; the wire ends it; such calls alone are not a reason to wait for the client."""
     about = {"id": "x", "output_index": 0, "name": "web_search"}
     deltas = translate(
         STARTED,
@@ -186,7 +186,7 @@ def test_a_whole_body_is_read_entry_by_entry() -> None:
 
 
 def test_errors_are_fatal() -> None:
-    """As an event of its own, by the event's name, or as a gateway's object (quirk 52)."""
+    """As a separate event, by the event's name, or as a gateway's object (quirk 52)."""
     error = {"type": "conversation.response.error", "message": "no", "code": 3505}
 
     assert [WireFault("provider_error", "3505: no", error=error, fatal=True)] == translate(error)
@@ -201,7 +201,7 @@ def test_the_name_of_the_event_stands_for_a_missing_type() -> None:
 
 
 def test_odd_frames_lose_nothing_but_themselves() -> None:
-    """Noise says nothing, unknown events are counted, a lone surrogate is kept, what is no JSON is a hole."""
+    """Noise says nothing, unknown events are counted, a lone surrogate is kept, a frame that is not JSON is a hole."""
     fault = WireFault("undecodable_frame", "a frame holds no JSON object", raw="{", hole=True)
 
     assert [] == translate("{}", {"type": "ping"}, {"type": "agent.handoff.started"})
@@ -213,7 +213,7 @@ def test_odd_frames_lose_nothing_but_themselves() -> None:
 
 
 def test_a_denied_call_is_nobodys_to_execute() -> None:
-    """A call that somebody denied ends as a drop, in a stream with the turn, in a whole body at once."""
+    """A denied call ends as a drop, in a stream with the turn, in a whole body at once."""
     denied = {"confirmation_status": "denied"}
     seen = CallSeen(0, "e", None, "c", "f", extra=denied)
     refused = CallRefused(0, "e", None, "aborted", "the call was denied")
@@ -234,7 +234,7 @@ def test_a_denied_call_is_nobodys_to_execute() -> None:
 
 
 def test_a_denied_call_is_dropped() -> None:
-    """The drop keeps the text, and other calls come out."""
+    """The drop keeps the text, and other calls are emitted."""
     parser = ToolCallParser("mistral-conversations")
     payloads = [STARTED, call('{"a":1}', confirmation_status="denied"), call("{}", "e2", "c2"), DONE]
     events = parser.feed_event(payloads) + parser.close()

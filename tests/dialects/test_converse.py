@@ -121,14 +121,14 @@ def test_events_of_an_sdk(named: bool) -> None:
 
 
 def test_parallel_calls_and_calls_without_text() -> None:
-    """Each block is a call of its own; one without any piece has no text."""
+    """Each block is a separate call; one without any piece has no text."""
     assert [seen(0), closed(0), seen(1, "tooluse_2", "g"), Slot(0, 1, None, "{}"), closed(1)] == translate(
         start(0), stop(0), start(1, toolUseId="tooluse_2", name="g"), piece(1, "{}"), stop(1)
     )
 
 
 def test_calls_of_the_server() -> None:
-    """What Bedrock runs itself is a server's call; of its result only counts that it is there (quirk 124)."""
+    """A tool that Bedrock runs itself is a server's call; only the presence of its result counts (quirk 124)."""
     result = {"toolUseId": "tooluse_1", "type": "nova_grounding_result", "status": "success"}
 
     call = [CallSeen(0, 0, None, "tooluse_1", "nova_grounding", "server", begins=True), closed(0)]
@@ -171,7 +171,7 @@ def test_reasoning() -> None:
 
 
 def test_what_is_skipped_and_what_is_unknown() -> None:
-    """Citations and images say nothing to us; what nobody knows is counted."""
+    """Citations and images say nothing to us; unknown members are counted."""
     assert [] == translate(
         delta(0, citation={"title": "x"}), delta(0, image={"source": {}}), delta(0, text="")
     )
@@ -196,7 +196,7 @@ def test_a_displaced_block_has_not_ended() -> None:
 
 
 def test_a_piece_without_a_start_is_told() -> None:
-    """Its text is told, so that no other call can take it, and each stop with it (quirk 77)."""
+    """Its text is reported, so that no other call can take it, and each stop with it (quirk 77)."""
     assert [Slot(0, 4, None, "{"), closed(4), closed(4)] == translate(piece(4, "{"), stop(4), stop(4))
 
 
@@ -209,7 +209,7 @@ def test_labels_of_any_type() -> None:
 
 
 def test_an_object_as_input_keeps_its_own_text() -> None:
-    """Where a value stands for text, the verdict reads what the wire said (quirk 22)."""
+    """Where a value replaces text, the verdict reads the wire's spelling (quirk 22)."""
     event = '{"contentBlockDelta":{"contentBlockIndex":0,"delta":{"toolUse":{"input":{"a":1.0, "a":2}}}}}'
 
     assert [Slot(0, 0, None, '{"a":1.0, "a":2}')] == translate(event)
@@ -236,7 +236,7 @@ def test_a_lone_surrogate_loses_no_frame() -> None:
     ],
 )
 def test_reasons(word: str, finish: Finish) -> None:
-    """Each reason in our words; malformed output takes back what is not decided yet."""
+    """Each reason in our words; malformed output takes back undecided calls."""
     assert [finish, TurnEnded()] == translate(reason(word))
 
 
@@ -246,7 +246,7 @@ def test_a_stop_without_a_reason_ends_the_turn() -> None:
 
 
 def test_usage_may_come_before_the_end() -> None:
-    """Usage is usage wherever it stands; metrics alone say nothing (quirk 88)."""
+    """Usage is usage wherever it is; metrics alone say nothing (quirk 88)."""
     assert [UsageSeen({"totalTokens": 5}), Finish(0, "stop", "end_turn"), TurnEnded()] == translate(
         ("metadata", {"usage": {"totalTokens": 5}}), reason("end_turn")
     )
@@ -254,7 +254,7 @@ def test_usage_may_come_before_the_end() -> None:
 
 
 def test_a_second_message_begins_anew() -> None:
-    """What the blocks of the first one were is forgotten: a stop may be a call's again (quirk 77)."""
+    """The kinds of the first turn's blocks are forgotten: a stop may be a call's again (quirk 77)."""
     assert [TextFragment(0, "x"), OPENED, closed(0)] == translate(
         delta(0, text="x"), ("messageStart", {}), stop(0)
     )
@@ -280,7 +280,7 @@ def test_a_second_message_begins_anew() -> None:
     ],
 )
 def test_errors_are_fatal(frame: Frame, detail: str, error: Any) -> None:
-    """An exception is told under its type, in a frame of its own or as a member (quirk 52)."""
+    """An exception is reported under its type, in a separate frame or as a member (quirk 52)."""
     error = error or {"code": "validationException", "message": "bad"}
 
     assert [WireFault("provider_error", detail, error=error, fatal=True)] == translate(frame)
@@ -309,7 +309,9 @@ BODY = """{
 
 
 def test_a_whole_body() -> None:
-    """One turn; an input is taken as its own text, an empty one is no text; a result says that its call was executed."""
+    """One turn; an input is taken as its own text, an empty one is not text; a result says that its call was
+    executed.
+    """
     assert [
         OPENED,
         ReasoningFragment(0, "Hm", 0, signature="c2ln"),

@@ -57,7 +57,7 @@ def piece(text: object, id: object = "c", **more: Any) -> dict[str, Any]:
 
 
 def call(id: object = "c", arguments: object = None, **more: Any) -> dict[str, Any]:
-    """Build a call as a message tells it."""
+    """Build a call as a message gives it."""
     return {"toolCallId": id, "name": "f", "arguments": arguments or {"a": 1}, **more}
 
 
@@ -132,12 +132,12 @@ def whole(text: str = A, slot: int = 0, rank: int = DONE, **more: Any) -> CallWh
 
 
 def theirs(text: str = A, slot: int = 0, **more: Any) -> list[Delta]:
-    """Return what makes a call the client's."""
+    """Return the events that make a call the client's."""
     return [whole(text, slot, ITEM_DONE, extra=REQUEST, **more), CallClosed(0, slot, None)]
 
 
 def own(slot: int = 0, **more: Any) -> list[Delta]:
-    """Return what makes a call the agent's own."""
+    """Return the events that make a call the agent's own."""
     return [CallSeen(0, slot, None, None, None, "server", **more), CallClosed(0, slot, None)]
 
 
@@ -147,7 +147,7 @@ def over(reason: Any = "stop", said: str | None = None, turn: str = "1") -> list
 
 
 def refused(slot: int, reason: Any, detail: str) -> CallRefused:
-    """Return the end of a call that nobody may execute."""
+    """Return the end of a call that no one may execute."""
     return CallRefused(0, slot, None, reason, detail)
 
 
@@ -155,11 +155,11 @@ UNTOLD = "no message told the call"
 CUT = "the stream ended before a message told the call"
 
 
-# What the model says.
+# Output of the model.
 
 
 def test_pieces_of_a_call() -> None:
-    """Each names its call, so that they may take turns; the labels are told once."""
+    """Each names its call, so that they may take turns; the labels are reported once."""
     assert [
         OPENED,
         seen(),
@@ -171,7 +171,7 @@ def test_pieces_of_a_call() -> None:
 
 
 def test_labels_may_be_missing() -> None:
-    """A name may come late, an id not at all if only one call is open; a piece of nobody's is a hole."""
+    """A name may come late, an id not at all if only one call is open; a piece without an owner is a hole."""
     late = translate(piece("{", toolName=None), piece("}"), piece("!"))
     assert [
         OPENED,
@@ -190,13 +190,13 @@ def test_labels_may_be_missing() -> None:
 
 
 def test_pieces_that_are_no_text() -> None:
-    """They stand in the text as they are; empty ones only announce."""
+    """They are in the text as they are; empty ones only announce."""
     assert [OPENED, seen(), Slot(0, 0, None, '{"x":1}')] == translate(piece({"x": 1}))
     assert [OPENED, seen()] == translate(piece(""), piece(None))
 
 
 def test_a_message_tells_all_of_a_call() -> None:
-    """It ends none: who executes it is not known; the value stands in the wire's own text."""
+    """It ends none: the executor is not known; the value is in the wire's own text."""
     spelled = json.dumps(message(call(arguments="@"))).replace('"@"', '{"a":1e2}')
 
     assert [OPENED, whole('{"a":1e2}')] == translate(spelled)
@@ -218,14 +218,14 @@ def test_arguments_as_text() -> None:
 
 
 def test_what_else_is_told_of_a_call() -> None:
-    """What names its server and its purpose is kept."""
+    """The names of its server and its purpose are kept."""
     more = {"mcpServerName": "harbour", "mcpToolName": "tide", "toolTitle": "Tide", "intentionSummary": "see"}
 
     assert [whole(extra=more)] == translate(message(call(**more)))[1:]
 
 
 def test_calls_without_ids() -> None:
-    """Each that a message tells is a call; a request means the first of them that nobody executes yet."""
+    """Each call in a message is a call; a request means the first of them without an executor."""
     nameless = call(None)
     first, second = whole(slot=0, id=None), whole(slot=1, id=None)
     deltas = translate(message(nameless, nameless), requested(None), requested(None), requested(None))
@@ -250,7 +250,7 @@ def test_a_message_that_comes_twice() -> None:
 
 
 def test_a_request_makes_a_call_the_clients() -> None:
-    """It ends the call, with what the answer needs; what comes of the call later says nothing."""
+    """It ends the call, with the data that the answer needs; later results of the call say nothing."""
     deltas = translate(
         begins(), message(call()), requested(), started(), completed(), requested(), piece("x")
     )
@@ -260,27 +260,27 @@ def test_a_request_makes_a_call_the_clients() -> None:
 
 
 def test_a_request_may_come_late() -> None:
-    """An execution begins for every tool, whoever executes it."""
+    """An execution begins for every tool, whichever side executes it."""
     assert [OPENED, whole(), whole(rank=ITEM_DONE), *theirs()] == translate(
         message(call()), started(), requested(), completed()
     )
 
 
 def test_a_request_may_come_first() -> None:
-    """It tells all of a call; the message that comes after it restates that call."""
+    """It gives all of a call; the message that comes after it restates that call."""
     assert [OPENED, *theirs()] == translate(requested(), message(call()), completed())
     assert [OPENED, seen(), Slot(0, 0, None, "{"), *theirs()] == translate(piece("{"), requested())
 
 
 def test_what_is_completed_is_the_agents_own() -> None:
-    """If nobody was asked to execute a call before its end, the agent did."""
+    """If a call ends without a request for its execution, the agent executed it."""
     assert [OPENED, whole(), *own()] == translate(message(call()), completed(), requested(), completed())
     assert [whole(rank=ITEM_DONE), *own()] == translate(message(call()), started(), completed())[2:]
     assert [*own()] == translate(piece(A), completed())[3:]
 
 
 def test_executions_that_nothing_told() -> None:
-    """A log may begin late, and a user may ask for a tool; the end alone tells nothing."""
+    """A log may begin late, and a user may ask for a tool; the end alone proves nothing."""
     asked_for = event("tool.user_requested", toolCallId="c", toolName="f", arguments={"a": 1})
 
     assert [OPENED, whole(rank=ITEM_DONE), *own()] == translate(started(), completed())
@@ -289,7 +289,7 @@ def test_executions_that_nothing_told() -> None:
 
 
 def test_free_text_of_the_agents_own() -> None:
-    """Its input is told in an object; where nothing tells all of it, the call is dropped."""
+    """Its input is reported in an object; where nothing gives all of it, the call is dropped."""
     custom = call(arguments="x", type="custom")
     given = whole('{"input":"x"}', rank=ITEM_DONE + 1, id=None, name=None, kind="server")
     lost = refused(0, "incomplete_input", "nothing tells all of the input")
@@ -311,7 +311,7 @@ def test_free_text_of_the_client() -> None:
 
 
 def test_permissions() -> None:
-    """A call that was denied is nobody's; one that still waits says so, one that got its permission does not."""
+    """A denied call has no executor; a call that still waits says so, a call that got its permission does not."""
     denied = refused(0, "aborted", "the call was denied")
 
     assert [denied] == translate(message(call()), asked(), answered("denied-by-rules"), completed())[2:]
@@ -337,7 +337,7 @@ def test_an_answer_may_name_the_call() -> None:
 
 
 def test_a_turn() -> None:
-    """It begins and ends with events of its own; the counts tell why the model's answer ended."""
+    """It begins and ends with its own events; the counts show why the model's answer ended."""
     deltas = translate(begins(3, model="x"), said("y"), used("tool_calls"), ends(3), ends(3))
 
     assert [
@@ -355,14 +355,14 @@ def test_an_end_without_a_reason() -> None:
 
 
 def test_what_a_turn_leaves() -> None:
-    """Calls that a message told are the agent's own; those that none told are dropped, in their order."""
+    """Calls in a message are the agent's own; calls in no message are dropped, in their order."""
     deltas = translate(begins(), piece(A), message(call("d"), call("e")), requested("e"), ends())
 
     assert [refused(0, "aborted", UNTOLD), *own(1), *over("tool_calls")] == deltas[-5:]
 
 
 def test_what_a_stream_leaves() -> None:
-    """The same, but what no message told was cut; there is no reason."""
+    """The same, but calls that no message reported were cut; there is no reason."""
     deltas = translate(begins(), piece(A), message(call("d")), ends=True)
 
     assert [refused(0, "unterminated", CUT), *own(1)] == deltas[-3:]
@@ -371,7 +371,7 @@ def test_what_a_stream_leaves() -> None:
 
 
 def test_a_cut_answer() -> None:
-    """The turn's end decides on what is left of it; a request that comes all the same is flagged."""
+    """The turn's end decides on the rest of it; a request that comes all the same is flagged."""
     deltas = translate(begins(), message(call(), call("d")), used("length"), requested("d"), ends())
 
     assert [*theirs(slot=1, id="d", flags=("turn_truncated",)), *over("length", "length")] == deltas[4:]
@@ -405,7 +405,7 @@ def test_turns_without_marks(end: dict[str, Any]) -> None:
 
 
 def test_prompts_inside_a_turn() -> None:
-    """What the user says while the agent works ends nothing."""
+    """User input during the agent's work ends nothing."""
     steering = event("user.message", content="x", delivery="steering")
 
     assert [OPENED, TextFragment(0, "x"), TextFragment(0, "y")] == translate(said("x"), steering, said("y"))
@@ -413,7 +413,7 @@ def test_prompts_inside_a_turn() -> None:
 
 
 def test_an_id_that_comes_again_in_one_turn() -> None:
-    """It names another call once the first one was told and decided, but not in a turn with marks (quirk 64)."""
+    """It names another call once the first one was reported and decided, but not in a turn with marks (quirk 64)."""
     deltas = translate(message(call()), completed(), message(call(), messageId="n"), completed())
     assert [OPENED, whole(), *own(), whole(slot=1), *own(1)] == deltas
     deltas = translate(message(call()), requested(), piece("{"))
@@ -423,7 +423,7 @@ def test_an_id_that_comes_again_in_one_turn() -> None:
 
 
 def test_the_last_word_of_the_command_line() -> None:
-    """The line after all others ends what is open; a code says that it failed."""
+    """The last line ends all that is open; a code says that it failed."""
     result = {"type": "result", "sessionId": "s", "exitCode": 0, "usage": {}}
     failed = [Finish(0, "error", "exit code 1", drops=True), TurnEnded("1")]
 
@@ -435,7 +435,7 @@ def test_the_last_word_of_the_command_line() -> None:
 
 @pytest.mark.parametrize("told", [event("abort", reason="user"), event("session.idle", aborted=True)])
 def test_an_abort(told: dict[str, Any]) -> None:
-    """It takes back what is open, of every agent."""
+    """It takes back the open calls of every agent."""
     reason = told["data"].get("reason", "abort")
     deltas = translate(begins(), message(call()), begins(0, "x"), told, ends(), completed())
 
@@ -463,7 +463,7 @@ def test_an_abort_of_a_sub_agent() -> None:
 
 
 def test_an_error() -> None:
-    """It ends the turn, or is one; the session goes on."""
+    """It ends the turn, or is one; the session continues."""
     error = event("session.error", errorType="quota", message="no", statusCode=402)
     fault = WireFault("provider_error", "402: no", {"type": "quota", "code": 402, "message": "no"})
     broken = [Finish(0, "error", "quota", drops=True), TurnEnded("1")]
@@ -473,7 +473,7 @@ def test_an_error() -> None:
 
 
 def test_a_shutdown() -> None:
-    """A routine one ends what is open, a crash breaks it off."""
+    """A routine end closes all that is open, a crash breaks it off."""
     crash = event("session.shutdown", shutdownType="error", errorReason="oom")
     fault = WireFault("provider_error", "shutdown: oom", {"type": "shutdown", "message": "oom"})
 
@@ -492,7 +492,7 @@ def test_a_shutdown() -> None:
     ],
 )
 def test_an_error_of_somebody_else(event: dict[str, Any], error: dict[str, Any]) -> None:
-    """A gateway's error is no event of a session: the stream is over."""
+    """A gateway's error is not an event of a session: the stream is over."""
     (fault,) = translate(event)
 
     assert isinstance(fault, WireFault)
@@ -527,7 +527,9 @@ def test_agents_have_turns_of_their_own() -> None:
 
 
 def test_calls_know_their_agent() -> None:
-    """What becomes of a call counts for the turn that told it, whoever tells it; before, a call named the agent."""
+    """The result of a call counts for the turn that reported the call, whichever agent sends it; before, a call named
+    the agent.
+    """
     deltas = translate(begins(), message(call(), parentToolCallId="x"), said("a"), requested(), said("b"))
 
     assert [TurnOpened("2"), *theirs(), TurnOpened("1"), TextFragment(0, "b")] == deltas[5:]
@@ -557,7 +559,7 @@ def test_counts_of_another_agent() -> None:
 
 
 def test_text_is_told_once() -> None:
-    """A message repeats what came in pieces; what it adds is told, and what it changed is not told again."""
+    """A message repeats its pieces; its additions are reported, and changed text is not repeated."""
     assert [TextFragment(0, "a"), TextFragment(0, "b")] == translate(said("a"), message(content="ab"))[1:]
     assert [TextFragment(0, "a")] == translate(said("a"), message(content="a"), message(content="a"))[1:]
     assert [TextFragment(0, "a ")] == translate(said("a "), message(content="b"))[1:]
@@ -573,7 +575,7 @@ def test_text_is_told_once() -> None:
 
 
 def test_reasoning_is_told_once() -> None:
-    """Its pieces, the thought itself and the message all tell it, in any order."""
+    """Its pieces, the thought itself and the message all give it, in any order."""
     thoughts = event("assistant.reasoning", reasoningId="r", content="ab")
     told = message(reasoningText="ab")
     pieces: list[Delta] = [ReasoningFragment(0, "a", "r"), ReasoningFragment(0, "b", "r")]
@@ -589,7 +591,7 @@ def test_reasoning_is_told_once() -> None:
 
 
 def test_thoughts_behind_their_turn() -> None:
-    """They open none if the turn that is over told them."""
+    """They open no turn if the turn that is over reported them."""
     thoughts = event("assistant.reasoning", reasoningId="r", content="a")
     again = event("assistant.reasoning", reasoningId="q", content="a")
 
@@ -602,7 +604,7 @@ def test_thoughts_behind_their_turn() -> None:
 
 @pytest.mark.parametrize("member", ["reasoningOpaque", "encryptedContent"])
 def test_sealed_reasoning(member: str) -> None:
-    """What must be sent back belongs to the thought that was told last."""
+    """Values that must be sent back belong to the latest thought."""
     assert [ReasoningFragment(0, "", "r", data="s")] == translate(thought("a"), message(**{member: "s"}))[2:]
     assert [ReasoningFragment(0, "", "m", data="s")] == translate(message(**{member: "s"}))[1:]
     assert [ReasoningFragment(0, "b", "m", data="s")] == translate(
@@ -627,26 +629,26 @@ def test_sealed_reasoning(member: str) -> None:
     ],
 )
 def test_quiet_events(quiet: dict[str, Any] | str) -> None:
-    """A session tells much about itself that is no part of the answer."""
+    """A session reports much about itself that is not part of the answer."""
     assert [] == translate(quiet)
 
 
 @pytest.mark.parametrize("kind", ["assistant.tomorrow", "tool.tomorrow", "novel", None, 5])
 def test_unknown_events(kind: object) -> None:
-    """What could be part of the answer is counted."""
+    """Unknown events that could be part of the answer are counted."""
     assert [UNKNOWN] == translate(event(kind))
 
 
 @pytest.mark.parametrize("data", [None, "x", [], 5])
 def test_events_of_another_shape(data: object) -> None:
-    """An event without its members says nothing; what cannot be read at all is a hole."""
+    """An event without its members says nothing; an unreadable line is a hole."""
     assert [OPENED] == translate({"type": "assistant.message", "data": data})
     (fault,) = translate('{"type":"assistant.tool_call_delta","data":{"inputDelta":"***"')
     assert isinstance(fault, WireFault)
     assert fault.hole
 
 
-# What comes out.
+# The emitted calls.
 
 
 def lines(*events: dict[str, Any]) -> bytes:
@@ -685,7 +687,7 @@ def test_no_call_comes_out_twice() -> None:
 
 
 def test_a_hole_is_healed() -> None:
-    """A line that cannot be read is a fault; the message tells what it may have held."""
+    """An unreadable line is a fault; the message gives its possible content."""
     data = lines(begins(), piece('{"a"')) + b'{"type":"assistant.tool_call_delta","data":{"***\n'
     found = parse([data + lines(message(call()), requested(), ends())], "copilot")
 

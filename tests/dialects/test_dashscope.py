@@ -47,7 +47,7 @@ def texts(*contents: Any) -> list[str]:
 
 
 def test_a_stream_thinks_speaks_and_calls() -> None:
-    """The first frame opens the turn; calls keep their labels; the word null is no reason (quirk 45)."""
+    """The first frame opens the turn; calls keep their labels; the word null is not a reason (quirk 45)."""
     head = {"index": 0, "id": "c", "type": "function", "function": {"name": "f", "arguments": ""}}
     deltas = translate(
         frame(content="", reasoning_content="hm"),
@@ -69,7 +69,7 @@ def test_a_stream_thinks_speaks_and_calls() -> None:
 
 
 def test_a_restated_call_is_told_as_it_stands() -> None:
-    """Whether a text restates another is found out where texts are kept (quirk 24); objects are whole."""
+    """Restatement is detected where texts are kept (quirk 24); objects are whole."""
     calls = [{"index": 1, "id": "c", "function": {"name": "f", "arguments": a}} for a in ('{"a"', '{"a":1}')]
     whole = {"index": 2, "function": {"name": "g", "arguments": {"b": 1}}}
     deltas = translate(frame(tool_calls=calls[:1]), frame(tool_calls=[calls[1], whole]))
@@ -152,7 +152,7 @@ def test_the_text_of_old_models_is_a_choice() -> None:
 
 
 def test_an_error_has_a_code_and_no_answer() -> None:
-    """By the event's name, or by its code; the SDK prints an empty code beside every answer (quirk 52)."""
+    """By the event's name, or by its code; the SDK prints an empty code next to every answer (quirk 52)."""
     error = {"code": "Throttling", "message": "slow", "request_id": "r"}
     fault = WireFault("provider_error", "Throttling: slow", error=error, fatal=True)
 
@@ -166,7 +166,9 @@ def test_an_error_has_a_code_and_no_answer() -> None:
 
 
 def test_odd_frames_lose_nothing_but_themselves() -> None:
-    """Keep-alives say nothing, unknown frames are counted, a lone surrogate is text, what is no JSON a hole."""
+    """Keep-alives say nothing, unknown frames are counted, a lone surrogate is text, a frame that is not JSON is a
+    hole.
+    """
     fault = WireFault("undecodable_frame", "a frame holds no JSON object", raw="{", hole=True)
 
     assert [] == translate("{}", {"type": "ping"}, {"output": None, "type": "ping"})

@@ -52,7 +52,7 @@ class View(msgspec.Struct):
 
 
 DECODER = msgspec.json.Decoder(View)
-NAN = '"any":NaN'  # the typed decoder refuses it, wherever it stands
+NAN = '"any":NaN'  # the typed decoder refuses it, wherever it is
 
 
 def view(text: str) -> View:
@@ -63,7 +63,7 @@ def view(text: str) -> View:
 
 
 def test_typed_text_takes_the_fast_way() -> None:
-    """A frame without oddities is what the typed decoder makes of it."""
+    """A frame without oddities equals the typed decoder's result."""
     assert View(type="x", any=1) == view('{"type":"x","any":1,"more":[]}')
 
 
@@ -117,7 +117,7 @@ def test_what_is_no_object_has_no_view(text: str) -> None:
 
 
 def test_deep_nesting_is_named() -> None:
-    """A frame too deep to read is a hole of its own kind."""
+    """A frame too deep to read is a separate kind of hole."""
     text = '{"any":' + "[" * 100_000
 
     assert decode(DECODER, text) is None
@@ -149,7 +149,7 @@ def test_lines_that_decode_alone_are_payloads() -> None:
     ["", "cut", '{"any":1}', '{"any":1}\n', "\n \n", '{"any":1}\n{cut', '{"any":1}\nrest {of', "a\n1]"],
 )
 def test_one_payload_stays_as_it_came(text: str) -> None:
-    """Lines are taken apart only where there are several, and each can stand for itself (quirk 55)."""
+    """Lines are taken apart only where there are several, and each can be a frame by itself (quirk 55)."""
     assert [text] == payloads(text)
 
 
@@ -182,7 +182,7 @@ def test_pings_are_noise(frame: Frame, *, noise: bool) -> None:
 
 
 def test_noise_in_a_row_is_left_out() -> None:
-    """Of frames in a row those that are noise are left out, where no event names them (quirk 53)."""
+    """In a row of frames noise is left out, where no event names it (quirk 53)."""
     texts = ["", "{}", "null", "ping", "pong", "[]", '{"any":1}']
 
     assert ["pong", "[]", '{"any":1}'] == spoken(texts, Frame("message", ""))
@@ -207,7 +207,7 @@ def test_done_is_recognised(text: str, *, done: bool) -> None:
     ],
 )
 def test_a_providers_error_is_fatal(error: object, detail: str) -> None:
-    """The provider's object stays untouched beside a sentence for people (quirk 52)."""
+    """The provider's object stays untouched next to a sentence for people (quirk 52)."""
     assert WireFault("provider_error", detail, error=error, fatal=True) == provider_error(error)
 
 
@@ -227,7 +227,7 @@ def test_a_providers_error_is_fatal(error: object, detail: str) -> None:
     ],
 )
 def test_text_is_a_strings_value_or_the_wires_own_text(raw: bytes, text: str) -> None:
-    """A string gives what it holds, an object its text, null nothing (quirks 21 and 22)."""
+    """A string gives its content, an object its text, null nothing (quirks 21 and 22)."""
     value = msgspec.Raw(raw)
 
     assert [text, text] == [wire_text(value), string_text(value)]
@@ -261,7 +261,7 @@ def test_a_value_that_is_no_string_is_whole(raw: bytes, expected: tuple[str, boo
     ],
 )
 def test_text_without_a_view_is_read_as_tolerantly(text: str, value: object) -> None:
-    """The builtins of a text survive what a view survives; what is no JSON is None."""
+    """The builtins of a text survive whatever a view survives; text that is not JSON is None."""
     assert value == plain(text)
 
 
@@ -277,7 +277,7 @@ def test_text_without_a_view_is_read_as_tolerantly(text: str, value: object) -> 
     ],
 )
 def test_the_first_choice_is_an_object(payload: dict[str, Any], first: dict[str, Any]) -> None:
-    """Whatever stands in place of the choices, there is an object to look into."""
+    """Whatever is in place of the choices, there is an object to look into."""
     assert first == first_choice(payload)
 
 
@@ -298,7 +298,7 @@ def test_the_first_choice_is_an_object(payload: dict[str, Any], first: dict[str,
 def test_a_path_leads_to_a_value_or_to_none(
     value: object, path: tuple[str | int, ...], found: object
 ) -> None:
-    """What is missing on the way is None, never an error; one object may stand for a list of one (quirk 39)."""
+    """A member that is missing on the way is None, never an error; one object may come for a list of one (quirk 39)."""
     assert found == member(value, *path)
 
 

@@ -34,7 +34,7 @@ ABSENT, UNREADABLE = object(), object()
 
 
 def read(field: str, value: str) -> object:
-    """Return what a field has where the typed decoder refuses the frame for another member."""
+    """Return the value of a field where the typed decoder refuses the frame for another member."""
     view = decode(DECODER, f'{{"type":NaN,"mode":5,"{field}": {value} }}')
     if view is None:
         return UNREADABLE
@@ -113,13 +113,13 @@ def test_where_an_object_of_any_members_is_due(value: str, found: object) -> Non
 
 @pytest.mark.parametrize("value", ['"7 metres"', "{}", '{"a":1}', "[1]", "null", "1.5"])
 def test_a_label_of_a_wrong_type_has_its_default(value: str) -> None:
-    """A label holds no arguments, whatever stands in its place."""
+    """A label holds no arguments, whatever is in its place."""
     assert 7 == View().count
     assert ABSENT is read("count", value)
 
 
 def test_raw_text_keeps_half_a_pair() -> None:
-    """A lone surrogate in a value that is sliced out stays what it is (quirk 35)."""
+    """A lone surrogate in a value that is sliced out is unchanged (quirk 35)."""
     view = decode(DECODER, '{"mode":5,"raw":"a\ud83d"}')
 
     assert view is not None
@@ -127,5 +127,5 @@ def test_raw_text_keeps_half_a_pair() -> None:
 
 
 def test_no_text() -> None:
-    """What is absent has no text."""
+    """An absent member has no text."""
     assert "" == wire_text(View().raw)

@@ -94,7 +94,7 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "a2a": A2A,
     "mcp": MCP,
 }
-# What the first frame says of the response: Ollama's lines no id, Cohere's events no model.
+# The first frame's statements about the response: Ollama's lines no id, Cohere's events no model.
 ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
     **dict.fromkeys(("ollama", "ollama-generate", "gigachat"), (None, "m")),
     "gemini-live": (None, None),
@@ -132,7 +132,7 @@ def found(payload: dict[str, Any]) -> str | None:
 
 
 def sse(*payloads: dict[str, Any] | bytes) -> bytes:
-    """Write the payloads as server-sent events; bytes stand as they are."""
+    """Write the payloads as server-sent events; bytes are unchanged."""
     return b"".join(
         payload if isinstance(payload, bytes) else b"data: " + json.dumps(payload).encode() + b"\n\n"
         for payload in payloads
@@ -496,7 +496,7 @@ def test_an_event_of_a_binary_stream_is_known_by_its_name() -> None:
 
 
 def test_the_events_of_a_conversation_are_known_by_their_names() -> None:
-    """A name with the prefix of a conversation's events needs no type beside it."""
+    """A name with the prefix of a conversation's events needs no type next to it."""
     dialect = detect_dialect({"content": "x"}, "message.output.delta")
 
     assert dialect is not None
@@ -505,7 +505,7 @@ def test_the_events_of_a_conversation_are_known_by_their_names() -> None:
 
 
 def test_an_event_of_a_thread_is_known_by_its_name() -> None:
-    """Its data has no type; the thread itself is no run."""
+    """Its data has no type; the thread itself is not a run."""
     dialect = detect_dialect({"id": "t1", "object": "thread"}, "thread.created")
 
     assert dialect is not None
@@ -516,7 +516,7 @@ def test_an_event_of_a_thread_is_known_by_its_name() -> None:
     "name", ["response.message.delta", "response.message.done", "response.tool.completed"]
 )
 def test_the_events_of_gigachat_are_known_by_their_names(name: str) -> None:
-    """They are no events of OpenAI's Responses, whose types begin with the same word."""
+    """They are not events of OpenAI's Responses, whose types begin with the same word."""
     dialect = detect_dialect({"model": "m"}, name)
 
     assert dialect is not None
@@ -524,7 +524,7 @@ def test_the_events_of_gigachat_are_known_by_their_names(name: str) -> None:
 
 
 def leads() -> list[tuple[str, str]]:
-    """Return each quiet frame beside each dialect in whose streams it occurs."""
+    """Return each quiet frame next to each dialect in whose streams it occurs."""
     legacy = "legacy-completions"
     pairs = [(lead, name) for lead in QUIET for name in DECISIVE]
     return [pair for pair in pairs if "choices" not in pair[0] or pair[1] in {"chat-completions", legacy}]
@@ -552,7 +552,7 @@ def test_what_comes_first_does_not_mislead(lead: str, name: str) -> None:
 
 @pytest.mark.parametrize("name", DECISIVE)
 def test_an_error_frame_before_the_decisive_one_is_replayed(name: str) -> None:
-    """An early error is no dialect; it is told once the dialect is known, and it is fatal (quirk 52)."""
+    """An early error is not a dialect; it is reported once the dialect is known, and it is fatal (quirk 52)."""
     fault = StreamFault(0, 0, "provider_error", "429: slow", {"code": 429, "message": "slow"}, fatal=True)
     events = parse(sse({"error": {"code": 429, "message": "slow"}}, DECISIVE[name]))
 
@@ -579,7 +579,7 @@ def test_an_error_alone_needs_no_dialect() -> None:
 
 
 def test_frames_before_the_decisive_one_are_replayed_in_order() -> None:
-    """What was kept is translated as if the dialect had been known."""
+    """Kept frames are translated as if the dialect had been known."""
     stream = sse(b"data: broken{\n\n", {"choices": [], "id": "r0"}, CHAT, b"data: [DONE]\n\n")
 
     assert parse(stream, dialect="chat-completions") == parse(stream)
@@ -587,9 +587,9 @@ def test_frames_before_the_decisive_one_are_replayed_in_order() -> None:
 
 
 def test_frames_that_are_kept_are_bounded() -> None:
-    """The oldest frames go when what is kept outgrows its limit; the newest are replayed."""
+    """The oldest frames go when the kept frames outgrow their limit; the newest are replayed."""
     stream = sse(b"data: broken1\n\n", b"data: broken2\n\n", b"data: broken3\n\n", CHAT)
-    frame = len("message") + len("broken2") + 200  # its name, its text, and what a frame takes by itself
+    frame = len("message") + len("broken2") + 200  # its name, its text, and the cost of a frame itself
     kept = Limits(max_pending_frames_bytes=2 * frame)
     fewer = Limits(max_pending_frames_bytes=2 * frame - 1)
 
@@ -601,7 +601,7 @@ def test_frames_that_are_kept_are_bounded() -> None:
 
 @pytest.mark.parametrize("limits", [Limits(), Limits(max_pending_frames_bytes=1)], ids=["kept", "forgotten"])
 def test_an_unknown_dialect_is_one_clear_fault(limits: Limits) -> None:
-    """A stream that nobody can read ends in one fault, however many frames it had."""
+    """An unreadable stream ends in one fault, however many frames it had."""
     stream = sse({"type": "session.opened"}, {"kind": "x"}, {"kind": "y"}, b"data: [DONE]\n\n")
     events = parse(stream, limits=limits)
 
@@ -619,7 +619,7 @@ def test_a_stream_of_noise_is_empty() -> None:
 
 
 def test_an_unreadable_stream_says_so() -> None:
-    """Frames without any JSON object are told as what they are."""
+    """Frames without any JSON object are reported as such."""
     events = parse(b"data: nonsense\n\n")
 
     assert [("undecodable_frame", "nonsense", False)] == [
@@ -643,7 +643,7 @@ def test_lines_that_were_joined_are_looked_at_one_by_one() -> None:
     ],
 )
 def test_an_oddity_that_a_translator_reads_does_not_hide_the_dialect(oddity: str) -> None:
-    """What is translated when the dialect is named is also detected (quirks 33 and 35)."""
+    """Every frame that is translated under a named dialect is also detected (quirks 33 and 35)."""
     body = f'{{"choices":[{{"index":0,"delta":{{"content":"x"}},"seed":{oddity}}}]}}\n'.encode()
 
     assert parse(body, dialect="chat-completions") == parse(body)

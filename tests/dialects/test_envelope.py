@@ -27,7 +27,7 @@ WRAPS: dict[str, Wrap] = {
 
 
 def _events(data: bytes) -> list[tuple[str, str]] | None:
-    """Return names and payloads of events, None where one is no JSON object or `[DONE]` in one line."""
+    """Return names and payloads of events, None where one is not a JSON object or `[DONE]` in one line."""
     found: list[tuple[str, str]] = []
     for block in data.decode("utf-8", "replace").split("\n\n"):
         lines = [line for line in block.split("\n") if line and not line.startswith(":")]
@@ -83,7 +83,7 @@ CHUNK = '{"choices":[{"index":0,"delta":{"content":"x"}}]}'
     ],
 )
 def test_what_is_no_envelope_stays_as_it_is(text: str) -> None:
-    """Agents wrap the events of a model in events of their own, and execute its calls: nobody else may."""
+    """Agents wrap the events of a model in their own events, and execute its calls: the client may not."""
     assert Frame("message", text) == opened(Frame("message", text))
     assert detect(text.encode()) is None
 
@@ -118,5 +118,5 @@ def test_a_repairer_leaves_envelopes_alone() -> None:
     ],
 )
 def test_arrays_of_a_mode_are_frames(text: str, event: str, data: str) -> None:
-    """What LangGraph yields with several modes is what it names its events for over HTTP (quirk 122)."""
+    """LangGraph's output with several modes matches its event names over HTTP (quirk 122)."""
     assert Frame(event, data) == opened(Frame("message", text))

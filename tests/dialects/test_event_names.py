@@ -1,4 +1,4 @@
-"""Events that say in their names alone what they are, and responses without a member round them (quirk 118)."""
+"""Events whose names alone give their kind, and responses without an outer member (quirk 118)."""
 
 from __future__ import annotations
 
@@ -56,23 +56,23 @@ def _cases() -> list[Any]:
 
 @pytest.mark.parametrize(("told", "renamed"), _cases())
 def test_the_name_of_an_event_stands_for_its_type(told: bytes, renamed: bytes) -> None:
-    """A recording whose events say in their names alone what they are gives the same events."""
+    """A recording whose event names alone give their kind gives the same events."""
     assert bless.parse([told]) == bless.parse([renamed])
 
 
 @pytest.mark.parametrize("name", ["start", "finish", "error", "message", "done", "data"])
 def test_a_name_of_one_word_decides_nothing(name: str) -> None:
-    """Any server may call its events so: what they are stays open until one says it."""
+    """Any server may use these event names: their kind stays open until an event states it."""
     assert claimants_by_name({"id": "t", "messageId": "m"}, name).best == ()
 
 
 def test_a_type_outranks_the_name_of_its_event() -> None:
-    """What a payload says of itself is never replaced by the name of its frame."""
+    """A payload's own type is never replaced by the name of its frame."""
     assert claimants_by_name({"type": "progress"}, "message_start").best == ()
 
 
 def test_a_response_may_stand_in_its_event_without_a_member() -> None:
-    """The response itself, where `response` should hold it, begins one turn and ends it; nothing is told twice."""
+    """The response itself, where `response` should hold it, begins one turn and ends it; nothing is reported twice."""
     item = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "moor", "arguments": '{"at":2}'}
     about = {"object": "response", "id": "r1", "model": "m"}
     events: list[tuple[str, dict[str, Any]]] = [

@@ -88,7 +88,7 @@ def whole(
     extra: dict[str, Any] | None = None,
     choice: int = 0,
 ) -> list[Delta]:
-    """Return what a part with a whole call says."""
+    """Return the events for a part with a whole call."""
     return [
         CallWhole(
             choice,
@@ -150,7 +150,7 @@ def test_a_part_is_a_call() -> None:
 
 
 def test_arguments_keep_the_text_of_the_wire() -> None:
-    """The object's own text goes on, with its spaces, number spellings and duplicate keys."""
+    """The object's own text continues, with its spaces, number spellings and duplicate keys."""
     text = '{ "n": 1.0, "n": 1e2 }'
     frame = '{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":' + text + "}}]}}]}"
 
@@ -196,7 +196,7 @@ def test_a_part_that_is_told_again_is_one_call() -> None:
 
 
 def test_an_id_that_says_nothing_hides_no_call() -> None:
-    """Parts of one frame are calls of their own, and so are parts with another name or other arguments."""
+    """Parts of one frame are separate calls, and so are parts with another name or other arguments."""
     first, second = call("f", args={"a": 1}, id="c"), call("f", args={"a": 2}, id="c")
     told = [whole(n, "f", text, id_="c") for n, text in ((1, '{"a": 1}'), (2, '{"a": 1}'), (3, '{"a": 2}'))]
 
@@ -214,7 +214,7 @@ def test_a_part_may_grow() -> None:
 
 
 def test_signatures_stay_with_their_parts() -> None:
-    """A signature goes to its call, to its thought, or for visible text to a block of its own (quirk 96)."""
+    """A signature goes to its call, to its thought, or for visible text to a separate block (quirk 96)."""
     signed = {"thoughtSignature": "c2ln"}
     deltas = said(
         response({"text": "hm", "thought": True}, {"text": "", "thought": True, **signed}),
@@ -232,7 +232,7 @@ def test_signatures_stay_with_their_parts() -> None:
     ] == deltas
 
 
-# Code and what came of it, a tool and its response, code that says nothing, a picture.
+# Code and its result, a tool and its response, code that says nothing, a picture.
 PARTS: list[dict[str, Any]] = [
     {"executableCode": {"language": "PYTHON", "code": "print(1)\n", "id": "e1"}},
     {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1\n"}},
@@ -275,7 +275,7 @@ def test_the_provider_executes_some_calls() -> None:
 
 
 def test_the_spelling_of_the_sdk() -> None:
-    """The Python SDK writes snake_case, and null for what is absent."""
+    """The Python SDK writes snake_case, and null for absent members."""
     part = {"text": None, "function_call": {"id": None, "name": "f", "args": {"a": 1}, "partial_args": None}}
     kept = [{"executable_code": {"code": "1"}}, {"tool_call": {"tool_type": "t", "args": {"a": 1}}}]
     deltas = translate(
@@ -320,7 +320,7 @@ def test_the_wrapped_form() -> None:
 
 
 def test_candidates_are_choices() -> None:
-    """Each candidate has its own number, without one it is the first; they are told in order."""
+    """Each candidate has its own number, without one it is the first; they are reported in order."""
     first, second = response(call("f", args={"a": 1})), response(call("f", args={"a": 1}), index=1)
     frame = {**first, "candidates": [*second["candidates"], *first["candidates"]]}
 
@@ -355,7 +355,7 @@ def test_a_malformed_call_is_told_once() -> None:
     ],
 )
 def test_a_blocked_prompt_ends_the_turn(feedback: dict[str, Any], deltas: list[Delta]) -> None:
-    """Without candidates the block reason is why the turn ended; feedback alone is none."""
+    """Without candidates the block reason ended the turn; feedback alone is not a reason."""
     assert deltas == said({"promptFeedback": feedback})
 
 
@@ -368,7 +368,7 @@ def test_an_error_is_fatal() -> None:
 
 
 def test_a_done_mark_ends_the_turn() -> None:
-    """Proxies add it; what follows begins another turn."""
+    """Proxies add it; the following frames begin another turn."""
     ended = TurnEnded("r1", of_transport=True)
     assert [OPENED, TextFragment(0, "x"), ended, OPENED, TextFragment(0, "x")] == translate(
         response({"text": "x"}), "[DONE]", response({"text": "x"})
@@ -376,7 +376,7 @@ def test_a_done_mark_ends_the_turn() -> None:
 
 
 def test_odd_frames_lose_nothing_but_themselves() -> None:
-    """Keep-alives say nothing, unknown things are counted, what cannot be read is a hole."""
+    """Keep-alives say nothing, unknown things are counted, an unreadable frame is a hole."""
     fault = WireFault("undecodable_frame", "a frame holds no JSON object", raw="{", hole=True)
 
     assert [] == translate("{}", "null", {"type": "ping"})
@@ -391,7 +391,7 @@ def test_odd_frames_lose_nothing_but_themselves() -> None:
 
 
 def test_a_nameless_call_keeps_its_text() -> None:
-    """Arguments without a name are a call without a name; nothing at all is none."""
+    """Arguments without a name are a call without a name; an empty part is not a call."""
     assert whole(1, None, '{"a": 1}') == said(response(call(args={"a": 1})))
     assert [] == said(response(call(), call(willContinue=True), call(id="c1")))
 
@@ -427,7 +427,7 @@ def test_pieces_build_a_call() -> None:
     ],
 )
 def test_what_ends_a_call_in_pieces(end: list[dict[str, Any]]) -> None:
-    """An empty part, a last piece, and STOP end it; nobody else's text goes in."""
+    """An empty part, a last piece, and STOP end it; no other call's text goes in."""
     deltas = said(response(call("f", willContinue=True)), response(pieces(value("$.a", "x"))), *end)
     text = '{"a":"x","b":"y"}' if "$.b" in json.dumps(end) else '{"a":"x"}'
 
@@ -465,7 +465,7 @@ def test_a_call_in_pieces_without_pieces_is_empty() -> None:
 
 @pytest.mark.parametrize("reason", ["MAX_TOKENS", "SAFETY", "OTHER", "MALFORMED_RESPONSE", "CONTINUATION"])
 def test_another_reason_cuts_it(reason: str) -> None:
-    """What is built looks whole, so any reason but STOP drops the call; the last brace is missing."""
+    """Built arguments look whole, so any reason but STOP drops the call; the last brace is missing."""
     deltas = said(response(pieces(value("$.a", "x"), name="f")), response(reason=reason))
 
     assert [seen(), refused("truncated", CUT, '{"a":"x"')] == deltas[:2]
@@ -473,7 +473,7 @@ def test_another_reason_cuts_it(reason: str) -> None:
 
 @pytest.mark.parametrize("end", [response(call()), response(reason="STOP")])
 def test_an_open_value_cuts_it(end: dict[str, Any]) -> None:
-    """A value that was to go on makes the call truncated, however the call ends."""
+    """A value that was to continue makes the call truncated, however the call ends."""
     deltas = said(response(pieces(value("$.a", "x", more=True), name="f")), end)
     detail = "the call ended inside a value that was to go on"
 
@@ -483,7 +483,7 @@ def test_an_open_value_cuts_it(end: dict[str, Any]) -> None:
 
 
 def test_a_reason_in_every_frame_ends_nothing() -> None:
-    """STOP ends a call of which nothing follows; the one beside a first part ends none without pieces."""
+    """STOP ends a call of which nothing follows; the one next to a first part ends none without pieces."""
     start, piece = call("f", willContinue=True), pieces(value("$.a", "x"))
     told = said(
         response(start, reason="STOP"), response(piece, reason="STOP"), response(call(), reason="STOP")
@@ -578,7 +578,7 @@ def test_halves_of_a_character_meet() -> None:
 
 
 def test_replaced_bytes_spoil_a_piece() -> None:
-    """Bytes that are not UTF-8 were replaced inside a value: nobody knows what it was."""
+    """Bytes that are not UTF-8 were replaced inside a value: the original is unknown."""
     frame = Frame("message", json.dumps(response(pieces(value("$.a", "\ufffd")))), replaced=True)
     opened, *deltas = translate(response(call("f", willContinue=True)), frame, response(call()))
     detail = "the argument text held bytes that are not UTF-8"

@@ -111,7 +111,7 @@ def test_arguments_at_the_start() -> None:
 
 
 def test_what_must_be_sent_back() -> None:
-    """A signature stands at the start of a call, or in a piece of it."""
+    """A signature is at the start of a call, or in a piece of it."""
     signed = {"signature": "s"}
     late = piece(1, type="thought_signature", signature="s")
 
@@ -122,7 +122,7 @@ def test_what_must_be_sent_back() -> None:
 def test_the_providers_own_tools() -> None:
     """Any other step of a call is the server's; its pieces are objects; without a name it has that of its type.
 
-    A piece that has none says nothing of the name: its step has told one.
+    A piece without a name says nothing of it: its step has given the name.
     """
     given = {"code": "1"}
     code = start(0, type="code_execution_call", id="c")
@@ -158,14 +158,14 @@ def test_a_displaced_step_has_not_ended() -> None:
 
 
 def test_text_without_a_start() -> None:
-    """It is told, and so is the stop; speech has no arguments, so it is a call's there too, whose label lies."""
+    """It is reported, and so is the stop; speech has no arguments, so it is a call's there too, whose label lies."""
     assert [Slot(0, 3, None, "{}"), closed(3)] == translate(text(3, "{}"), stop(3))
     assert [closed(3)] == translate(text(3, ""), stop(3))
     assert [Slot(0, 3, None, "{}")] == translate(start(3, type="thought"), text(3, "{}"), stop(3))
 
 
 def test_arguments_of_other_steps() -> None:
-    """A result, or a step of an unknown type, may have arguments that are no call's; after its stop they are."""
+    """A result, or a step of an unknown type, may have arguments that are not a call's; after its stop they are."""
     result = start(3, type="function_result")
 
     assert [] == translate(result, text(3, "{}"), stop(3))
@@ -173,7 +173,7 @@ def test_arguments_of_other_steps() -> None:
 
 
 def test_the_stop_of_a_step_without_a_start_ends_no_call() -> None:
-    """What a step holds shows that it is no call: a call beside it goes on (quirk 77)."""
+    """A step's content shows that it is not a call: a call next to it continues (quirk 77)."""
     said = piece(2, type="text", text="x")
 
     assert [seen(1), TextFragment(0, "x"), Slot(0, 1, None, "{}")] == translate(
@@ -231,7 +231,7 @@ def test_a_content_without_a_start() -> None:
 
 
 def test_a_call_where_text_was() -> None:
-    """The type of a delta outweighs what the content began as."""
+    """The type of a delta outweighs the content's initial type."""
     started = {"event_type": "content.start", "index": 0, "content": {"type": "text"}}
 
     assert [seen(0), whole(0)] == translate(started, content_call(0, arguments={"x": 1}))
@@ -246,7 +246,7 @@ def test_the_providers_own_contents() -> None:
 
 
 def test_contents_that_are_no_calls() -> None:
-    """Text and thoughts are told, media say nothing."""
+    """Text and thoughts are reported, media say nothing."""
     started = {"event_type": "content.start", "index": 0, "content": {"type": "image"}}
     thought = content(1, type="thought_summary", content={"type": "text", "text": "h"})
 
@@ -314,7 +314,7 @@ def test_quiet_pieces(kind: str) -> None:
 
 
 def test_quiet_and_unknown_steps() -> None:
-    """What the user said and what tools gave says nothing; unknown types are counted."""
+    """User input and tool results say nothing; unknown types are counted."""
     assert [] == translate(
         start(0, type="user_input", content="x"), start(1, type="function_result"), stop(1)
     )
@@ -336,7 +336,7 @@ def test_quiet_and_unknown_steps() -> None:
     ],
 )
 def test_an_interaction_ends_with_its_status(status: str, reason: TurnReason) -> None:
-    """The counts, the reason, the end; what follows says nothing more."""
+    """The counts, the reason, the end; later frames say nothing more."""
     usage = {"total_tokens": 3}
     update = {"event_type": "interaction.status_update", "interaction_id": "v1", "status": status}
     deltas = translate(CREATED, update, completed(status, usage=usage), "[DONE]")
@@ -353,13 +353,13 @@ def test_a_failure_takes_back_what_is_open(status: str) -> None:
 
 
 def test_an_end_without_a_reason() -> None:
-    """A status that is none yet (quirk 46); the mark of a proxy ends nothing."""
+    """An unfinished status is not a reason (quirk 46); the mark of a proxy ends nothing."""
     assert [OPENED, TurnEnded("v1")] == translate(CREATED, completed("in_progress"))
     assert [OPENED] == translate(CREATED, "[DONE]")
 
 
 def test_the_end_restates_calls() -> None:
-    """Calls are matched by their ids and each knows the others' (quirk 98); text is not told twice."""
+    """Calls are matched by their ids and each knows the others' (quirk 98); text is not repeated."""
     steps = [
         {"type": "model_output", "content": [{"type": "text", "text": "x"}]},
         {"type": "function_call", "id": "a", "name": "f", "arguments": {"x": 1}, "signature": "s"},
@@ -380,7 +380,7 @@ def test_the_end_restates_calls() -> None:
 
 @pytest.mark.parametrize("streamed", [True, False])
 def test_a_whole_interaction(streamed: bool) -> None:
-    """A body, or a last event with all that nobody told before, is read step by step (quirk 90)."""
+    """A body, or a last event with all that was unreported before, is read step by step (quirk 90)."""
     steps = [
         {"type": "thought", "summary": [{"type": "text", "text": "h"}]},
         {"type": "model_output", "content": [{"type": "text", "text": "x"}]},
@@ -404,7 +404,7 @@ def test_a_whole_interaction(streamed: bool) -> None:
 
 
 def test_an_interaction_without_a_beginning() -> None:
-    """Its end is that of what was told; only if nothing was does it begin a turn (quirk 77)."""
+    """Its end is that of the reported turn; it begins a turn only if nothing was reported (quirk 77)."""
     ended = [Finish(0, "tool_calls", "requires_action"), TurnEnded(None)]
 
     assert [seen(1), *ended] == translate(call(1), completed())
@@ -449,7 +449,7 @@ def test_other_events() -> None:
 
 
 def test_odd_frames_lose_nothing_but_themselves() -> None:
-    """A lone surrogate is text, an index of a wrong type is one of its own, what cannot be read is a hole (quirk 35)."""
+    """A lone surrogate is text, an index of a wrong type is separate, an unreadable frame is a hole (quirk 35)."""
     fault = WireFault("undecodable_frame", "a frame holds no JSON object", raw='{"step', hole=True)
     surrogate = (
         '{"event_type":"step.delta","index":"1","delta":{"type":"arguments_delta","arguments":"\\ud83d"}}'

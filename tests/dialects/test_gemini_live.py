@@ -70,7 +70,7 @@ def whole(
     kind: Kind = "function",
     extra: dict[str, Any] | None = None,
 ) -> list[Delta]:
-    """Return what a whole call says."""
+    """Return the events for a whole call."""
     seen = CallSeen(0, slot, None, id_, name, kind, extra=extra)
     said: list[Delta] = [CallWhole(0, slot, None, id_, name, text, DONE, kind)] if text else []
     return [seen, *said, CallClosed(0, slot, None)]
@@ -88,7 +88,7 @@ def test_a_message_ends_its_calls() -> None:
 
 
 def test_a_call_that_comes_twice_is_one() -> None:
-    """A part and a message with the same id are one call, in one slot; without ids nothing tells (quirk 97)."""
+    """A part and a message with the same id are one call, in one slot; without ids nothing shows it (quirk 97)."""
     call = {"id": "a", "name": "f", "args": {"x": 1}}
     bare = {"name": "f", "args": {"x": 1}}
     signed = {"functionCall": call, "thoughtSignature": "s"}
@@ -135,7 +135,7 @@ def test_a_call_in_pieces_is_not_a_call_without_arguments() -> None:
 
 
 def test_calls_are_taken_back_by_their_ids() -> None:
-    """Ids that are none are left out; a cancellation opens no turn and says nothing else."""
+    """Invalid ids are left out; a cancellation opens no turn and says nothing else."""
     off = {"toolCallCancellation": {"ids": ["a", None, "", 7]}}
 
     assert [CallCancelled("a"), CallCancelled("7")] == translate(off)
@@ -146,7 +146,9 @@ def test_calls_are_taken_back_by_their_ids() -> None:
 
 
 def test_speech_is_text() -> None:
-    """What the model says is its transcription; parts may be text, thoughts or media; the user's words are not told."""
+    """The model's speech is its transcription; parts may be text, thoughts or media; the user's words are not
+    reported.
+    """
     media = {"inlineData": {"mimeType": "audio/pcm", "data": "AAAA"}}
     both = content(modelTurn={"parts": [media, {"text": "x"}]}, outputTranscription={"text": "y"})
     thought = parts({"text": "hm", "thought": True})
@@ -158,7 +160,7 @@ def test_speech_is_text() -> None:
 
 
 def test_a_turn_ends_with_its_completion() -> None:
-    """It begins with what is said, not with the session; a completion with nothing before it is an empty turn."""
+    """It begins with the first output, not with the session; a completion with nothing before it is an empty turn."""
     usage = {"totalTokenCount": 5}
     text = content(outputTranscription={"text": "x"}, generationComplete=False)
     done = content(generationComplete=True)
@@ -169,7 +171,7 @@ def test_a_turn_ends_with_its_completion() -> None:
 
 
 def test_a_completion_in_one_message_with_its_words() -> None:
-    """What is said counts before the end; the next message begins another turn."""
+    """Text counts before the end; the next message begins another turn."""
     message = content(outputTranscription={"text": "x"}, turnComplete=True)
     turn = [OPENED, TextFragment(0, "x"), *STOP]
 
@@ -203,7 +205,7 @@ def test_why_a_turn_is_complete(word: str | None, reason: TurnReason, told: str)
 
 
 def test_a_call_that_the_provider_could_not_read() -> None:
-    """The turn's reason says that there was one; nothing of it is told (quirk 68)."""
+    """The turn's reason says that there was one; nothing of it is reported (quirk 68)."""
     word = "MALFORMED_FUNCTION_CALL"
     refused = CallRefused(
         0, 1, None, "unparseable", "the provider could not read the call that the model wrote"
@@ -217,7 +219,7 @@ def test_a_call_that_the_provider_could_not_read() -> None:
 
 
 def test_both_spellings() -> None:
-    """An SDK's object has snake case, and null for what did not come."""
+    """An SDK's object has snake case, and null for absent members."""
     words = content(
         outputTranscription={"text": "x"}, turnComplete=True, turnCompleteReason="NEED_MORE_INPUT"
     )
@@ -260,7 +262,7 @@ def test_other_messages() -> None:
 
 
 def test_an_error_shows_what_was_built() -> None:
-    """The pieces of an open call are told before the fault that drops it."""
+    """The pieces of an open call are reported before the fault that drops it."""
     begun = called({"name": "f", "willContinue": True})
     piece = called({"partialArgs": [{"jsonPath": "$.x", "numberValue": 1}], "willContinue": True})
     told = translate(begun, piece, {"error": {"message": "no"}})
@@ -269,7 +271,7 @@ def test_an_error_shows_what_was_built() -> None:
 
 
 def test_odd_frames_lose_nothing_but_themselves() -> None:
-    """A lone surrogate is text, labels of a wrong type are none, and what cannot be read is a hole (quirk 35)."""
+    """A lone surrogate is text, labels of a wrong type are none, and an unreadable frame is a hole (quirk 35)."""
     surrogate = '{"serverContent":{"outputTranscription":{"text":"\\ud83d"}}}'
     odd = '{"toolCall":{"functionCalls":[{"id":[1],"name":"f","args":{"x":"\\ud83d"}}]}}'
     fault = WireFault("undecodable_frame", "a frame holds no JSON object", raw='{"tool', hole=True)
@@ -287,11 +289,11 @@ def test_an_end_mark_ends_an_open_turn() -> None:
     assert [] == translate({"setupComplete": {}}, "[DONE]")
 
 
-# What comes out.
+# The emitted calls.
 
 
 def test_a_session_comes_out() -> None:
-    """A call comes out with its message, before the turn is over, and may be taken back in the next one."""
+    """A call is emitted with its message, before the turn is over, and may be taken back in the next one."""
     call = json.dumps(called({"id": "a", "name": "f", "args": {}}))
     lines = [call, json.dumps(COMPLETE), json.dumps({"toolCallCancellation": {"ids": ["a"]}})]
     (early,) = [e for e in parse([f"{call}\n".encode()], "auto") if isinstance(e, ToolCall)]

@@ -1,4 +1,4 @@
-"""The object that is built from values at paths: what each piece does to it, and what it cannot do."""
+"""The object that is built from values at paths: the effect of each piece, and its limits."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_strings_go_on_while_they_are_open() -> None:
 
 
 def test_an_open_value_is_remembered() -> None:
-    """The last piece of each value says whether it goes on, of a number as of a string."""
+    """The last piece of each value says whether it continues, of a number as of a string."""
     assert build(put("$.a", "x", more=True)).open
     assert build(put("$.a", 1, more=True)).open
     assert build(put("$.a", "x", more=True), put("$.b", "y", more=True), put("$.a", "")).open
@@ -120,7 +120,7 @@ def test_an_open_value_is_remembered() -> None:
 
 
 def test_an_sdk_writes_nulls() -> None:
-    """Null beside a value is no value, and a piece of an open string that says nothing ends it."""
+    """Null next to a value is not a value, and a piece of an open string that says nothing ends it."""
     first = piece("$.a", True, stringValue="x", numberValue=None, boolValue=None, nullValue=None)
 
     assert '{"a":"x"}' == built(first, piece("$.a", stringValue=None, nullValue=None))
@@ -162,7 +162,7 @@ def test_pieces_without_a_place_or_a_value(pieces: list[str]) -> None:
 
 
 def test_a_path_that_cannot_be_followed() -> None:
-    """Nobody knows where the value belongs."""
+    """The value's place is unknown."""
     builder = build(put("$.a", 1), put("$..a", 2), put("$.b", 3))
 
     assert "incomplete_input" == builder.reason
@@ -177,7 +177,7 @@ def test_the_text_of_what_is_not_whole() -> None:
 
 
 def test_the_first_reason_stands() -> None:
-    """What went wrong first says why."""
+    """The first error is the reason."""
     builder = build()
     builder.refuse("incomplete_input", "first")
     builder.refuse("truncated", "second")
@@ -186,7 +186,7 @@ def test_the_first_reason_stands() -> None:
 
 
 def test_depth_is_bounded_and_nothing_recurses() -> None:
-    """A path may have 512 steps, and the text of what it builds is written without recursion."""
+    """A path may have 512 steps, and the text of the built object is written without recursion."""
     builder = build(put(DEEP, 1))
 
     assert ("nesting_too_deep", "a path of more than 512 steps") == (builder.reason, builder.detail)
@@ -195,7 +195,7 @@ def test_depth_is_bounded_and_nothing_recurses() -> None:
 
 
 def test_size_is_bounded() -> None:
-    """Values count by their characters and each node by what it costs, so tiny ones weigh too."""
+    """Values count by their characters and each node by its cost, so tiny values weigh too."""
     large = "x" * (5 * 1024 * 1024)
     builder = build(put("$.a", large, more=True), put("$.a", large), put("$.b", 1))
 

@@ -44,7 +44,7 @@ def translate(*events: tuple[str, Any]) -> list[Delta]:
 
 
 def whole(slot: int, value: str, id_: str | None = "a", *, closes: bool = True, **more: Any) -> CallWhole:
-    """Return what a part with a call says."""
+    """Return the events for a part with a call."""
     return CallWhole(0, slot, None, id_, "f", value, ITEM_DONE, closes=closes, begins=True, **more)
 
 
@@ -71,7 +71,7 @@ def test_a_call_without_arguments_waits_for_the_reason() -> None:
 
 
 def test_the_last_event_may_tell_calls_again() -> None:
-    """By their ids; without one, by the position. What is new there is a call of its own."""
+    """By their ids; without an id, by the position. A new position is a separate call."""
     bare, named = call_part("f", {"x": 1}), call_part("f", {"x": 2}, "b")
     events = [delta(bare), delta(named), done("function_call", bare, named, bare)]
     told = [whole(1, '{"x": 1}', None), whole(2, '{"x": 2}', "b"), whole(3, '{"x": 1}', None)]
@@ -80,7 +80,7 @@ def test_the_last_event_may_tell_calls_again() -> None:
 
 
 def test_equal_calls_without_ids_are_several() -> None:
-    """Each part before the last event is a call of its own (quirk 8)."""
+    """Each part before the last event is a separate call (quirk 8)."""
     bare = call_part("f", {"x": 1})
     told = [whole(slot, '{"x": 1}', None) for slot in (1, 2, 3)]
 
@@ -97,7 +97,7 @@ def test_the_state_of_the_tools_is_kept(member: str) -> None:
 
 @pytest.mark.parametrize("role", ["reasoning", "user", "function", "tool", "system"])
 def test_only_the_assistant_calls(role: str) -> None:
-    """What stands under another role is for nobody to execute."""
+    """Calls under another role are not to be executed."""
     assert [OPENED] == translate(delta(call_part("f", {"x": 1}, "a"), role=role))
 
 
@@ -114,7 +114,7 @@ def test_what_gigachat_executes_itself_is_no_call() -> None:
 
 
 def test_text_and_reasoning() -> None:
-    """The role tells them apart; content may be one text, and what others said is no answer."""
+    """The role tells them apart; content may be one text, and other roles' text is not an answer."""
     plain = {
         "model": "model-1",
         "messages": [{"role": "assistant", "content": "z", "reasoning_content": "i"}],
@@ -152,7 +152,7 @@ def test_reasons(word: str, reason: TurnReason) -> None:
 
 
 def test_a_body_and_lines_need_no_names() -> None:
-    """A frame without a name is the last event if it has a reason; a name may also stand in the data."""
+    """A frame without a name is the last event if it has a reason; a name may also be in the data."""
     name, first = delta(text("x"))
     last = done()[1]
     expected = [OPENED, TextFragment(0, "x"), USAGE, STOP, ENDED]
@@ -183,20 +183,20 @@ def test_the_end_is_told_once() -> None:
 
 @pytest.mark.parametrize("name", ["error", "response.error"])
 def test_an_error_is_fatal(name: str) -> None:
-    """By the name of its event (quirk 52)."""
+    """The name of its event identifies it (quirk 52)."""
     error = {"status": 503, "message": "busy"}
 
     assert [WireFault("provider_error", "busy", error=error, fatal=True)] == translate((name, error))
 
 
 def test_other_events() -> None:
-    """Pings and `[DONE]` say nothing, what nobody knows is counted."""
+    """Pings and `[DONE]` say nothing, unknown frames are counted."""
     assert [] == translate(("message", '{"type":"ping"}'), ("", "{}"), ("", "[DONE]"))
     assert [Noted(0, "unknown_events")] == translate(("response.novelty", delta(text("x"))[1]))
 
 
 def test_odd_frames_lose_nothing_but_themselves() -> None:
-    """A member of a wrong type counts as absent, what cannot be read is a hole."""
+    """A member of a wrong type counts as absent, an unreadable frame is a hole."""
     odd = {"messages": [{"role": "assistant", "content": [None, {"text": 3}, text("x")]}], "model": 5}
     fault = WireFault("undecodable_frame", "a frame holds no JSON object", raw='{"messages"', hole=True)
 

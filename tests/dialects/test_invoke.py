@@ -65,7 +65,7 @@ def translate(*frames: Frame) -> list[Delta]:
 
 
 def test_chunks_hold_events_of_the_inner_dialect() -> None:
-    """What its translator says of the events is what the chunks say, one by one or in a row."""
+    """Its translator gives the same for the events as for the chunks, one by one or in a row."""
     inner, outer = AnthropicTranslator(), InvokeTranslator(AnthropicTranslator)
     frames = [chunk(payload) for payload in PIECES]
 
@@ -153,7 +153,7 @@ def test_what_is_no_chunk_goes_to_the_inner_dialect() -> None:
     ],
 )
 def test_errors_are_fatal(frame: Frame, detail: str, error: dict[str, Any]) -> None:
-    """Bedrock's exceptions stand beside the chunks, the model's own errors in them (quirk 52)."""
+    """Bedrock's exceptions are next to the chunks, the model's own errors in them (quirk 52)."""
     assert [WireFault("provider_error", detail, error=error, fatal=True)] == translate(frame)
 
 
@@ -174,7 +174,7 @@ def test_errors_are_fatal(frame: Frame, detail: str, error: dict[str, Any]) -> N
     ],
 )
 def test_chunks_that_cannot_be_read_are_holes(frame: Frame, kind: Any, detail: str, raw: str) -> None:
-    """What was in them may have been argument text."""
+    """Their content may have been argument text."""
     assert [WireFault(kind, detail, raw=raw, hole=True)] == translate(frame)
 
 
@@ -219,7 +219,7 @@ def test_the_inner_dialect_has_the_last_word() -> None:
     ],
 )
 def test_the_event_in_the_chunk_decides(payload: dict[str, Any], name: str | None) -> None:
-    """A chunk belongs to the dialect of what it holds; pings and what nobody knows decide nothing."""
+    """A chunk belongs to its content's dialect; pings and unknown frames decide nothing."""
     dialect = detect_dialect(payload, "chunk")
 
     assert name == (dialect.name if dialect is not None else None)

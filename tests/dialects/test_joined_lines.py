@@ -13,7 +13,7 @@ WORDS = "data: : RELAY PROCESSING\n"
 
 
 def _lines(data: bytes) -> list[str] | None:
-    """Return the data lines of a stream, None if it is none of events without names whose data is one line each."""
+    """Return the data lines of a stream, None unless it has only events without names whose data is one line each."""
     try:
         text = data.decode()
     except UnicodeDecodeError:

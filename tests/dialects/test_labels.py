@@ -27,7 +27,7 @@ from wholecall.dialects.labels import choice_label, id_label, index_label, name_
     ],
 )
 def test_an_index_is_any_spelling_of_a_whole_number(wire: object, label: int | str | None) -> None:
-    """Null is no index; integral floats and digits count as their integer (quirks 1, 2 and 4)."""
+    """Null is not an index; integral floats and digits count as their integer (quirks 1, 2 and 4)."""
     assert label == index_label(wire)
     assert type(label) is type(index_label(wire))
 
@@ -63,7 +63,7 @@ def test_an_id_is_kept_as_it_came(wire: object, label: str) -> None:
 
 @pytest.mark.parametrize("wire", [None, "", " ", "\n\t", "null", "None", " null ", 1.5, True, False, [], {}])
 def test_some_values_are_no_id(wire: object) -> None:
-    """Blanks, the words null and None, and other types are no id (quirks 7 and 9)."""
+    """Blanks, the words null and None, and other types are not ids (quirks 7 and 9)."""
     assert id_label(wire) is None
 
 
@@ -84,12 +84,12 @@ def test_some_values_are_no_name(wire: object) -> None:
     [("x", "x"), (" ", " "), ("\ud83d", "\ud83d"), ("", None), (None, None), (5, None), (["x"], None)],
 )
 def test_a_text_is_a_string_that_is_not_empty(wire: object, label: str | None) -> None:
-    """White space is text; other types are none."""
+    """White space is text; other types are not text."""
     assert label == text_label(wire)
 
 
 def test_large_indices_are_told_apart() -> None:
-    """Numbers beyond what hashes well are keys of their own as well, below the one that stands for no index."""
+    """Numbers that hash badly are separate keys as well, below the number that means no index."""
     keys = [index_label(number) for number in (2**61 - 1, 2**63, 2**64, 10**30)]
 
     assert all(isinstance(key, int) and key < INVALID_INDEX for key in keys)
@@ -110,7 +110,7 @@ def test_the_number_of_a_choice(wire: object, number: int) -> None:
 
 
 def test_what_can_be_no_number_is_a_choice_of_its_own() -> None:
-    """Two labels that are none are two choices, beyond all that have numbers; only containers are not told apart."""
+    """Two invalid labels are two choices, beyond all that have numbers; only containers are not told apart."""
     numbers = [choice_label(wire) for wire in NO_CHOICES]
 
     assert len(NO_CHOICES) - 1 == len(set(numbers))
@@ -118,7 +118,7 @@ def test_what_can_be_no_number_is_a_choice_of_its_own() -> None:
 
 
 def test_no_call_is_made_of_the_text_of_two_choices() -> None:
-    """What comes under a number that is none is not put behind the text of choice 0; the turn says that it was odd."""
+    """Text under an invalid number is not appended to the text of choice 0; the turn says that it was odd."""
     chunk = 'data: {{"object":"chat.completion.chunk","choices":[{{"index":{},"delta":{{"tool_calls":[{}]}}}}]}}\n\n'
     head = '{"index":0,"id":"c","function":{"name":"f","arguments":"{\\"a\\""}}'
     more = '{"index":0,"function":{"arguments":":1}"}}'
@@ -133,7 +133,7 @@ def test_no_call_is_made_of_the_text_of_two_choices() -> None:
 
 
 def test_the_number_of_a_choice_stays_what_it_is() -> None:
-    """A number that was made of a label is the number of itself: what was written with it is read so again."""
+    """A number that was made of a label maps to itself: data written with it is read back the same."""
     numbers = [choice_label(wire) for wire in (0, 7, *NO_CHOICES)]
 
     assert numbers == [choice_label(number) for number in numbers]

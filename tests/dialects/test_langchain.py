@@ -56,7 +56,7 @@ def piece(index: Any, args: Any, **labels: Any) -> dict[str, Any]:
 
 
 def test_chunks_are_bound_by_their_labels() -> None:
-    """Indices may be words or missing; what has an index and text alone is a plain fragment."""
+    """Indices may be words or missing; an entry with only index and text is a plain fragment."""
     deltas = translate(
         chunk(piece(0, "", id="c", name="f"), response_metadata={"model_name": "gpt"}),
         chunk(piece(0, '{"a"'), piece("lc_tc_1", "{}")),
@@ -75,7 +75,7 @@ def test_chunks_are_bound_by_their_labels() -> None:
 
 
 def test_guessed_calls_of_a_chunk_do_not_count() -> None:
-    """LangChain closes brackets in `tool_calls`: whoever told chunks is never restated by them."""
+    """LangChain closes brackets in `tool_calls`: they never restate a message that came in chunks."""
     guess = [{"id": "c", "name": "f", "args": {"a": 1}}]
     streamed = chunk(piece(0, '{"a":1', id="c", name="f"), tool_calls=guess)
     whole = {"type": "ai", "id": "m", "content": "", "tool_calls": guess}
@@ -88,7 +88,7 @@ def test_guessed_calls_of_a_chunk_do_not_count() -> None:
 
 
 def test_a_whole_message_says_all() -> None:
-    """Its calls are told in slots and held: a cut message may end with a guess. Unreadable ones keep their text."""
+    """Its calls are reported in slots and held: a cut message may end with a guess. Unreadable ones keep their text."""
     message = {
         "type": "ai",
         "id": "m",
@@ -121,7 +121,7 @@ def test_a_whole_message_says_all() -> None:
 
 
 def test_cumulative_messages_add_what_is_new() -> None:
-    """LangGraph tells everything so far each time; the finished message, told again, adds nothing."""
+    """LangGraph repeats everything so far each time; the finished message, repeated, adds nothing."""
     frames = [
         ("messages/partial", [chunk(piece(0, args, id="c", name="f"), content=text)])
         for args, text in (("", "Hi"), ('{"a"', "Hi you"), ('{"a":1}', "Hi you"))
@@ -141,14 +141,14 @@ def test_cumulative_messages_add_what_is_new() -> None:
 
 
 def test_cumulative_reasoning_adds_what_is_new() -> None:
-    """Also where it stands beside the content."""
+    """Also where it is next to the content."""
     frames = [("messages/partial", [chunk(additional_kwargs={"reasoning_content": t})]) for t in ("a", "ab")]
 
     assert [OPENED, ReasoningFragment(0, "a"), ReasoningFragment(0, "b")] == translate(*frames)
 
 
 def test_messages_side_by_side_are_turns() -> None:
-    """The id of a chunk tells whose it is; chunks without one go on, and an id that comes late is the same."""
+    """The id of a chunk identifies its message; chunks without one continue, and an id that comes late is the same."""
     other = TurnOpened("n", "n")
     spoken = [chunk(id=id, content=id) for id in ("m", "n", "m")]
     said = [OPENED, TextFragment(0, "m"), other, TextFragment(0, "n"), OPENED, TextFragment(0, "m")]
@@ -186,7 +186,7 @@ def test_the_empty_last_chunk_goes_by_the_run() -> None:
 
 
 def test_a_run_that_could_be_two_messages_is_its_own() -> None:
-    """Where two messages wait, and where the one that is open has told something, a run is another message."""
+    """Where two messages wait, and where the open message has reported something, a run is another message."""
     two = translate(chunk(id="a"), chunk(id="b"), chunk(content="x", id="lc_run-1"))
     told = translate(chunk(content="x"), chunk(content="y", id="lc_run-1"))
 
@@ -195,7 +195,7 @@ def test_a_run_that_could_be_two_messages_is_its_own() -> None:
 
 
 def test_text_is_told_once() -> None:
-    """A finished message repeats what its chunks said."""
+    """A finished message repeats its chunks."""
     whole = {"type": "ai", "id": "m", "content": "Hi", "response_metadata": {"finish_reason": "stop"}}
 
     assert [OPENED, TextFragment(0, "Hi"), Finish(0, "stop", "stop"), TurnEnded("m")] == translate(
@@ -273,7 +273,7 @@ def event(kind: str, run: str = "r", **data: Any) -> dict[str, Any]:
 
 
 def test_a_run_of_a_model_is_a_turn() -> None:
-    """Chunks need no id of their own, the end restates nothing that chunks told, other runs are skipped."""
+    """Chunks need no own id, the end restates nothing that chunks gave, other runs are skipped."""
     guess = {"type": "ai", "content": "Hi", "tool_calls": [{"id": "c", "name": "f", "args": {"a": 1}}]}
     deltas = translate(
         event("chain_stream", chunk="text"),

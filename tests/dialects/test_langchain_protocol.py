@@ -146,7 +146,7 @@ def test_a_snapshot_adds_what_is_new() -> None:
 
 
 def test_a_snapshot_that_replaces_is_told_as_a_whole() -> None:
-    """What was said cannot be taken back: the text is told by the finish, else when the message ends."""
+    """Emitted text cannot be taken back: the text is reported by the finish, else when the message ends."""
     odd = [START, call(), snapshot('{"a"'), snapshot('{"b"'), piece(":1}")]
 
     said = [OPENED, SEEN, Slot(0, 0, None, '{"a"')]
@@ -156,7 +156,7 @@ def test_a_snapshot_that_replaces_is_told_as_a_whole() -> None:
 
 
 def test_pieces_are_kept_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beyond the bound a snapshot is not compared with what came before it, and nothing is added to one."""
+    """Beyond the bound a snapshot is not compared with earlier text, and nothing is added to a snapshot."""
     monkeypatch.setattr(langchain_protocol_blocks, "_KEPT", 4)
     few, many = (
         [Slot(0, 0, None, text) for text in texts] for texts in (("12", "3", "4"), ("123", "45", "6"))
@@ -174,7 +174,7 @@ def test_pieces_are_kept_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_index_holds_so_many_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Work stays linear: the oldest of more are given up, with a doubt, and their finish tells them anew."""
+    """Work stays linear: the oldest of more are given up, with a doubt, and their finish reports them anew."""
     monkeypatch.setattr(langchain_protocol_blocks, "_MOST", 2)
     three = [OPENED, SEEN, CallSeen(0, 1, None, "d", "f"), NOBODYS, CallSeen(0, 2, None, "e", "f"), NOBODYS]
 
@@ -187,7 +187,7 @@ def test_an_index_holds_so_many_calls(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_labels_may_come_late() -> None:
-    """Only what is new is told: an id after a null, a name, what the provider wants back (quirk 96)."""
+    """Only news is reported: an id after a null, a name, the values that the provider wants back (quirk 96)."""
     signed = done({"a": 1})
     signed["content"]["extras"] = {"signature": "s"}
     deltas = translate(
@@ -241,7 +241,7 @@ def test_a_block_may_never_start() -> None:
 
 @pytest.mark.parametrize("args", [{}, None, ""])
 def test_a_call_without_arguments_waits_for_the_reason(args: Any) -> None:
-    """It may have been cut before its first one, whoever finished it (quirk 26)."""
+    """It may have been cut before its first piece, whichever side finished it (quirk 26)."""
     told = [whole("{}")] if args == {} else []
 
     assert [OPENED, SEEN, *told, CallSeen(0, 1, None, "d", "f")] == translate(
@@ -270,7 +270,7 @@ def test_a_call_is_whole_once_another_went_on_after_it() -> None:
     ],
 )
 def test_an_invalid_call_is_refused(args: Any, error: Any, told: list[Delta], detail: str) -> None:
-    """The relay could not read it, and whoever executes calls there has been told so (quirk 114)."""
+    """The relay could not read it, and the executor of calls there has been notified (quirk 114)."""
     finish = done(args, kind="invalid_tool_call")
     finish["content"]["error"] = error
 
@@ -280,7 +280,7 @@ def test_an_invalid_call_is_refused(args: Any, error: Any, told: list[Delta], de
 
 
 def test_the_provider_may_execute_a_call() -> None:
-    """The finish knows best who does; results are no calls."""
+    """The finish knows best who does; results are not calls."""
     ours = CallSeen(0, 1, None, "d", "f")
     result = {"type": "server_tool_result", "toolCallId": "c", "status": "success"}
 
@@ -324,7 +324,7 @@ def test_text_is_told_once() -> None:
 
 
 def test_other_blocks_say_nothing() -> None:
-    """Pictures and what replaces the members of a text are skipped; unknown blocks and deltas are counted."""
+    """Pictures and replacements of a text's members are skipped; unknown blocks and deltas are counted."""
     quiet: list[dict[str, Any]] = [
         {"type": "data-delta", "data": "aGk="},
         {"type": "block-delta", "fields": {"type": "text", "annotations": []}},
@@ -340,7 +340,7 @@ def test_other_blocks_say_nothing() -> None:
 
 
 def test_deltas_once_had_no_types() -> None:
-    """They have the shape of blocks, under three names; what lacks a type belongs to the block's call."""
+    """They have the shape of blocks, under three names; a part without a type belongs to the block's call."""
     text = {"event": "content-block-delta", "index": 1, "content_block": {"type": "text", "text": "x"}}
     spelled = {"event": "content-block-delta", "index": 0, "contentBlock": chunk(":1}", None, None)}
 
@@ -438,7 +438,9 @@ def test_runs_speak_side_by_side() -> None:
 
 
 def test_a_second_start_in_one_place_breaks_off_the_first() -> None:
-    """Quirk 115: events of both may follow, so a piece without an id is nobody's, and finishes know their calls."""
+    """Quirk 115: events of both may follow, so a piece without an id belongs to no call, and finishes know their
+    calls.
+    """
     second = START | {"id": "n"}
     assert [
         OPENED,
@@ -467,7 +469,7 @@ def test_a_second_start_in_one_place_breaks_off_the_first() -> None:
 
 
 def test_events_may_come_before_any_start() -> None:
-    """A client that joins late hears the rest of a message; what of it was lost, its finishes have."""
+    """A client that joins late hears the rest of a message; its finishes have the lost part."""
     told = [SEEN, whole('{"a":1}'), HELD]
 
     assert [TurnOpened("0"), *told, ENDED] == translate(done({"a": 1}), FINISH)
@@ -476,7 +478,7 @@ def test_events_may_come_before_any_start() -> None:
 
 @pytest.mark.parametrize("role", ["human", "user", "system", "developer", "tool"])
 def test_messages_of_others_are_not_told(role: str) -> None:
-    """Graphs replay what people and tools said: no answer, even if the model speaks beside it (quirk 116)."""
+    """Graphs replay people's and tools' text: not an answer, even if the model speaks next to it (quirk 116)."""
     text = block("delta", {"type": "text-delta", "text": "x"})
     theirs = {"event": "message-start", "role": role, "id": "h"}
 
@@ -538,19 +540,19 @@ def test_events_that_come_again_are_skipped() -> None:
     ],
 )
 def test_the_reason_is_the_providers(told: dict[str, Any], finish: list[Delta]) -> None:
-    """Bridges make a word of their own of it, and put the provider's into the metadata."""
+    """Bridges use their own word for it, and put the provider's into the metadata."""
     assert [OPENED, *finish, ENDED] == translate(START, FINISH | told)
 
 
 def test_counts_may_come_alone() -> None:
-    """The last ones stand."""
+    """The last ones count."""
     assert [OPENED, UsageSeen({"output_tokens": 2})] == translate(
         START, {"event": "usage", "usage": {"output_tokens": 2}}, {"event": "usage", "usage": 5}
     )
 
 
 def test_an_error_ends_its_message() -> None:
-    """Quirk 52: nothing of it may be gone on with; the stream goes on, with other agents perhaps."""
+    """Quirk 52: nothing of it may be continued; the stream continues, with other agents perhaps."""
     error = {"message": "slow down", "code": "rate_limit"}
     fault = WireFault("provider_error", "rate_limit: slow down", error=error)
     failed = [fault, Finish(0, "error", "rate_limit", drops=True), ENDED]
@@ -567,7 +569,7 @@ def test_an_error_ends_its_message() -> None:
 
 
 def test_a_graph_that_fails_ends_its_messages() -> None:
-    """Those in its namespace, or all if the run fails; the others go on."""
+    """Those in its namespace, or all if the run fails; the others continue."""
     failed = at({"event": "failed", "error": "boom"}, "a", method="lifecycle")
     fault = WireFault("provider_error", "boom", error={"message": "boom"})
     human = START | {"id": "h", "role": "human"}
@@ -620,14 +622,14 @@ def test_a_command_that_fails_is_not_the_stream() -> None:
     "method", ["tools", "values", "lifecycle", "custom", "custom:progress", "input.requested"]
 )
 def test_other_methods_hold_no_calls(method: str) -> None:
-    """`tools` tells the execution of calls that the messages told."""
+    """`tools` reports the execution of calls that the messages gave."""
     started = {"event": "tool-started", "tool_call_id": "c", "tool_name": "f", "input": {}}
 
     assert [] == translate(at(started, method=method), at(None, method=method))
 
 
 def test_odd_frames_lose_nothing_but_themselves() -> None:
-    """Noise says nothing, unknown events and methods are counted, what is no JSON is a hole."""
+    """Noise says nothing, unknown events and methods are counted, a frame that is not JSON is a hole."""
     fault = WireFault("undecodable_frame", "a frame holds no JSON object", raw="{", hole=True)
 
     assert [] == translate("{}", {"type": "ping"}, {"event": "provider", "name": "x"}, "[DONE]")

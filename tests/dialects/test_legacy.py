@@ -88,7 +88,7 @@ def test_a_stream_is_text() -> None:
 def test_models_on_bedrock_have_their_own_members(
     chunks: list[dict[str, Any]], usage: dict[str, Any] | None
 ) -> None:
-    """Text, reason and counts are the same under any name; the index of a Titan chunk is no choice."""
+    """Text, reason and counts are the same under any name; the index of a Titan chunk is not a choice."""
     word = "LENGTH" if "length" not in json.dumps(chunks) else "length"
     counted = [UsageSeen(usage)] if usage else []
 
@@ -102,7 +102,7 @@ def test_models_on_bedrock_have_their_own_members(
 
 
 def test_what_stopped_the_text_is_no_reason_beside_one() -> None:
-    """The stop word or token that vLLM tells in `stop_reason` stands beside the reason."""
+    """The stop word or token that vLLM puts in `stop_reason` is next to the reason."""
     assert [TurnOpened(None, restart=True), Finish(0, "stop", "stop")] == translate(
         {"choices": [{"index": 0, "text": "", "finish_reason": "stop", "stop_reason": "length"}]}
     )
@@ -140,7 +140,7 @@ def test_an_error_is_fatal() -> None:
 
 
 def test_odd_frames_lose_nothing_but_themselves() -> None:
-    """Keep-alives say nothing, a split surrogate is text, and what cannot be read is a hole."""
+    """Keep-alives say nothing, a split surrogate is text, and an unreadable frame is a hole."""
     fault = WireFault("undecodable_frame", "a frame holds no JSON object", raw="{", hole=True)
 
     assert [] == translate("{}")

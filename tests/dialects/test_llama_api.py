@@ -150,7 +150,7 @@ def test_errors_are_fatal() -> None:
 
 
 def test_odd_frames_lose_nothing_but_themselves() -> None:
-    """Noise says nothing, unknown events and deltas are counted, what is no JSON is a hole."""
+    """Noise says nothing, unknown events and deltas are counted, a frame that is not JSON is a hole."""
     fault = WireFault("undecodable_frame", "a frame holds no JSON object", raw="{", hole=True)
     unknown = Noted(0, "unknown_events")
 

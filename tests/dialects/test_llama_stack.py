@@ -51,7 +51,7 @@ def event(kind: str = "progress", delta: Any = EMPTY, reason: Any = None) -> dic
 
 
 def told(status: str, call: Any) -> dict[str, Any]:
-    """Return what an event says of a call."""
+    """Return an event's update of a call."""
     return event(delta={"type": "tool_call", "parse_status": status, "tool_call": call})
 
 
@@ -61,7 +61,7 @@ def call(arguments: Any, id: Any = "c", **more: Any) -> dict[str, Any]:
 
 
 def whole(text: str, slot: int = 1) -> list[Delta]:
-    """Return what a call that was read is told as, and that it is over."""
+    """Return the events for a call that was read, and its end."""
     return [
         CallWhole(0, slot, None, "c", "f", text, ITEM_DONE, begins=True),
         CallClosed(0, slot, None),
@@ -69,7 +69,7 @@ def whole(text: str, slot: int = 1) -> list[Delta]:
 
 
 def refused(text: str, slot: int = 1) -> CallRefused:
-    """Return what a failure is told as."""
+    """Return the event for a failure."""
     return CallRefused(0, slot, None, "unparseable", "the server could not read the call", text)
 
 
@@ -77,7 +77,7 @@ def refused(text: str, slot: int = 1) -> CallRefused:
 
 
 def test_an_answer_speaks_and_calls() -> None:
-    """The object on success is the call; what the model wrote of it is no arguments (quirk 113)."""
+    """The object on success is the call; the model's own text of it is not arguments (quirk 113)."""
     deltas = translate(
         event("start"),
         event(delta={"type": "text", "text": "Hi"}),
@@ -124,7 +124,7 @@ def test_a_call_without_arguments_waits_for_the_reason(arguments: Any, text: str
 
 
 def test_calls_keep_their_order() -> None:
-    """An object that begins anew is a call of its own, also with an id that was there before, and so is one without."""
+    """An object that begins anew is a separate call, also with an id that was there before, and so is one without."""
     nameless = CallWhole(0, 3, None, None, "f", "", ITEM_DONE, begins=True)
 
     assert [OPENED, *whole('{"a":1}'), *whole('{"a":1}', 2), nameless, CallClosed(0, 3, None)] == translate(
@@ -136,7 +136,7 @@ def test_calls_keep_their_order() -> None:
 
 
 def test_an_object_that_is_told_again_is_one_call() -> None:
-    """Its id, its name and what it says are those of an earlier one, and nothing was begun since."""
+    """Its id, its name and its text are those of an earlier call, and nothing was begun since."""
     object_ = told("succeeded", call({"a": 1}))
 
     assert [OPENED, *whole('{"a":1}')] == translate(told("started", ""), object_, object_)
@@ -156,7 +156,7 @@ def test_as_many_objects_as_began_are_calls() -> None:
 
 
 def test_a_failure_keeps_what_was_written() -> None:
-    """The server repeats it, or not; it may also have labels for what it could not read (quirk 113)."""
+    """The server repeats it, or not; it may also have labels for unreadable text (quirk 113)."""
     pieces = told("started", ""), told("in_progress", "<f>"), told("in_progress", "{a")
 
     assert [OPENED, refused("<f>{a")] == translate(*pieces, told("failed", ""))
@@ -181,7 +181,7 @@ def test_a_failure_keeps_what_was_written() -> None:
     ],
 )
 def test_what_was_written_and_never_read_is_a_call_without_a_name(last: Any, deltas: list[Delta]) -> None:
-    """However the answer ends, what there is of the call is told, and is not told again (quirk 113)."""
+    """However the answer ends, the known part of the call is reported, and is not repeated (quirk 113)."""
     assert [OPENED, Slot(0, 1, None, "[f(a="), *deltas] == translate(
         told("started", ""), told("in_progress", "[f(a="), last
     )
@@ -189,7 +189,7 @@ def test_what_was_written_and_never_read_is_a_call_without_a_name(last: Any, del
 
 
 def test_only_success_makes_an_object_a_call() -> None:
-    """In progress, or with a status of tomorrow, it is what there is so far; a text is no call on success either."""
+    """In progress, or with an unknown status, it is the text so far; a text is not a call on success either."""
     assert [OPENED, Slot(0, 1, None, '{"a":1}')] == translate(told("in_progress", call({"a": 1})))
     assert [OPENED, Slot(0, 1, None, '{"a":1}')] == translate(told("tomorrow", call({"a": 1})))
     assert [OPENED, Slot(0, 1, None, "f(1)")] == translate(told("succeeded", "f(1)"))
@@ -218,13 +218,13 @@ def test_what_is_written_is_kept_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> 
     ],
 )
 def test_the_last_event_has_the_reason(reason: Any, finish: list[Delta]) -> None:
-    """It may come earlier and stands until the end; only then it is told."""
+    """It may come earlier and waits until the end; only then it is reported."""
     assert [OPENED, *finish, ENDED] == translate(event("start"), event("complete", reason=reason))
     assert [OPENED, *finish, ENDED] == translate(event(reason=reason), event("complete"))
 
 
 def test_calls_may_follow_the_last_event() -> None:
-    """Some relays tell calls in events that say the answer is complete (quirk 117): the end of the stream ends it."""
+    """Some relays send calls in events that say the answer is complete (quirk 117): the end of the stream ends it."""
     last = event("complete", {"type": "tool_call", "parse_status": "succeeded", "tool_call": call({"a": 1})})
     said = Finish(0, "stop", "end_of_turn")
 
@@ -234,7 +234,7 @@ def test_calls_may_follow_the_last_event() -> None:
 
 
 def test_a_start_after_the_end_is_another_answer() -> None:
-    """A log may hold several; before the end a start only begins what began already."""
+    """A log may hold several; before the end a start only repeats an earlier start."""
     again = TurnOpened(None, restart=True)
     said = TextFragment(0, "x")
     first = event("start"), event("start"), event("complete", reason="end_of_turn")
@@ -295,7 +295,7 @@ def test_errors_are_fatal() -> None:
 
 
 def test_odd_frames_lose_nothing_but_themselves() -> None:
-    """Noise and pictures say nothing, unknown events and deltas are counted, what is no JSON is a hole."""
+    """Noise and pictures say nothing, unknown events and deltas are counted, a frame that is not JSON is a hole."""
     fault = WireFault("undecodable_frame", "a frame holds no JSON object", raw="{", hole=True)
 
     assert [] == translate("{}", {"type": "ping"})

@@ -49,7 +49,7 @@ def content(text: str) -> dict[str, Any]:
     ],
 )
 def test_an_answer_ends_its_turn(result: dict[str, Any]) -> None:
-    """With what came before it, or alone; its content is no text."""
+    """With earlier frames, or alone; its content is not text."""
     assert [OPENED, *STOP] * 2 == translate(PROGRESS, PROGRESS, answer(result=result), answer(result=result))
 
 
@@ -57,14 +57,14 @@ def test_an_answer_ends_its_turn(result: dict[str, Any]) -> None:
     "method", ["tools/call", "sampling/createMessage", "elicitation/create", "notifications/message", "ping"]
 )
 def test_requests_and_notifications_say_nothing(method: str) -> None:
-    """Whoever they come from: that a tool is to be called was decided elsewhere."""
+    """From any sender: the decision to call a tool was made elsewhere."""
     params = {"name": "f", "arguments": {"x": 1}, "messages": [{"role": "user", "content": {"text": "x"}}]}
 
     assert [OPENED] == translate({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 
 
 def test_a_tool_that_fails_is_a_fault() -> None:
-    """The fault does not say what the tool said, which may quote arguments."""
+    """The fault does not repeat the tool's text, which may quote arguments."""
     fault = WireFault(
         "provider_error", "the tool reports an error", error={"message": "the tool reports an error"}
     )
@@ -84,12 +84,12 @@ def test_a_request_that_fails_is_a_fault() -> None:
 
 
 def test_the_older_transport_begins_with_an_address() -> None:
-    """Which is no JSON, and no fault."""
+    """It is not JSON, and not a fault."""
     assert [] == translate("/messages?sessionId=5f0c", event="endpoint")
 
 
 def test_other_frames() -> None:
-    """Pings say nothing; what is no JSON-RPC is counted."""
+    """Pings say nothing; a frame that is not JSON-RPC is counted."""
     assert [] == translate({"type": "ping"}, "{}", "[DONE]", "", answer())
     assert [Noted(0, "unknown_events")] == translate({"novelty": 1})
 

@@ -47,7 +47,7 @@ def line(done: bool = False, **message: Any) -> dict[str, Any]:
 
 
 def calls(*entries: Any) -> list[Delta]:
-    """Return what a line with these entries says of them."""
+    """Return a line's events for these entries."""
     return translate(line(tool_calls=list(entries)))[1:]
 
 
@@ -80,7 +80,7 @@ def test_a_chat_thinks_speaks_and_calls() -> None:
 
 
 def test_the_order_of_arrival_is_the_slot() -> None:
-    """Calls without any label are calls of their own, also if they are equal, and so are those of one line."""
+    """Calls without any label are separate calls, also if they are equal, and so are those of one line."""
     told = {"name": "f", "arguments": {"a": 1}}
     three = [
         *call(1, None, "f", '{"a": 1}'),
@@ -122,7 +122,7 @@ def test_half_a_surrogate_pair_is_no_other_call() -> None:
 
 
 def test_an_id_that_different_calls_have_says_nothing() -> None:
-    """Equal calls under it are calls once a reason came, unless each was told twice (quirk 64)."""
+    """Equal calls under it are calls once a reason came, unless each came twice (quirk 64)."""
     one, other = (
         line(tool_calls=[{"id": "c", "function": {"name": name, "arguments": {"a": 1}}}]) for name in "fg"
     )
@@ -148,7 +148,7 @@ def test_an_id_that_different_calls_have_says_nothing() -> None:
     ],
 )
 def test_odd_entries_are_read_as_they_are(entry: dict[str, Any], deltas: list[Delta]) -> None:
-    """Arguments may be a string, lie in another field or beside a flat name; blank labels are none (quirk 36)."""
+    """Arguments may be a string, lie in another field or next to a flat name; blank labels are none (quirk 36)."""
     assert deltas == calls(entry)
 
 
@@ -215,7 +215,7 @@ def test_what_follows_an_end_is_a_new_turn_if_it_says_something() -> None:
 
 
 def test_an_error_line_is_fatal() -> None:
-    """The error is a text after the status 200 was sent; null is no error (quirk 52)."""
+    """The error is a text after the status 200 was sent; null is not an error (quirk 52)."""
     assert [WireFault("provider_error", "killed", error="killed", fatal=True)] == translate(
         {"error": "killed"}
     )
@@ -223,7 +223,7 @@ def test_an_error_line_is_fatal() -> None:
 
 
 def test_odd_lines_lose_nothing_but_themselves() -> None:
-    """A split surrogate is text, what says nothing is noted, what cannot be read is a hole."""
+    """A split surrogate is text, an empty line is noted, an unreadable line is a hole."""
     fault = WireFault("undecodable_frame", "a frame holds no JSON object", raw="{", hole=True)
 
     assert [TurnOpened(None, restart=True), TextFragment(0, "\ud83d")] == translate(

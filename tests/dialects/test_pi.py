@@ -38,7 +38,7 @@ UNKNOWN = Noted(0, "unknown_events")
 
 
 def translate(*events: dict[str, Any]) -> list[Delta]:
-    """Translate the events of one agent, without what they count."""
+    """Translate the events of one agent, without their token counts."""
     translator = PiTranslator()
     deltas = [delta for one in events for delta in translator.translate(Frame("", json.dumps(one)))]
     return [delta for delta in deltas + translator.close() if not isinstance(delta, UsageSeen)]
@@ -50,7 +50,7 @@ def finished(reason: str, wire: str, *, drops: bool = False) -> list[Delta]:
 
 
 def test_a_call_is_what_its_pieces_are() -> None:
-    """Its labels stand in the message so far; the agent's reading of the text says nothing."""
+    """Its labels are in the message so far; the agent's reading of the text says nothing."""
     deltas = translate(
         started(reply([])), *updates(0, [], BLOCK, ['{"a"', ": 1}"]), *ended(reply([BLOCK], "toolUse"))
     )
@@ -60,7 +60,7 @@ def test_a_call_is_what_its_pieces_are() -> None:
 
 
 def test_the_reading_of_cut_pieces_is_no_text() -> None:
-    """Quirk 24: the agent closes what the model left open."""
+    """Quirk 24: the agent closes text that the model left open."""
     half = tool_call(Call("c", "f", '{"a": "on"}'))
     deltas = translate(
         started(reply([])), *updates(0, [], half, ['{"a": "on']), *ended(reply([half], "length"))
@@ -100,7 +100,7 @@ def test_text_and_thoughts_come_in_pieces() -> None:
 
 
 def test_the_end_of_a_message_seals_its_thoughts() -> None:
-    """What must go back stands only there."""
+    """Values that must go back are only there."""
     thought = {"type": "thinking", "thinking": "so", "thinkingSignature": "sig"}
     deltas = translate(started(reply([])), *updates(0, [], thought, ["so"]), *ended(reply([thought])))
 
@@ -130,7 +130,7 @@ def test_the_end_of_the_work_is_read_only_where_nothing_came_before() -> None:
 
 @pytest.mark.parametrize("reason", ["error", "aborted"])
 def test_an_answer_that_failed_takes_its_calls_back(reason: str) -> None:
-    """The session goes on."""
+    """The session continues."""
     message = reply([BLOCK], reason, errorMessage="529 overloaded")
     deltas = translate(started(message), *updates(0, [], BLOCK, ['{"a"'])[:2], *ended(message))
     faults = [delta for delta in deltas if isinstance(delta, WireFault)]
@@ -140,7 +140,7 @@ def test_an_answer_that_failed_takes_its_calls_back(reason: str) -> None:
 
 
 def test_a_command_that_failed_fails_no_answer() -> None:
-    """Nor does an extension; an error that is nobody's is the end."""
+    """Nor does an extension; an error without an owner is the end."""
     failed = {"type": "response", "command": "x", "success": False, "error": "no"}
     faults = [*translate(failed), *translate({"error": "no"})]
 

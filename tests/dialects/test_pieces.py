@@ -1,4 +1,4 @@
-"""The short way of dialects whose usual frame is a piece of text: it says what the long way says, and is taken."""
+"""The short way of dialects whose usual frame is a piece of text: it gives the long way's result, and is taken."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from wholecall.dialects.pieces import PieceTranslator
 from wholecall.dialects.table import named
 from wholecall.framing import Frame
 
-Events = list[tuple[str, dict[str, Any]]]  # names of frames, and what they hold
+Events = list[tuple[str, dict[str, Any]]]  # names of frames, and their content
 
 
 def gemini(*parts: Any, id: str | None = "r", **more: Any) -> dict[str, Any]:
@@ -53,7 +53,7 @@ CONVERSE: Events = [
     converse("contentBlockStart", 1, start={"toolUse": {"toolUseId": "c", "name": "f"}}),
     converse("contentBlockStop", 1),
 ]
-# What each dialect sends, the usual frames first.
+# Frames that each dialect sends, the usual frames first.
 USUAL: dict[str, Events] = {
     "gemini": [
         *(("", gemini({"text": "a"})), ("", {**gemini({"text": "a"}), "usageMetadata": {"n": 1}})),
@@ -141,7 +141,7 @@ NAMES = ("", "message", "error", "contentBlockDelta", "messageStart", "text-delt
 
 
 def told(dialect: str, frames: list[Frame]) -> tuple[list[Delta], list[dict[str, Any]]]:
-    """Return what frames say one by one."""
+    """Return the events of frames one by one."""
     translator = named(dialect).start()
     return told_and_counted(delta for frame in frames for delta in translator.told(frame))
 
@@ -188,7 +188,7 @@ def rows_of(dialect: str, n: int) -> Iterator[list[Frame]]:
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("dialect", USUAL)
 def test_odd_members_say_in_a_row_what_they_say_one_by_one(dialect: str) -> None:
-    """The narrow views refuse what means more than they read, wherever it stands in a stream."""
+    """The narrow views refuse frames that mean more than they read, at any position in a stream."""
     for n, row in enumerate(rows_of(dialect, 2500)):
         expected = told(dialect, row)
 
@@ -231,7 +231,7 @@ def test_a_piece_of_another_answer_is_none_of_the_run(id: str | None) -> None:
 
 
 def test_a_piece_has_no_reason() -> None:
-    """That a candidate speaks without a reason shows that STOP is not in all of its frames (quirk 67)."""
+    """A candidate that speaks without a reason shows that STOP is not in all of its frames (quirk 67)."""
     begun = gemini({"functionCall": {"name": "f", "willContinue": True}}, finishReason="STOP")
     spoken = gemini({"text": "b"})
     for response in (begun, spoken):

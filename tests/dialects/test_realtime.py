@@ -80,12 +80,12 @@ def call(**fields: Any) -> JSON:
 
 
 def whole(text: str, rank: int, **more: Any) -> CallWhole:
-    """Return what the item of `call` says with text."""
+    """Return the events for the item of `call` with text."""
     return CallWhole(0, None, "item_1", "c1", "f", text, rank, id_wins=True, extra=ID, **more)
 
 
 def test_a_call_is_a_slot() -> None:
-    """Labels, pieces, both restatements and the close are told in the order of the wire, and once."""
+    """Labels, pieces, both restatements and the close are reported in the order of the wire, and once."""
     where = {"item_id": "item_1", "call_id": "c1", "output_index": 3}
     deltas = translate(
         SESSION,
@@ -114,7 +114,7 @@ def test_a_call_is_a_slot() -> None:
 
 
 def test_labels_are_told_as_they_are() -> None:
-    """Two items at output index 0, whose pieces have none: which call is meant is the core's to tell (quirk 3)."""
+    """Two items at output index 0, whose pieces have none: the core decides which call is meant (quirk 3)."""
     deltas = translate(
         of("output_item.added", output_index=0, item=call()),
         of("output_item.added", output_index=0, item=call(id="item_2", call_id="c2")),
@@ -131,7 +131,7 @@ def test_labels_are_told_as_they_are() -> None:
 
 
 def test_labels_may_be_missing() -> None:
-    """Without ids the output index is all that is told; there may be nothing at all."""
+    """Without ids the output index is all that is reported; there may be nothing at all."""
     deltas = translate(
         of("output_item.added", output_index=1, item=call(id=None, call_id=None)),
         of("output_item.added", output_index=2, item=call(id=None, call_id=None, name="g")),
@@ -265,7 +265,7 @@ def test_responses_without_ids_follow_each_other() -> None:
     ],
 )
 def test_a_response_ends_as_its_status_says(status: Any, details: Any, said: list[Delta]) -> None:
-    """Cancelled and failed responses take back what is open, and no response ends the session (quirk 94)."""
+    """Cancelled and failed responses take back open calls, and no response ends the session (quirk 94)."""
     assert [TurnOpened("r1", "r1"), *said, ENDED] == translate(ended(status=status, status_details=details))
 
 
@@ -283,7 +283,7 @@ def test_what_was_taken_back_is_not_restated(status: str) -> None:
 
 
 def test_the_finished_response_restates_what_no_event_ended() -> None:
-    """Calls that were not done are matched by their ids, text only if none was told (quirks 72 and 98)."""
+    """Calls that were not done are matched by their ids, text only if none was reported (quirks 72 and 98)."""
     item, other = call(arguments='{"a":1}'), call(id="item_2", call_id="c2", arguments="{}")
     said = {"type": "message", "content": [{"type": "output_audio", "transcript": "Hi"}, {"text": "Yo"}]}
     added = of("output_item.added", item=call())
@@ -302,7 +302,7 @@ def test_the_finished_response_restates_what_no_event_ended() -> None:
 
 
 def test_an_item_that_calls_itself_incomplete_is_cut() -> None:
-    """Its close says so, or its restatement; a call without ids is told without any label."""
+    """Its close says so, or its restatement; a call without ids is reported without any label."""
     cut = call(arguments='{"a', status="incomplete")
     nameless = call(id=None, call_id=None, arguments="{}")
 
@@ -354,7 +354,7 @@ def test_what_says_nothing_new_is_quiet(kind: str) -> None:
 
 
 def test_items_of_the_conversation_are_no_calls() -> None:
-    """A client seeds its history with the same events: what it once called is not called again."""
+    """A client seeds its history with the same events: an earlier call is not emitted again."""
     item = call(arguments='{"a":1}', status="completed")
     seeded = [
         {"type": f"conversation.item.{state}", "event_id": "e1", "item": item} for state in ("added", "done")
@@ -387,7 +387,7 @@ def test_an_error_of_the_session_ends_nothing() -> None:
 
 
 def test_usage_may_stand_beside_the_response() -> None:
-    """The counts of the response stand, else those of its event (quirk 88)."""
+    """The counts of the response win, else those of its event (quirk 88)."""
     beside = {**ended(usage={}), "usage": {"n": 2}}
 
     assert [UsageSeen({"n": 2})] == [d for d in translate(beside) if isinstance(d, UsageSeen)]
@@ -409,7 +409,7 @@ def test_a_whole_response_is_a_stream_of_one_event() -> None:
 
 
 def test_odd_frames_lose_nothing_but_themselves() -> None:
-    """Labels of a wrong type, half a surrogate, a foreign end mark; what cannot be read is a hole."""
+    """Labels of a wrong type, half a surrogate, a foreign end mark; an unreadable frame is a hole."""
     fault = WireFault("undecodable_frame", "a frame holds no JSON object", raw="{", hole=True)
 
     assert [] == translate("{}", "[DONE]", "")

@@ -38,7 +38,7 @@ from wholecall.types import TurnReason
     ],
 )
 def test_every_spelling_has_one_meaning(raw: str, reason: TurnReason) -> None:
-    """Case and hyphens do not matter, and the provider's word stays verbatim beside ours."""
+    """Case and hyphens do not matter, and the provider's word stays verbatim next to ours."""
     assert (reason, raw) == turn_reason(raw)
 
 

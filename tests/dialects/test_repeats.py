@@ -12,7 +12,7 @@ def call(text: str) -> CallWhole:
 
 
 def test_what_is_kept_is_bounded() -> None:
-    """So many calls, and so many characters; what was taken is gone."""
+    """So many calls, and so many characters; a taken entry is gone."""
     repeats = Repeats()
     for _ in range(200):
         repeats.add(call("{}"))
@@ -26,7 +26,7 @@ def test_what_is_kept_is_bounded() -> None:
 
 
 def test_a_label_says_something_if_each_call_was_told_as_often() -> None:
-    """Twice each, or thrice: told again. Some more often than others: calls of one label (quirk 64)."""
+    """Twice each, or thrice: a repetition. Some more often than others: calls of one label (quirk 64)."""
     assert [False, False, False] == [says_nothing(times) for times in ([2], [2, 2], [3, 3])]
     assert [True, True] == [says_nothing(times) for times in ([2, 1], [2, 3])]
     assert not says_nothing([2, 4])

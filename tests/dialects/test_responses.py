@@ -81,23 +81,23 @@ def ended(kind: str = "completed", *output: dict[str, Any], **response: Any) -> 
 
 
 def seen(index: int | None = 0, *, begins: bool = True) -> CallSeen:
-    """Return what the item of `call` says without text."""
+    """Return the events for the item of `call` without text."""
     return CallSeen(0, index, "fc_1", "call_1", "f", extra=ID, begins=begins)
 
 
 def whole(text: str, rank: int, index: int | None = 0, *, id_wins: bool = True) -> CallWhole:
-    """Return what the item of `call` says with text; a finished one is over."""
+    """Return the events for the item of `call` with text; a finished item is over."""
     closes = rank == ITEM_DONE
     return CallWhole(0, index, "fc_1", "call_1", "f", text, rank, id_wins=id_wins, extra=ID, closes=closes)
 
 
 def restated(*calls: CallWhole) -> Restated:
-    """Return what the finished response says of calls."""
+    """Return the finished response's entries for calls."""
     return Restated(0, calls)
 
 
 def test_a_call_is_a_slot() -> None:
-    """Labels, pieces, both restatements and the close are told in the order of the wire, and once."""
+    """Labels, pieces, both restatements and the close are reported in the order of the wire, and once."""
     deltas = translate(
         CREATED,
         {"type": "response.in_progress", "response": {"id": "resp_1"}},
@@ -124,7 +124,7 @@ def test_a_call_is_a_slot() -> None:
 
 
 def test_items_that_were_done_are_not_told_again() -> None:
-    """A finished response restates only what no event told whole, with the ids of what was (quirk 98)."""
+    """A finished response restates only calls that no event gave whole, with the ids of the others (quirk 98)."""
     item = call(arguments='{"a":1}', status="completed")
     other = {**item, "id": "fc_2", "call_id": "call_2"}
     deltas = translate(
@@ -155,7 +155,7 @@ def test_a_finished_function_has_told_all_but_another_text(restated: dict[str, A
 
 @pytest.mark.parametrize("name", [None, "", " "])
 def test_a_finished_function_may_still_get_its_name(name: str | None) -> None:
-    """A call that was done without a name is told again by the finished response, which knows it."""
+    """A call that was done without a name is repeated by the finished response, which knows it."""
     deltas = translate(
         CREATED, done(call(name=name, arguments="{}")), ended("completed", call(arguments="{}"))
     )
@@ -164,7 +164,7 @@ def test_a_finished_function_may_still_get_its_name(name: str | None) -> None:
 
 
 def test_free_text_and_mcp_calls_have_the_same_life() -> None:
-    """Custom tools and MCP calls have events of their own names, and kinds of their own."""
+    """Custom tools and MCP calls have their own event names and kinds."""
     deltas = translate(
         {
             "type": "response.custom_tool_call_input.delta",
@@ -262,7 +262,7 @@ def test_what_is_to_be_sent_back_rides_along() -> None:
     ("call_id", "id_", "extra"), [("", "fc_1", None), (None, "fc_1", None), ("c", "c", ID)]
 )
 def test_either_id_may_be_missing(call_id: str | None, id_: str, extra: dict[str, str] | None) -> None:
-    """The call id is the public one; the item's id stands in for it but never outranks it (quirk 75)."""
+    """The call id is the public one; the item's id replaces it but never outranks it (quirk 75)."""
     item = call(call_id=call_id, arguments="{}")
 
     assert [
@@ -271,7 +271,7 @@ def test_either_id_may_be_missing(call_id: str | None, id_: str, extra: dict[str
 
 
 def test_a_skeleton_is_no_restatement() -> None:
-    """Text in an added item ranks lowest; placeholders and members that still grow are no text."""
+    """Text in an added item ranks lowest; placeholders and members that still grow are not text."""
     shell = {"type": "shell_call", "id": "s", "action": {"commands": []}}
     deltas = translate(
         added(call(arguments="{}")),
@@ -305,7 +305,7 @@ def test_an_item_can_call_itself_cut() -> None:
 
 
 def test_text_and_reasoning_are_told_apart() -> None:
-    """Texts and refusals are visible; reasoning belongs to its item, whose end adds what is encrypted."""
+    """Texts and refusals are visible; reasoning belongs to its item, whose end adds the encrypted part."""
     reasoning = {
         "type": "reasoning",
         "id": "rs_1",
@@ -335,7 +335,7 @@ def test_text_and_reasoning_are_told_apart() -> None:
 
 
 def test_the_finished_response_restates_by_id() -> None:
-    """A position is no slot: what the response lists is told at once, to be matched one to one (quirk 99)."""
+    """A position is not a slot: the response's list is reported at once, to be matched one to one (quirk 99)."""
     nameless = {"type": "web_search_call", "status": "incomplete"}
     deltas = translate(
         CREATED,
@@ -355,7 +355,7 @@ def test_the_finished_response_restates_by_id() -> None:
 
 
 def test_a_body_is_one_turn() -> None:
-    """A whole, non-streamed body tells text, reasoning and calls, and ends its turn."""
+    """A whole, non-streamed body gives text, reasoning and calls, and ends its turn."""
     body = {
         "object": "response",
         "id": "resp_1",
@@ -381,7 +381,9 @@ def test_a_body_is_one_turn() -> None:
 
 
 def test_a_second_message_is_told() -> None:
-    """That another message begins once one has spoken is told, in events and in a body; a first one says nothing."""
+    """The beginning of another message after one has spoken is reported, in events and in a body; a first one says
+    nothing.
+    """
     spoken = {"type": "response.output_text.delta", "output_index": 0, "delta": "Hi"}
     first, second = [
         {"type": "message", "content": [{"type": "output_text", "text": text}]} for text in ("Hi", "Ho")
@@ -434,7 +436,7 @@ def test_a_cancelled_response_takes_back_what_was_begun() -> None:
     ],
 )
 def test_errors_are_fatal_and_told_once(event: dict[str, Any] | Frame, error: dict[str, Any]) -> None:
-    """`response.failed` repeats what an `error` event said: one fault for both (quirk 52)."""
+    """`response.failed` repeats an `error` event: one fault for both (quirk 52)."""
     fault = WireFault("provider_error", "c: m", error=error, fatal=True)
 
     assert [OPENED, fault] == translate(CREATED, event, ended("failed", error=error), "[DONE]")
@@ -456,7 +458,7 @@ def test_events_seen_before_are_skipped() -> None:
 
 
 def test_a_gap_is_a_hole() -> None:
-    """A number that is missing was an event; where a stream begins is no gap."""
+    """A number that is missing was an event; where a stream begins is not a gap."""
     lost = WireFault("undecodable_frame", "2 events were lost before number 8", hole=True)
 
     assert [Slot(0, 0, "fc_1", "a"), lost, Slot(0, 0, "fc_1", "b")] == translate(
@@ -485,7 +487,7 @@ def test_numbers_that_never_count_are_no_numbers(number: object) -> None:
 
 
 def test_streams_side_by_side_are_told_apart() -> None:
-    """Responses on one socket have turns and numbers of their own."""
+    """Responses on one socket have their own turns and numbers."""
     other = {**CREATED, "response": {"id": "resp_2"}, "stream_id": "b", "sequence_number": 0}
     deltas = translate(
         {**CREATED, "stream_id": "a", "sequence_number": 0},
@@ -552,7 +554,7 @@ def test_a_turn_may_begin_late() -> None:
 
 
 def test_other_frames_are_quiet_unknown_or_holes() -> None:
-    """What others restate is quiet, the event's name stands in for a missing type, the rest is counted."""
+    """Restatements are quiet, the event's name replaces a missing type, the rest is counted."""
     quiet = ["response.code_interpreter_call_code.delta", "response.content_part.added", "keepalive"]
     hole = WireFault("undecodable_frame", "a frame holds no JSON object", raw="{", hole=True)
 

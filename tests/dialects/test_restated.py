@@ -11,7 +11,7 @@ def _whole(id_: str | None, told: frozenset[str] = frozenset()) -> CallWhole:
 
 
 def test_each_call_knows_all_ids() -> None:
-    """Every restated call knows the ids that stand beside it; what is no call stays as it is."""
+    """Every restated call knows the ids next to it; other entries stay as they are."""
     deltas: list[Delta] = [_whole("a"), TextFragment(0, "x"), _whole("b"), _whole(None)]
     both = frozenset({"a", "b"})
 
@@ -24,7 +24,7 @@ def test_each_call_knows_all_ids() -> None:
 
 
 def test_ids_told_elsewhere_count() -> None:
-    """Calls that were told whole before belong to the message too."""
+    """Calls that were reported whole before belong to the message too."""
     assert [_whole("a", frozenset({"a", "b"}))] == restated_together([_whole("a")], ["b"])
 
 

@@ -28,7 +28,7 @@ def translate(*payloads: Any) -> list[Delta]:
 
 @pytest.mark.parametrize("name", ["final_result", "orchestration_result"])
 def test_a_result_is_the_chunk_in_it(name: str) -> None:
-    """In both versions of the service; what the modules say is no answer."""
+    """In both versions of the service; the modules' text is not an answer."""
     deltas = translate(
         *({"request_id": "q", "module_results": {"llm": chunk}, name: chunk} for chunk in CHUNKS)
     )
@@ -54,7 +54,7 @@ def test_a_blank_result_begins_no_answer_of_its_own() -> None:
 
 
 def test_what_holds_no_result() -> None:
-    """The modules alone say nothing, nor does a bare chunk; the end and an error say what they do in any chat."""
+    """The modules alone say nothing, nor does a bare chunk; the end and an error mean the same as in any chat."""
     failed = translate({"error": {"code": 500, "message": "gone", "location": "LLM Module"}})
 
     assert [] == translate({"request_id": "q", "intermediate_results": {"llm": CHUNKS[0]}}, CHUNKS[0])

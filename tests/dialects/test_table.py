@@ -36,13 +36,15 @@ NAMES = [
 
 
 def test_the_order_of_the_table_is_the_order_of_detection() -> None:
-    """What most streams speak is asked first, unless another one's frames look like its own; names are unique."""
+    """The dialect of most streams is asked first, unless another dialect's frames look like its own; names are
+    unique.
+    """
     assert NAMES == [dialect.name for dialect in DIALECTS], "NAMES holds the order, too"
     assert [] == [pair for pair in NARROWER if NAMES.index(pair[0]) > NAMES.index(pair[1])]
 
 
 def test_few_dialects_recognise_frames_of_each_other() -> None:
-    """So the order of the others says nothing about what a stream is, and may go by how common they are."""
+    """Therefore the order of the others is independent of a stream's content, and may follow their frequency."""
     found = {
         pair
         for case in corpora.cases()
@@ -96,7 +98,7 @@ def test_a_dialect_is_found_by_its_name(name: str) -> None:
     ],
 )
 def test_an_unknown_name_lists_the_known_ones(name: str, hint: str) -> None:
-    """A wrong name is a caller's mistake: the message says what it may mean, and all names in order."""
+    """A wrong name is a caller's mistake: the message gives its likely meaning, and all names in order."""
     with pytest.raises(UnknownDialect) as caught:
         named(name)
 

@@ -36,7 +36,7 @@ class WideChat(ChatTranslator):
     """A reader of chat streams that takes no short way."""
 
     def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one frame says."""
+        """Return the events of one frame."""
         return ended_together(self._wide(frame))
 
 
@@ -49,7 +49,7 @@ def plain(deltas: Iterable[Delta]) -> list[Delta]:
 
 
 def told_plainly(dialect: str, frames: list[Frame]) -> list[Delta]:
-    """Return what frames say one by one, read by the views that know every field."""
+    """Return the events of frames one by one, read by the views that know every field."""
     translator = WideChat() if dialect == "chat-completions" else named(dialect).start()
     return plain(delta for frame in frames for delta in translator.told(frame))
 
@@ -66,7 +66,7 @@ def batches(frames: list[Frame], seed: str) -> list[list[Frame]]:
 
 
 def told_in_rows(dialect: str, frames: list[Frame], seed: str) -> list[Delta]:
-    """Return what frames say in rows of random length, some of which are taken one by one."""
+    """Return the events of frames in rows of random length, some of which are taken one by one."""
     translator, random_ = named(dialect).start(), random.Random(seed)
     told: list[Delta] = []
     for row in batches(frames, seed):
@@ -216,7 +216,7 @@ INTERRUPTED = {
 
 
 def test_a_finished_response_restates_nothing_that_was_told() -> None:
-    """What the usual view read of a call is known for the same where the last event lists it (quirk 73)."""
+    """The usual view's call is recognised as the same where the last event lists it (quirk 73)."""
     frames = [Frame("message", event) for event in call_of_responses(namespace="ns")]
     told = named("responses").start().translate_all(frames)
 
@@ -225,7 +225,7 @@ def test_a_finished_response_restates_nothing_that_was_told() -> None:
 
 @pytest.mark.parametrize(("dialect", "said"), INTERRUPTED.values(), ids=list(INTERRUPTED))
 def test_what_interrupts_a_run(dialect: str, said: list[str | Frame]) -> None:
-    """A frame that is no further piece is told where it stands, and what follows after it, wherever a row ends."""
+    """A frame that is not a further piece is reported at its position, and so are later frames, wherever a row ends."""
     frames = [text if isinstance(text, Frame) else Frame("message", text) for text in said]
     expected = told_plainly(dialect, frames)
 
@@ -307,7 +307,7 @@ def odd_items(draw: st.DrawFn) -> dict[str, Any]:
 @pytest.mark.parametrize("dialect", HOT)
 @given(st.data())
 def test_odd_frames_in_a_row_say_what_they_say_one_by_one(dialect: str, data: st.DataObject) -> None:
-    """The narrow views read only what they say right: whatever is in an event, in a row or alone it says the same."""
+    """The narrow views read only events that they read correctly: any event gives the same result in a row or alone."""
     events = data.draw(st.lists(odd_events(dialect), min_size=1, max_size=12))
     frames = [Frame("message", json.dumps(event)) for event in events]
     one_by_one = named(dialect).start()
@@ -339,7 +339,7 @@ def test_a_translator_needs_one_method() -> None:
 
 @pytest.mark.parametrize("of", [Fragment(1, 2, "a"), Slot(1, 2, "i", "a")])
 def test_a_run_stands_for_its_pieces(of: Fragment | Slot) -> None:
-    """Each piece has the labels of the first one, and a text of its own."""
+    """Each piece has the labels of the first one, and its own text."""
     pieces = Run(of, ["b", "c"]).pieces()
 
     assert ["b", "c"] == [piece.text for piece in pieces]

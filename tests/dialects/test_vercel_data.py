@@ -33,7 +33,7 @@ from wholecall.framing.frame import Frame
 
 
 def translate(*lines: tuple[str, Any]) -> list[Delta]:
-    """Translate the lines of one stream; a value that is a `bytes` stands as it is."""
+    """Translate the lines of one stream; a value that is a `bytes` is unchanged."""
     translator = VercelDataTranslator()
     deltas: list[Delta] = []
     for code, value in lines:
@@ -43,13 +43,13 @@ def translate(*lines: tuple[str, Any]) -> list[Delta]:
 
 
 def call(slot: str, id: str | None, name: str | None, text: str) -> list[Delta]:
-    """Return the deltas of a call that is told whole."""
+    """Return the deltas of a call that is reported whole."""
     whole = CallWhole(0, slot, None, id, name, text, ITEM_DONE)
     return [whole, CallClosed(0, slot, None)]
 
 
 def test_a_message_with_a_call() -> None:
-    """A step opens the turn, a call lives in the slot of its id and is over when it is told whole."""
+    """A step opens the turn, a call lives in the slot of its id and is over when it is reported whole."""
     deltas = translate(
         ("f", {"messageId": "m"}),
         ("g", "hm"),
@@ -83,7 +83,7 @@ def test_a_message_with_a_call() -> None:
 
 
 def test_a_step_goes_on_with_the_message_and_frees_its_ids() -> None:
-    """A further step has no turn of its own, and an id may come again in it (quirk 64)."""
+    """A further step has no separate turn, and an id may come again in it (quirk 64)."""
     line = ("9", {"toolCallId": "c", "toolName": "f", "args": {"a": 1}})
     deltas = translate(("f", {"messageId": "m"}), line, ("f", {"messageId": "n"}), line)
 
@@ -93,7 +93,7 @@ def test_a_step_goes_on_with_the_message_and_frees_its_ids() -> None:
 
 
 def test_the_end_of_a_message_is_the_end() -> None:
-    """A step after it is another turn; a failure takes back what is open."""
+    """A step after it is another turn; a failure takes back open calls."""
     opened = TurnOpened(None, "m", restart=True)
     deltas = translate(("f", {"messageId": "m"}), ("d", {"finishReason": "error"}), ("f", {"messageId": "m"}))
 
@@ -102,7 +102,7 @@ def test_the_end_of_a_message_is_the_end() -> None:
 
 
 def test_version_3_sends_calls_of_openai() -> None:
-    """They are whole, and what has no id is told apart by its end."""
+    """They are whole, and calls without an id are told apart by their end."""
     function = {"name": "f", "arguments": '{"a": 1}'}
 
     assert [
@@ -142,12 +142,12 @@ def test_version_3_sends_calls_of_openai() -> None:
     ],
 )
 def test_errors_and_odd_lines(line: tuple[str, Any], deltas: list[Delta]) -> None:
-    """An error is fatal, what cannot be read is a hole, data of the application says nothing."""
+    """An error is fatal, an unreadable frame is a hole, data of the application says nothing."""
     assert deltas == translate(line)
 
 
 def test_a_stored_message_tells_each_call_once() -> None:
-    """What has a result was run, what was partial is cut; copies beside the parts do not count."""
+    """A call with a result was run, a partial call is cut; copies next to the parts do not count."""
 
     def told(state: str) -> list[Delta]:
         invocation = {"state": state, "toolCallId": "c", "toolName": "f", "args": {"a": 1}}

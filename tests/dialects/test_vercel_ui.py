@@ -101,7 +101,7 @@ def test_steps_free_the_ids_and_a_message_told_again_does_not() -> None:
 
 
 def test_another_message_begins_another_turn() -> None:
-    """A start with another id, or after the end, is a new message; one without an id goes on."""
+    """A start with another id, or after the end, is a new message; one without an id continues."""
     other = {"type": "start", "messageId": "n"}
 
     assert [OPENED, TurnOpened("n", "n", restart=True)] == translate(START, {"type": "start"}, other)
@@ -129,7 +129,7 @@ def test_who_executes_is_not_forgotten() -> None:
 
 
 def test_a_refused_input_keeps_its_text_once() -> None:
-    """What the server could not read, or did not want, ends as that; pieces that came are not told again."""
+    """A call that the server could not read, or did not want, ends as such; earlier pieces are not repeated."""
     seen = CallSeen(0, "0/c", None, "c", "f")
     error = chunk("input-error", toolName="f", input="{x", errorText="no")
     wanted = chunk("input-error", toolName="f", input={"a": 1})
@@ -169,7 +169,7 @@ def test_calls_without_an_id_are_told_apart_by_their_ends() -> None:
 
 
 def test_an_input_that_comes_twice_is_one() -> None:
-    """The same id, name and input in a row are one call; another input under the id is told anew."""
+    """The same id, name and input in a row are one call; another input under the id is reported anew."""
     one, other = (chunk("input-available", toolName="f", input={"a": n}) for n in (1, 2))
     told = CallWhole(0, "0/c", None, "c", "f", '{"a":1}', ITEM_DONE)
     again = CallWhole(0, "0/c", None, "c", "f", '{"a":2}', ITEM_DONE, begins=True)
@@ -190,13 +190,15 @@ def test_equal_calls_of_one_id_are_one() -> None:
     assert new not in translate(START, begun, begun, *one, whole, finish)
     assert new not in translate(START, begun, begun, *one, whole, *one, whole, finish)
     assert new not in translate(START, begun, *one, *one, finish)
-    assert new not in translate(START, begun, *one, begun, *one, finish)  # the call is told again
+    assert new not in translate(START, begun, *one, begun, *one, finish)  # the call is repeated
     assert new not in translate(START, begun, begun, *one, *one, chunk("approval-request"), finish)
     assert new not in translate(START, begun, begun, *one, *one, chunk("output-available"), finish)
 
 
 def test_text_and_reasoning_are_told_with_their_seals() -> None:
-    """Deltas speak, ends of reasoning bring what its provider wants back (quirk 96), other parts say nothing."""
+    """Deltas speak, ends of reasoning bring the values that the provider wants back (quirk 96), other parts say
+    nothing.
+    """
     metadata = {"anthropic": {"signature": "s", "redactedData": "d", "n": 1}, "odd": 2}
     deltas = translate(
         {"type": "text-delta", "id": "t", "delta": "Hi"},
@@ -220,7 +222,7 @@ def test_text_and_reasoning_are_told_with_their_seals() -> None:
 
 
 def test_what_must_be_sent_back_is_kept() -> None:
-    """Metadata of providers and tools, and what the server says of the tool, are extras (quirk 96)."""
+    """Metadata of providers and tools, and the server's statements about the tool, are extras (quirk 96)."""
     metadata = {"google": {"thoughtSignature": "s"}}
     (seen,) = translate(
         chunk("input-start", toolName="f", providerMetadata=metadata, toolMetadata=None, dynamic=True)
@@ -255,19 +257,19 @@ def test_what_must_be_sent_back_is_kept() -> None:
     ],
 )
 def test_ends_errors_and_odd_frames(payload: Any, deltas: list[Delta]) -> None:
-    """An abort takes back what is open, an error is fatal, unknown chunks are counted, broken ones are holes."""
+    """An abort takes back open calls, an error is fatal, unknown chunks are counted, broken chunks are holes."""
     assert deltas == translate(payload)
 
 
 def test_an_input_is_over_before_a_frame_that_cannot_be_read() -> None:
-    """The hole is no hole of a call that was whole."""
+    """The hole does not affect a call that was whole."""
     kinds = [type(delta) for delta in translate(chunk("input-available", toolName="f", input={}), "{")]
 
     assert [CallWhole, CallClosed, WireFault] == kinds
 
 
 def test_a_stored_message_says_what_is_still_to_do() -> None:
-    """What was run is the server's, what still came is cut, and a part of a type that nobody knows is counted."""
+    """A call that was run is the server's, a call still arriving is cut, and a part of an unknown type is counted."""
 
     def part(state: Any, kind: str = "tool-f", **more: Any) -> dict[str, Any]:
         return {"type": kind, "toolCallId": "c", "state": state, **more}

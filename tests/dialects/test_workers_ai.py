@@ -53,12 +53,12 @@ def entry(*, id: Any = None, name: Any = None, arguments: Any = None, **more: An
 
 
 def calls(*entries: dict[str, Any]) -> list[Delta]:
-    """Return what frames with one entry each say of them."""
+    """Return the events of frames with one entry each."""
     return translate(*map(frame, entries))[1:]
 
 
 def test_a_stream_speaks_and_calls() -> None:
-    """The index tells calls apart, and an entry that says nothing ends its call, once."""
+    """The index distinguishes calls, and an entry that says nothing ends its call, once."""
     end = entry(index=0, arguments="")
     deltas = translate(
         {"response": "Hi", "p": "abc"},
@@ -83,7 +83,7 @@ def test_a_stream_speaks_and_calls() -> None:
 
 
 def test_flat_entries_are_whole() -> None:
-    """Without labels their order tells them apart; one without any arguments waits for what comes (quirk 26)."""
+    """Without labels their order tells them apart; a call without arguments waits for the next frames (quirk 26)."""
     flat = {"name": "f", "arguments": {"a": 1}}
     whole = CallWhole(0, 0, None, None, None, '{"a": 1}', OBJECT)
 
@@ -147,14 +147,14 @@ def test_a_changed_id_without_a_name_continues() -> None:
 
 
 def test_a_late_id_with_its_name_continues() -> None:
-    """What had no id yet may learn it, whether or not the name comes again (quirk 11)."""
+    """A call without an id may learn it later, whether or not the name comes again (quirk 11)."""
     pieces = [entry(name="f", index=0), entry(id="a", name="f", index=0)]
 
     assert [CallSeen(0, 0, None, None, "f"), CallSeen(0, 0, None, "a", "f")] == calls(*pieces)
 
 
 def test_names_without_labels_are_calls_of_their_own() -> None:
-    """Without index and id each name opens a call, and what has no name follows it (quirk 1)."""
+    """Without index and id each name opens a call, and nameless text follows it (quirk 1)."""
     pieces = [entry(name="f", arguments="{"), entry(name="g", arguments="{"), entry(arguments="}")]
 
     assert [
@@ -175,7 +175,7 @@ def test_a_call_that_is_over_is_not_made_twice() -> None:
 
 
 def test_pieces_without_an_index_have_an_id_or_follow() -> None:
-    """The id tells calls apart where there is no index; without both a piece follows the last call (quirk 1)."""
+    """The id distinguishes calls where there is no index; without both a piece follows the last call (quirk 1)."""
     pieces = [
         entry(id="a", name="f"),
         entry(id="b", name="g"),
@@ -216,7 +216,7 @@ def test_frames_of_chat_completions_belong_to_the_same_turn() -> None:
     ],
 )
 def test_the_envelope_of_the_rest_api_is_opened(result: Any, deltas: list[Delta]) -> None:
-    """A whole body lies in `result`, and the turn ends with it; what lies deeper does not count."""
+    """A whole body lies in `result`, and the turn ends with it; deeper content does not count."""
     body = {"result": result, "success": True, "errors": [], "messages": []}
 
     assert [*deltas, TurnEnded()] == translate(body, event="")
@@ -244,7 +244,7 @@ def test_a_lone_body_ends_with_its_stream() -> None:
 
 
 def test_a_lone_body_gives_its_calls_through_the_object_door() -> None:
-    """What a binding returns is a body."""
+    """A binding's return value is a body."""
     parser = ToolCallParser()
     events = parser.feed_event(frame(entry(id="c", name="f", index=0, arguments='{"a":1}'), usage=USAGE))
     events += parser.close()
@@ -264,7 +264,7 @@ def test_errors_are_fatal() -> None:
 
 
 def test_odd_frames_lose_nothing_but_themselves() -> None:
-    """Noise says nothing, unknown frames are counted, odd labels are read, what is no JSON is a hole."""
+    """Noise says nothing, unknown frames are counted, odd labels are read, a frame that is not JSON is a hole."""
     fault = WireFault("undecodable_frame", "a frame holds no JSON object", raw="{", hole=True)
 
     assert [] == translate("{}", {"type": "ping"}, {"choices": []})

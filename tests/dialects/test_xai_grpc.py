@@ -67,7 +67,7 @@ def call(id_: Any = "a", name: str | None = "f", arguments: Any = "{}", **more: 
 def whole(
     slot: int, text: str, id_: str | None = "a", *, kind: Kind = "function", final: bool = True
 ) -> list[Delta]:
-    """Return what a whole call says."""
+    """Return the events for a whole call."""
     seen = CallSeen(0, slot, None, id_, "f", kind)
     restated: list[Delta] = [CallWhole(0, slot, None, id_, "f", text, ITEM_DONE, kind)] if text else []
     return [seen, *restated, CallClosed(0, slot, None, final=final)]
@@ -77,7 +77,7 @@ def whole(
 
 
 def test_a_call_is_whole_in_its_message() -> None:
-    """Several stand in one; the text is the wire's; one without arguments waits for the reason (quirk 26)."""
+    """A chunk may hold several; the text is the wire's; a call without arguments waits for the reason (quirk 26)."""
     calls = [call(arguments='{"x":1}'), call("b", arguments="{}"), call("c", arguments=None)]
 
     expected = [*whole(0, '{"x":1}'), *whole(1, "{}", "b", final=False), *whole(2, "", "c", final=False)]
@@ -96,12 +96,12 @@ def test_a_call_is_whole_in_its_message() -> None:
     ],
 )
 def test_who_executes_a_call(type_: str | None, kind: Kind) -> None:
-    """The type says it; a type that nobody knows is the provider's, for nobody may run such a call here."""
+    """The type decides; an unknown type is the provider's, for no one may run such a call here."""
     assert whole(0, '{"x":1}', kind=kind) == said(chunk(tool_calls=[call(arguments='{"x":1}', type=type_)]))
 
 
 def test_a_call_told_again_keeps_its_slot() -> None:
-    """It is the same by all that it says; without an id each is a call of its own, as are two texts of one id."""
+    """It is the same by all that it says; without an id each is a separate call, as are two texts of one id."""
     same, other = call(arguments='{"x":1}'), call(arguments='{"x":2}')
     bare = call(None, arguments='{"x":1}')
 
@@ -110,7 +110,7 @@ def test_a_call_told_again_keeps_its_slot() -> None:
 
 
 def test_a_result_restates_its_call() -> None:
-    """What the role of tools says is no answer; a call without an id cannot be matched (quirk 98)."""
+    """Text under the role of tools is not an answer; a call without an id cannot be matched (quirk 98)."""
     done = call(arguments='{"x":1}', type=SEARCH, status="TOOL_CALL_STATUS_COMPLETED")
     bare = call(None, arguments='{"x":1}', type=SEARCH)
     result = chunk(1, role="ROLE_TOOL", content="found", encrypted_content="q", tool_calls=[done, bare])
@@ -159,7 +159,7 @@ def test_no_reason_yet() -> None:
 
 
 def test_the_reason_of_a_round_is_not_always_the_answers() -> None:
-    """After calls that are all the provider's the model goes on; any call of the client's ends the answer."""
+    """After calls that are all the provider's the model continues; any call of the client's ends the answer."""
     server, client = call("s", arguments='{"x":1}', type=SEARCH), call("c", arguments='{"x":1}')
     ran = whole(0, '{"x":1}', "s", kind="server")
     reason = chunk(reason="REASON_TOOL_CALLS")
@@ -236,7 +236,7 @@ def test_other_lines() -> None:
 
 
 def test_odd_frames_lose_nothing_but_themselves() -> None:
-    """A lone surrogate is text, odd labels are none, an object is its own text, what cannot be read is a hole."""
+    """A lone surrogate is text, odd labels are none, an object is its own text, an unreadable frame is a hole."""
     surrogate = '{"chunk":{"outputs":[{"index":"x","delta":{"content":"\\ud83d"}}]}}'
     odd = chunk(tool_calls=[call([1], arguments={"x": 1}, type=3)])
     fault = WireFault("undecodable_frame", "a frame holds no JSON object", raw='{"chunk"', hole=True)

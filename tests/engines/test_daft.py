@@ -1,4 +1,4 @@
-"""The recipe for Daft runs as it stands; Daft reads our tables."""
+"""The recipe for Daft runs unchanged; Daft reads our tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ for name in ("calls", "recordings"):
 
 
 def test_the_recipe_gives_the_rows(cook: Kitchen) -> None:
-    """Every row comes out once with the values of a plain run, also poisoned ones; so do the calls."""
+    """Every row is emitted once with the values of a plain run, poisoned rows included; so do the calls."""
     cook.cook("daft", ends=ENDS)
 
     assert cook.plain() == cook.cooked()
@@ -29,7 +29,7 @@ def test_the_recipe_gives_the_rows(cook: Kitchen) -> None:
 
 @pytest.mark.parametrize("use_process", [True, False])
 def test_threads_and_processes_give_the_same(cook: Kitchen, use_process: bool) -> None:
-    """Whatever Daft would choose, the rows are those of a plain run."""
+    """The rows are those of a plain run, independent of Daft's choices."""
     cook.run(
         cook.recipe("daft").replace("batch_size=64", f"batch_size=64, use_process={use_process}"), ends=ENDS
     )
@@ -38,7 +38,7 @@ def test_threads_and_processes_give_the_same(cook: Kitchen, use_process: bool) -
 
 
 def test_killed_it_fails(cook: Kitchen) -> None:
-    """When a process of it is killed the program fails; what then stands in the folder may be a part of the rows."""
+    """When one of its processes is killed the program fails; the folder may then hold a part of the rows."""
     recipe = cook.recipe("daft").replace("batch_size=64", "batch_size=64, use_process=True")
     told = cook.run(recipe, ends=(1, *CRASHES), DEADLY_IDS="r000300")
 

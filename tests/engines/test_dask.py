@@ -1,4 +1,4 @@
-"""The recipe for Dask runs as it stands, and goes on after a death; Dask reads our tables."""
+"""The recipe for Dask runs unchanged, and continues after a death; Dask reads our tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ for name in ("calls", "recordings"):
 
 
 def test_the_recipe_gives_the_rows(cook: Kitchen) -> None:
-    """Every row comes out once with the values of a plain run, also poisoned ones; so do the calls."""
+    """Every row is emitted once with the values of a plain run, poisoned rows included; so do the calls."""
     cook.cook("dask")
     cook.cook("dask", 1)
 
@@ -26,7 +26,7 @@ def test_the_recipe_gives_the_rows(cook: Kitchen) -> None:
 
 
 def test_after_a_death_it_does_the_files_that_are_left(cook: Kitchen) -> None:
-    """When a worker is killed the program fails; the next run keeps what is whole, and every row is there once."""
+    """When a worker is killed the program fails; the next run keeps whole parts, and every row is there once."""
     told = cook.cook("dask", ends=1, DEADLY_IDS="r000350")
     before = {name: (cook.folder / name).stat().st_mtime_ns for name in cook.parts()}
     cook.cook("dask")

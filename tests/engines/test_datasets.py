@@ -1,4 +1,4 @@
-"""The recipe for datasets runs as it stands; datasets reads our tables."""
+"""The recipe for datasets runs unchanged; datasets reads our tables."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ for found in calls["arguments"]:
 
 
 def test_the_recipe_gives_the_rows(cook: Kitchen) -> None:
-    """Every row comes out once with the values of a plain run, also poisoned ones; so do the calls."""
+    """Every row is emitted once with the values of a plain run, poisoned rows included; so do the calls."""
     cook.cook("datasets")
 
     assert cook.plain() == cook.cooked()

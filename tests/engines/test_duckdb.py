@@ -1,4 +1,4 @@
-"""The recipe for DuckDB runs as it stands; DuckDB and pandas read our tables."""
+"""The recipe for DuckDB runs unchanged; DuckDB and pandas read our tables."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ for name in ("calls", "recordings"):
 
 
 def test_the_recipe_gives_the_rows(cook: Kitchen) -> None:
-    """Every row comes out once with the values of a plain run, also poisoned ones; so do the calls."""
+    """Every row is emitted once with the values of a plain run, poisoned rows included; so do the calls."""
     cook.cook("duckdb")
 
     assert cook.plain() == cook.cooked()
 
 
 def test_killed_it_leaves_no_file(cook: Kitchen) -> None:
-    """What stands under the name of the output is whole: a program that was killed has left nothing there."""
+    """A file under the name of the output is whole: a killed program has left nothing there."""
     cook.cook("duckdb", ends=-signal.SIGKILL, DEADLY_IDS="r000300")
 
     assert [] == cook.parts()

@@ -1,4 +1,4 @@
-"""The recipes for Ray Data run as they stand, with workers and programs that are killed; Ray reads our tables."""
+"""The recipes for Ray Data run unchanged, with workers and programs that are killed; Ray reads our tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ for name in ("calls", "recordings"):
 
 
 def test_workers_are_killed(cook: Kitchen) -> None:
-    """Three workers are killed, and every row comes out once with the values of a plain run, also poisoned ones."""
+    """Three workers are killed; every row is emitted once with the values of a plain run, poisoned rows included."""
     ids = "r000050 r000200 r000350"
     cook.cook("ray", RAY_BLOCK=BLOCK, DEADLY_IDS=ids, DEADLY_NOTES=str(cook.folder / "notes"))
 
@@ -28,7 +28,7 @@ def test_workers_are_killed(cook: Kitchen) -> None:
 
 
 def test_the_program_is_killed(cook: Kitchen) -> None:
-    """When the program is killed the next run does what is left, and one more nothing."""
+    """When the program is killed the next run does the remaining work, and another run does nothing."""
     out = cook.folder / "assembled"
     told = {"DEADLY_IDS": "r000399", "DEADLY_FILES": str(out)}
     cook.cook("ray", 1, ends=-signal.SIGKILL, RAY_BLOCK=BLOCK, **told)
@@ -41,7 +41,7 @@ def test_the_program_is_killed(cook: Kitchen) -> None:
 
 @pytest.mark.slow
 def test_the_recipe_gives_the_rows(cook: Kitchen) -> None:
-    """Every row comes out once with the values of a plain run, also poisoned ones; so do the calls."""
+    """Every row is emitted once with the values of a plain run, poisoned rows included; so do the calls."""
     cook.cook("ray")
 
     assert cook.plain() == cook.cooked()

@@ -1,4 +1,4 @@
-"""The recipe for Spark runs as it stands, with workers that are killed; Spark reads our tables."""
+"""The recipe for Spark runs unchanged, with workers that are killed; Spark reads our tables."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ for function, schema in ((words, "a string"), (fixed, "a binary")):
 
 
 def test_the_recipe_gives_the_rows(cook: Kitchen) -> None:
-    """Every row comes out once with the values of a plain run, also poisoned ones; so do the calls."""
+    """Every row is emitted once with the values of a plain run, poisoned rows included; so do the calls."""
     cook.cook("spark")
 
     assert cook.plain() == cook.cooked()
@@ -44,7 +44,7 @@ def test_the_recipe_gives_the_rows(cook: Kitchen) -> None:
 
 
 def test_workers_are_killed(cook: Kitchen) -> None:
-    """Three workers are killed, and every row comes out once."""
+    """Three workers are killed, and every row is emitted once."""
     ids = "r000050 r000200 r000350"
     cook.cook("spark", DEADLY_IDS=ids, DEADLY_NOTES=str(cook.folder / "notes"))
 

@@ -1,8 +1,8 @@
 """Look for inputs that break a law, guided by coverage: `python -m tests.fuzz [TARGET ...] --seconds N`.
 
-Each target runs in a process of its own, one after the other, for so many seconds. What is found is kept under
-`--work` with the command that shows it again, and so are the inputs that reached new branches: the next run goes on
-from them, or from as many of them as it has time for. Needs the extra `fuzz`; `--input FILE` shows a finding without it.
+Each target runs in its own process, one after the other, for so many seconds. Findings are kept under `--work` with the
+command that reproduces them, and so are the inputs that reached new branches: the next run continues from them, or from
+as many of them as it has time for. Needs the extra `fuzz`; `--input FILE` shows a finding without it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _HEAD = "{:<12} {:>12} {:>9} {:>9} {:>8}\n"
 
 
 class Outcome(NamedTuple):
-    """What one run of a target came to; CPU time in seconds, the corpus in inputs."""
+    """The result of one run of a target; CPU time in seconds, the corpus in inputs."""
 
     executions: int
     cpu: float
@@ -45,7 +45,7 @@ class Outcome(NamedTuple):
 
 
 def run(name: str, seconds: int, work: Path) -> Outcome:
-    """Run one target and return what came of it."""
+    """Run one target and return its result."""
     target = TARGETS[name]
     corpus, found = work / "corpus" / name, work / "findings"
     corpus.mkdir(parents=True, exist_ok=True)
@@ -67,7 +67,7 @@ def run(name: str, seconds: int, work: Path) -> Outcome:
         ]
         shown = [f"-max_len={LONGEST}", "-print_final_stats=1", f"-artifact_prefix={found}/{name}-"]
         done = _driven(target, *limits, *shown, f"-dict={DICTIONARY}", str(fresh), str(begin))
-        for path in fresh.iterdir():  # named by libFuzzer for what they hold
+        for path in fresh.iterdir():  # named by libFuzzer for their content
             shutil.move(path, corpus / path.name)
     log = (done.stdout + done.stderr).decode("utf-8", "replace")
     findings = sorted(set(found.iterdir()) - known)

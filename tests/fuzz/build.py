@@ -1,7 +1,7 @@
 """The build for OSS-Fuzz: `python -m tests.fuzz.build SCRIPTS OUT`, which `fuzz/build.sh` calls.
 
-Writes for each target `fuzz_NAME.py` into SCRIPTS, a program of libFuzzer's, and beside the built program in OUT its seeds
-(`fuzz_NAME_seed_corpus.zip`), its dictionary and its options. All of it follows from `tests.fuzz.targets`.
+Writes for each target `fuzz_NAME.py` into SCRIPTS, a program of libFuzzer's, and next to the built program in OUT its
+seeds (`fuzz_NAME_seed_corpus.zip`), its dictionary and its options. All of it follows from `tests.fuzz.targets`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def program_of(target: Target) -> str:
 
 
 def build(scripts: Path, out: Path, targets: Iterable[Target] = tuple(TARGETS.values())) -> None:
-    """Write the programs of targets, and what lies beside them; both folders are made."""
+    """Write the programs of targets, and the files next to them; both folders are made."""
     scripts.mkdir(parents=True, exist_ok=True)
     out.mkdir(parents=True, exist_ok=True)
     for target in targets:

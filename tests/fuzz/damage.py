@@ -1,8 +1,8 @@
-"""The target that damages a recording where the fuzzer says, and holds what `tests/damage` holds of one damage.
+"""The target that damages a recording at the fuzzer's choice, under the laws of `tests/damage` for one damage.
 
 Theory of operation. The head of an input chooses the recording and where it is cut, and each three bytes after it are
-one damage: which frame, and in which way. Recordings are named by number, so that what is damaged is always what a
-server has sent, and the calls in it are known. Every way leaves a trace, so no number of them may make a call.
+one damage: which frame, and in which way. Recordings are named by number, so that the damaged stream is always one that
+a server has sent, and the calls in it are known. Every way leaves a trace, so no number of them may make a call.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _streams() -> list[Stream]:
 
 
 def damaged_frames(frames: list[bytes], damages: bytes) -> list[bytes]:
-    """Return frames with the damages that the bytes say; a frame that has one already gets no other."""
+    """Return frames with the damages that the bytes choose; a damaged frame is not damaged again."""
     found = list(frames)
     for at in range(0, min(len(damages), MOST * _SIZE) - _SIZE + 1, _SIZE):
         place = int.from_bytes(damages[at : at + 2], "big") % len(frames)
@@ -41,7 +41,7 @@ def damaged_frames(frames: list[bytes], damages: bytes) -> list[bytes]:
 
 
 def run_damage(data: bytes) -> None:
-    """Damage a recording, and cut it now and then: no call comes out that it does not hold."""
+    """Damage a recording, and cut it now and then: no call is emitted that it does not hold."""
     options, payload = opened(data)
     streams = _streams()
     stream = streams[(options.number(0) * 256 + options.number(1)) % len(streams)]

@@ -1,7 +1,7 @@
-"""One target under atheris, in a process of its own: `python -m tests.fuzz.drive TARGET PACKAGE [libFuzzer's options]`.
+"""One target under atheris, in a separate process: `python -m tests.fuzz.drive TARGET PACKAGE [libFuzzer's options]`.
 
-`tests.fuzz` starts it, and so do the programs that `tests.fuzz.build` writes; libFuzzer never returns, and what it finds
-ends the process. The package is given because to look it up would import what is to be instrumented.
+`tests.fuzz` starts it, and so do the programs that `tests.fuzz.build` writes; libFuzzer never returns, and a finding
+ends the process. The package is given because to look it up would import the code to be instrumented.
 """
 
 from __future__ import annotations

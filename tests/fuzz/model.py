@@ -1,6 +1,6 @@
 """Fuzz targets and the form of their input: eight bytes of options, then the payload.
 
-The options stand in front and have a fixed size, so that damage to the payload does not change them.
+The options are in front and have a fixed size, so that damage to the payload does not change them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Target(NamedTuple):
         run: takes one input; whatever it raises is a finding.
         seeds: inputs to begin with, options included.
         package: the modules whose branches guide the fuzzer; the fewer, the sooner it starts.
-        damage: damages a payload, where bytes that are no stream have a form of their own.
+        damage: damages a payload, where bytes that are not a stream have their own form.
     """
 
     name: str

@@ -1,8 +1,8 @@
-"""Damage to bytes: what broken servers, proxies and strangers make of a stream, drawn from a random generator.
+"""Damage to bytes as broken servers, proxies and attackers do it to a stream, drawn from a random generator.
 
-Bytes alone rarely get past a decoder. So half of the damage keeps the layer below intact: events are dropped, doubled
-and swapped whole, values are changed inside of JSON that stays JSON, and messages of a binary event stream get their
-checksums anew.
+Bytes alone rarely get past a decoder. Therefore half of the damage keeps the layer below intact: events are dropped,
+doubled and swapped whole, values are changed inside of JSON that stays JSON, and messages of a binary event stream get
+their checksums anew.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _messages(data: bytes) -> list[bytes]:
 
 
 def _alter(data: bytes, rng: random.Random) -> bytes:
-    """Change a value inside one event; what carries it stays well formed."""
+    """Change a value inside one event; its carrier stays well formed."""
     events = events_of(data)
     if not events:
         return data

@@ -1,7 +1,7 @@
 """The target that restores parsers from snapshots that anybody may have written.
 
-The payload is the inside of a snapshot, which gets the right checksum here: damage that a checksum finds says
-little about what stands after it. An option leaves the payload as it is instead.
+The payload is the inside of a snapshot, which gets the right checksum here: damage that a checksum finds says little
+about the code after it. An option leaves the payload as it is instead.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PAYLOADS = (
 
 
 def run_snapshots(data: bytes) -> None:
-    """Restore a parser: nothing raises but `BadSnapshot`, and what was restored takes the rest of a stream."""
+    """Restore a parser: nothing raises but `BadSnapshot`, and the restored parser takes the rest of a stream."""
     options, payload = opened(data)
     told = payload if options.flag(2, 0) else snapshots.sealed(payload)
     try:

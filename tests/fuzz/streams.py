@@ -141,7 +141,7 @@ def run_feed(data: bytes) -> None:
 
 
 def held_by_events(events: list[Any]) -> None:
-    """Hold what is true of every finished list of events."""
+    """Check the truths of every finished list of events."""
     wrong = violations(events)
     held(f"law 10: {wrong}", not wrong)
     wrong = unaccounted(events)
@@ -154,7 +154,7 @@ def held_by_events(events: list[Any]) -> None:
 def unaccounted(events: Iterable[Any], *, drops: bool = False) -> list[str]:
     """Return where the text that was shown of a call is not the text that its end has, or begins with.
 
-    Of drops only where asked for: they have the text in force, which nobody was shown if the wire restated it.
+    For drops only on request: they have the text in force, which was never shown if the wire restated it.
     """
     shown: dict[tuple[int, int, int], str] = {}
     found: list[str] = []
@@ -178,7 +178,7 @@ def unaccounted(events: Iterable[Any], *, drops: bool = False) -> list[str]:
 
 
 def _premature(early: list[Any], late: list[Any], whole: list[Any]) -> list[Any]:
-    """Return calls that came out at the end of a cut stream although more of their text was to come.
+    """Return calls that were emitted at the end of a cut stream although more of their text was to come.
 
     Only where the wire had not told an end: a finish that is followed by more text was a lie, which a reader of the
     cut stream cannot know.

@@ -1,4 +1,4 @@
-"""The fuzz targets without a fuzzer: their seeds, a few hundred damaged ones, and what was found before."""
+"""The fuzz targets without a fuzzer: their seeds, a few hundred damaged seeds, and earlier findings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DAMAGED = 60
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_seeds(name: str) -> None:
-    """No law of a target is broken by what it begins with."""
+    """No law of a target is broken by its seeds."""
     seeds = list(TARGETS[name].seeds())
     for seed in seeds[:: EVERY.get(name, 1)]:
         TARGETS[name].run(seed)
@@ -34,7 +34,7 @@ def test_seeds(name: str) -> None:
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_damaged_seeds(name: str) -> None:
-    """Nor by the first damaged ones, the same in every run."""
+    """The first damaged seeds break no law either, the same in every run."""
     seeds = list(TARGETS[name].seeds())
     rng = random.Random(name)
     damaged = [mutated_input(TARGETS[name], rng.choice(seeds), rng) for _ in range(DAMAGED)]
@@ -56,7 +56,7 @@ def test_what_was_found_stays_found(path: Path) -> None:
 def test_what_took_memory_takes_little(path: Path) -> None:
     """An input of some hundred bytes that took a gigabyte takes no more than others."""
     run = TARGETS[path.parent.name].run
-    run(path.read_bytes())  # what is made once is not counted
+    run(path.read_bytes())  # objects that are made once are not counted
     tracemalloc.start()
     try:
         run(path.read_bytes())

@@ -45,7 +45,7 @@ def _text(payload: bytes) -> str:
 
 
 def run_arguments(data: bytes) -> None:
-    """Judge a text: the verdict is whole, `exact` is what strict JSON is, and what it gives is read again."""
+    """Judge a text: the verdict is whole, `exact` means strict JSON, and its value is read again."""
     options, payload = opened(data)
     text = _text(payload)
     policy, limits = options.pick(3, POLICIES), options.pick(2, LIMITS[:2])
@@ -91,7 +91,7 @@ def _agree(text: str, verdict: Any, *, keeps_halves: bool) -> None:
 
 
 def _same(value: Any, arguments: Any) -> bool:
-    """Whether two values are one, where the policy may have turned long integers into text."""
+    """Return whether two values are one, where the policy may have turned long integers into text."""
     if isinstance(value, dict):
         return (
             isinstance(arguments, dict)
@@ -212,7 +212,7 @@ def run_transcripts(data: bytes) -> None:
         return
     held("law 43: the input was changed", before == messages)
     held("law 43: `changed` is wrong", found.report.changed == (found.messages is not messages))
-    chosen["shape"] = shape_of(messages, chosen["shape"]).name  # what told it may have been taken out
+    chosen["shape"] = shape_of(messages, chosen["shape"]).name  # the report of it may have been taken out
     again = repair_transcript(found.messages, **chosen)
     held(
         f"law 41: repair goes on: {again.report}",
@@ -227,7 +227,7 @@ def run_transcripts(data: bytes) -> None:
 
 
 def _messages(payload: bytes) -> list[dict[str, Any]] | None:
-    """Return the messages that a payload holds: a JSON array, or a line each; None if that is not what it is."""
+    """Return the messages that a payload holds: a JSON array, or a line each; None for any other payload."""
     try:
         value = json.loads(payload)
     except (ValueError, RecursionError):
@@ -290,7 +290,9 @@ def run_errors(data: bytes) -> None:
 
 
 def _is_plain(payload: bytes) -> bool:
-    """Whether every reader of JSON agrees on a text: no repeated keys, no NaN, no huge number, no half character."""
+    """Return whether every reader of JSON agrees on a text: no repeated keys, no NaN, no huge number, no half
+    character.
+    """
     try:
         reference(payload.decode())
     except (ValueError, RecursionError):

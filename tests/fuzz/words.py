@@ -1,7 +1,7 @@
 """The words of the wire, as a dictionary for fuzzers: `python -m tests.fuzz.words` writes `fuzz/wire.dict`.
 
-They are what the dialects themselves look for: the members of their views, and the texts in their modules. So a new
-dialect adds its words by being there, and `tests/fuzz/test_build.py` says when the file is behind.
+They are the words that the dialects themselves look for: the members of their views, and the texts in their modules.
+Therefore a new dialect adds its words by existing, and `tests/fuzz/test_build.py` reports an outdated file.
 """
 
 from __future__ import annotations

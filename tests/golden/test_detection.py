@@ -14,7 +14,7 @@ from wholecall import EXECUTABLE, ToolCallParser, ToolCallStarted
 
 
 def flaw(data: bytes, dialect: str) -> str | None:
-    """Return what is wrong with the detection of a stream, None where its dialect is found and no other could be."""
+    """Return the troubles of a stream's detection, None where its dialect is found and no other is possible."""
     parser = ToolCallParser()
     parser.feed(data)
     parser.close()
@@ -29,7 +29,7 @@ def flaw(data: bytes, dialect: str) -> str | None:
 
 @pytest.mark.parametrize("entries", corpora.groups(corpora.cases()))
 def test_a_recording_is_found_as_its_dialect(entries: list[dict[str, Any]]) -> None:
-    """The folder of a recording is what it is found as, and the frame that decides would decide for nobody else."""
+    """A recording is detected as its folder's dialect, and no other dialect claims the deciding frame."""
     flaws = {entry["name"]: flaw(corpora.recorded(entry), entry["dialect"]) for entry in entries}
 
     assert dict.fromkeys(flaws) == flaws

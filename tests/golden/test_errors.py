@@ -19,7 +19,7 @@ CASES: list[dict[str, Any]] = [
 
 
 def test_a_message_has_its_class() -> None:
-    """A provider's error is classed by what the provider meant, all fields of the class included."""
+    """A provider's error is classed by its meaning, all fields of the class included."""
     expected = {case["name"]: msgspec.convert(case["expect"], ErrorClass) for case in CASES}
     actual = {
         case["name"]: classify_error(case["status"], case["body"], case.get("headers")) for case in CASES
@@ -29,7 +29,7 @@ def test_a_message_has_its_class() -> None:
 
 
 def test_every_word_is_shown() -> None:
-    """Each category and each kind is what some provider says."""
+    """Each category and each kind occurs in some provider's error."""
     expected = {*get_args(ErrorCategory)}, {*get_args(ErrorKind)}
     kinds = {case["expect"].get("kind") for case in CASES} - {None}
 

@@ -53,7 +53,7 @@ def _read(transport: str, encoded: Encoded) -> Turn:
 
 
 def _objects(sent: ToolCallDropped) -> list[dict[str, Any]]:
-    """Return what the text of a dropped call says, if it is the JSON of an object, and the wrapped text if not."""
+    """Return the content of a dropped call's text, if it is the JSON of an object, and the wrapped text if not."""
     try:
         said = json.loads(sent.raw_arguments or "{}")
     except ValueError:
@@ -62,7 +62,7 @@ def _objects(sent: ToolCallDropped) -> list[dict[str, Any]]:
 
 
 def _agrees(sent: Any, found: Any, transport: str) -> bool:
-    """Whether a call that went out is the one that came back."""
+    """Return whether a call that went out is the one that came back."""
     as_text = TRANSPORTS[transport].carries == "string"
     if isinstance(sent, ToolCall):
         same = isinstance(found, ToolCall) and sent.name == found.name

@@ -37,7 +37,7 @@ def _is_plain(event: Any) -> bool:
 
 
 def test_costs_are_the_documented_ones() -> None:
-    """The table of `docs/policy.md` is what the corpora give."""
+    """The table of `docs/policy.md` matches the corpora."""
     counts = {
         said: sum(len(_calls(_read(one, policy))) for one in RECORDED) for said, policy in POLICIES.items()
     }
@@ -49,7 +49,9 @@ def test_costs_are_the_documented_ones() -> None:
 
 
 def test_strict_calls_are_plainly_right() -> None:
-    """What the strict policy lets through, the default one does, plain and in whole turns that ended for a reason."""
+    """The default policy lets through all that the strict one does, plain and in whole turns that ended for a
+    reason.
+    """
     for recorded in RECORDED:
         found = _read(recorded, STRICT)
         calls = _calls(found)

@@ -50,12 +50,12 @@ def _ended(events: list[Event]) -> list[Any]:
 
 
 def _is_whole(wanted: dict[str, Any]) -> bool:
-    """Whether the wire held the whole call: readable text, or none at all, in a block that ended."""
+    """Return whether the wire held the whole call: readable text, or none at all, in a block that ended."""
     return wanted.get("complete", True) and (wanted["parse_ok"] is not False or bool(wanted.get("custom")))
 
 
 def _values(event: Any, wanted: dict[str, Any]) -> bool:
-    """Whether an emitted call has the arguments of the wire."""
+    """Return whether an emitted call has the arguments of the wire."""
     if isinstance(event, CustomToolCall):
         return event.input == wanted["arguments_raw"]
     arguments = wanted["arguments"] or {}
@@ -84,9 +84,7 @@ def _complaint(event: Any, wanted: dict[str, Any]) -> str | None:
     elif event.name != wanted["name"]:
         return f"name {event.name!r}, not {wanted['name']!r}"
     if isinstance(event, ToolCallDropped):
-        unended = event.reason == "unterminated" and wanted.get(
-            "server"
-        )  # a fixture of one event: nobody runs it
+        unended = event.reason == "unterminated" and wanted.get("server")  # a fixture of one event: never run
         if _is_whole(wanted) and wanted["args_form"] != "empty" and not unended:
             return f"dropped: {event.reason}"
         by_text = wanted["args_form"] in ("string", "empty")
@@ -109,7 +107,7 @@ def _complaints(events: list[Event], expected: list[dict[str, Any]]) -> list[str
 
 @each_dialect
 def test_recorded_streams_give_the_calls_they_hold(recordings_dir: Path, dialect: str) -> None:
-    """Ids, names, arguments and raw text are those of the wire; what was cut is dropped with its raw text."""
+    """Ids, names, arguments and raw text are those of the wire; a cut call is dropped with its raw text."""
     wrong = {}
     for name, data in _streams(recordings_dir, dialect):
         expected = json.loads((recordings_dir / "expected" / f"{name}.json").read_bytes())
@@ -160,7 +158,9 @@ def test_repaired_recordings_give_the_same_calls(recordings_dir: Path, dialect: 
 
 
 def _label(event: Any, minted: list[int]) -> Any:
-    """Return what must survive of an executable call; a made id is made anew, for it is to be unique beyond the turn."""
+    """Return the parts of an executable call that must survive; a made id is made anew, for it is to be unique beyond
+    the turn.
+    """
     id_ = None if event.index in minted else event.id
     if isinstance(event, BuiltinToolCall):
         return id_, event.name, event.arguments

@@ -1,4 +1,4 @@
-"""The project's own cases of calls in text: hand-written expectations, any cut, and `auto` beside the named format."""
+"""The project's own cases of calls in text: hand-written expectations, any cut, and `auto` next to the named format."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ IN_AUTO = [
 
 
 def by_format(cases: list[dict[str, Any]]) -> pytest.MarkDecorator:
-    """Give a test all cases of a format at once: a test of its own for each costs more than what it tries."""
+    """Give a test all cases of a format at once: a separate test for each costs more than the case itself."""
     formats = sorted({case["format"] for case in cases})
     groups = [[case for case in cases if case["format"] == name] for name in formats]
     return pytest.mark.parametrize("cases", groups, ids=formats)
@@ -51,7 +51,7 @@ def test_no_cut_of_a_text_changes_an_event(cases: list[dict[str, Any]]) -> None:
 
 @by_format(TEXTS)
 def test_every_call_says_where_it_comes_from(cases: list[dict[str, Any]]) -> None:
-    """Calls of texts are flagged, name their format, and the text of a drop is a part of what the model wrote."""
+    """Calls of texts are flagged, name their format, and the text of a drop is a part of the model's text."""
     for case in cases:
         events = read_text_case(case)
         calls, drops = of_kind(events, ToolCall), of_kind(events, ToolCallDropped)

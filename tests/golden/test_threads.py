@@ -1,4 +1,4 @@
-"""Streams of public bug threads: each gives its calls and drops, in any chunks, and nothing that nobody sent."""
+"""Streams of public bug threads: each gives its calls and drops, in any chunks, and nothing unsent."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _complaints(case: dict[str, Any], events: list[Event]) -> list[str]:
 
 
 def _failures(folder: Path) -> dict[str, list[str]]:
-    """What is wrong with the cases, by case: in the whole stream, and where its chunks change an event."""
+    """The troubles of the cases, by case: in the whole stream, and where its chunks change an event."""
     failures = {}
     for case in _cases(folder):
         whole = _events(case)
@@ -84,5 +84,5 @@ def _failures(folder: Path) -> dict[str, list[str]]:
 
 
 def test_streams_of_bug_threads_give_their_calls(vectors_dir: Path) -> None:
-    """Each stream that once broke somebody's client gives the calls it holds, in any chunks."""
+    """Each stream that once broke a client gives the calls it holds, in any chunks."""
     assert _failures(vectors_dir) == {}

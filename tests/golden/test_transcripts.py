@@ -1,4 +1,4 @@
-"""The corpora's poisoned transcripts: what becomes of them, by hand and to the byte; and their manifest."""
+"""The corpora's poisoned transcripts: their repaired form, by hand and to the byte; and their manifest."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FACTS = ("stripped_calls", "dropped_results", "synthesised", "moved", "coerced",
 
 @every_transcript
 def test_what_a_repaired_transcript_says(entry: dict[str, Any]) -> None:
-    """A poisoned transcript is told apart, breaks the rules, and says what it must when it is repaired."""
+    """A poisoned transcript is recognised, breaks the rules, and has the expected content after repair."""
     messages = make_transcripts.read(FOLDER / entry["file"])
     found = repair_transcript(messages)
 
@@ -32,7 +32,7 @@ def test_what_a_repaired_transcript_says(entry: dict[str, Any]) -> None:
 
 @every_transcript
 def test_repaired_transcripts_are_as_they_were(entry: dict[str, Any]) -> None:
-    """The repaired transcript is the one that lies beside it, byte for byte, and needs no repair."""
+    """The repaired transcript is the one that lies next to it, byte for byte, and needs no repair."""
     found = repair_transcript(make_transcripts.read(FOLDER / entry["file"])).messages
     beside = make_transcripts.repaired_file(entry)
     kept = make_transcripts.read(beside)

@@ -56,7 +56,7 @@ def _id_agrees(event: Any, wanted: dict[str, Any], taken: set[str]) -> bool:
 
 
 def _agrees(event: Any, wanted: dict[str, Any]) -> bool:
-    """Whether an ended call is the expected one, but for its id."""
+    """Return whether an ended call is the expected one, but for its id."""
     if event.name != wanted["name"]:
         return False
     if "dropped" in wanted:
@@ -145,7 +145,7 @@ def test_argument_text_is_parsed_once(vectors_dir: Path) -> None:
 
 
 def test_characters_cut_in_half_come_out_whole(vectors_dir: Path) -> None:
-    """UTF-8 sequences cut between reads, and escapes cut between deltas, come out whole."""
+    """UTF-8 sequences cut between reads, and escapes cut between deltas, are output whole."""
     for case in _load(vectors_dir, "policies.json")["R1_split_decode"]:
         if "byte_chunks" in case:
             text = b"".join(map(bytes.fromhex, case["byte_chunks"])).decode()
@@ -187,7 +187,7 @@ def _coercion_complaints(case: dict[str, Any]) -> list[str]:
 
 
 def test_arguments_are_coerced_for_each_transport(vectors_dir: Path) -> None:
-    """Text goes back byte for byte where text is carried, objects where objects are; what is neither is wrapped."""
+    """Text goes back byte for byte where text is carried, objects where objects are; all else is wrapped."""
     cases = _load(vectors_dir, "policies.json")["R0_coercion"]
     assert _failed((case["id"], _coercion_complaints(case)) for case in cases) == {}
 
@@ -277,7 +277,7 @@ def _transcript_complaints(case: dict[str, Any]) -> list[str]:
 
 
 def test_transcripts_are_repaired(vectors_dir: Path) -> None:
-    """Each transcript comes out as it must, with the facts that belong to it; thoughts are counted."""
+    """Each transcript is repaired as expected, with the facts that belong to it; thoughts are counted."""
     cases = _load(vectors_dir, "policies.json")["R3_transcript"]
     assert _failed((case["id"], _transcript_complaints(case)) for case in cases) == {}
 
@@ -312,7 +312,7 @@ def test_naive_loops_survive_the_battery_when_it_is_repaired(vectors_dir: Path) 
 
 
 def test_a_healthy_stream_of_the_battery_is_untouched(vectors_dir: Path) -> None:
-    """The streams of the battery that every loop survives come out byte for byte."""
+    """The streams of the battery that every loop survives are output byte for byte."""
     cases = _load(vectors_dir, "quirk_battery.json")
     same = [case["id"] for case in cases if _repaired(case["sse"].encode()) == case["sse"].encode()]
     assert same == ["B01", "B22"]

@@ -40,13 +40,13 @@ def module_path(name: str) -> Path:
 
 
 def is_package(name: str) -> bool:
-    """Tell whether a module that `modules` names is a package's `__init__`."""
+    """Return whether a module that `modules` names is a package's `__init__`."""
     return module_path(name).name == "__init__.py"
 
 
 @cache
 def imports(tree: ast.Module) -> tuple[tuple[str, int, bool], ...]:
-    """Return what a module imports from the package: name below `wholecall`, line, whether at run time.
+    """Return a module's imports from the package: name below `wholecall`, line, whether at run time.
 
     An import under `if TYPE_CHECKING:` is not at run time.
     """

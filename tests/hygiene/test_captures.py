@@ -1,4 +1,4 @@
-"""Output of the program in the pages, held against what it writes."""
+"""Output of the program in the pages, compared with its real output."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tests.support.captures import PAGES, PROJECT, captured, renewed
 
 
 def test_pages_show_what_the_program_writes() -> None:
-    """Every captured block of a page is, letter for letter, what its command writes today."""
+    """Every captured block of a page equals, letter for letter, its command's present output."""
     pages = {name: (PROJECT / name).read_text("utf-8") for name in PAGES}
     made = {name: renewed(text) for name, text in pages.items()}
 

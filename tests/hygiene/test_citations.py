@@ -1,4 +1,4 @@
-"""The numbered catalogues and what cites them hold together."""
+"""The numbered catalogues and their citations agree."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_limits_are_documented() -> None:
 
 
 def test_limits_have_reasons() -> None:
-    """Each limit says what a breach does and why the limit is there."""
+    """Each limit states the effect of a breach and the reason for the limit."""
     assert {} == {
         name: cells for name, cells in documented_limits().items() if len(cells) != 3 or "" in cells
     }

@@ -24,7 +24,7 @@ EXPECTED = {
     *("text", "faults", "anomalies", "reason"),
 }
 
-# What JSON must escape is control characters; what UTF-8 lacks is halves of surrogate pairs.
+# JSON must escape control characters; UTF-8 lacks halves of surrogate pairs.
 ESCAPED_LETTER = re.compile(rb"(?<!\\)(?:\\\\)*\\u(?!00[01]|d[89a-f])", re.IGNORECASE)
 
 
@@ -34,7 +34,7 @@ def shown(path: Path) -> str:
 
 
 def sidecars() -> dict[Path, Any]:
-    """Return what each sidecar says; None where it is no JSON object."""
+    """Return the content of each sidecar; None where it is not a JSON object."""
     said: dict[Path, Any] = {}
     for path in sorted(RECORDINGS.rglob("*" + SIDECAR)):
         try:
@@ -46,7 +46,7 @@ def sidecars() -> dict[Path, Any]:
 
 
 def about_flaw(about: Any) -> str | None:
-    """Return what is wrong with the sentence of a sidecar."""
+    """Return the faults of a sidecar's sentence."""
     if not isinstance(about, str) or not about.strip():
         return "`about` is empty: say in one sentence what the stream shows"
     one_sentence = (
@@ -56,7 +56,7 @@ def about_flaw(about: Any) -> str | None:
 
 
 def expect_flaw(expect: Any) -> str | None:
-    """Return what is wrong with the expectation of a sidecar."""
+    """Return the faults of a sidecar's expectation."""
     if not isinstance(expect, dict):
         return "`expect` is empty: write down by hand what must come out (corpora/README.md)"
     strange = sorted(set(expect) - EXPECTED)
@@ -64,7 +64,7 @@ def expect_flaw(expect: Any) -> str | None:
 
 
 def quirks_flaw(quirks: Any) -> str | None:
-    """Return what is wrong with the quirks of a sidecar."""
+    """Return the faults of a sidecar's quirks."""
     known = numbered_rows("quirks.md")
     if not isinstance(quirks, list) or any(type(quirk) is not int or quirk not in known for quirk in quirks):
         return "`quirks` names what is no number of docs/quirks.md"
@@ -72,7 +72,7 @@ def quirks_flaw(quirks: Any) -> str | None:
 
 
 def flaws(said: Any) -> list[str]:
-    """Return what is wrong with what a sidecar says."""
+    """Return the faults of a sidecar's content."""
     if said is None:
         return ["it is no JSON object"]
     if list(said) != MEMBERS:
@@ -85,7 +85,7 @@ def flaws(said: Any) -> list[str]:
 
 
 def test_every_stream_has_a_sidecar_and_a_golden_log() -> None:
-    """Beside each stream lies what must come out of it, and the log of what comes out."""
+    """Next to each stream are the expected calls, and the log of the events."""
     sidecars_missing = [
         f"{shown(sidecar_of(stream))} is missing: write it (corpora/README.md says what is in it)"
         for stream in streams()

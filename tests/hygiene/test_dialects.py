@@ -1,4 +1,4 @@
-"""Every dialect of the table stands wherever dialects are listed; CONTRIBUTING.md names these places."""
+"""Every dialect of the table is in every list of dialects; CONTRIBUTING.md names these places."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from wholecall.dialects import DIALECTS
 
 NAMES = [dialect.name for dialect in DIALECTS]
 WRAPPED = "bedrock-invoke-"
-# What only the names of events tell, in a framing that has them.
+# Facts that only the names of events give, in a framing that has them.
 NAMED_BY_EVENTS = {"bedrock-converse", "vercel-data"}
-# What carries text and no calls has no renderer: there is nothing to agree about.
+# A dialect that carries text and no calls has no renderer: there is nothing to agree about.
 WITHOUT_CALLS = {"legacy-completions", "bedrock-invoke-legacy-completions", "ollama-generate", "a2a", "mcp"}
 
 
 def covered() -> set[str]:
-    """Return the dialects of the table of what each covers; `-nova` after `bedrock-invoke-x` is one, too."""
+    """Return the dialects of the coverage table; `-nova` after `bedrock-invoke-x` is a dialect, too."""
     section = (DOCS / "dialects.md").read_text("utf-8").split("\n## What is read\n")[1].split("\n## ")[0]
     cells = [table_cells(line)[0] for line in section.splitlines() if table_cells(line)]
     names = {name for cell in cells for name in re.findall(r"`([\w-]+)`", cell)}
@@ -33,7 +33,7 @@ def missing(known: set[str], names: list[str], what: str) -> str:
 
 
 def test_the_page_says_what_it_covers() -> None:
-    """Whoever reads docs/dialects.md learns of every dialect."""
+    """Readers of docs/dialects.md learn of every dialect."""
     assert "" == missing(covered(), NAMES, "add a row to the first table in docs/dialects.md")
 
 
@@ -55,7 +55,7 @@ def test_every_dialect_is_rendered() -> None:
 
 
 def test_every_dialect_is_detected_by_a_test() -> None:
-    """A first frame is written down for every dialect; what comes wrapped is found by what is in it."""
+    """A first frame is written down for every dialect; a wrapped frame is found by its content."""
     own = [name for name in NAMES if not name.startswith(WRAPPED) and name not in NAMED_BY_EVENTS]
 
     assert "" == missing(
@@ -64,7 +64,7 @@ def test_every_dialect_is_detected_by_a_test() -> None:
 
 
 def test_every_translator_has_a_test() -> None:
-    """What the frames of each dialect say in deltas is tested beside the tests of its kin."""
+    """The content of each dialect's deltas is tested next to the tests of its kin."""
     shared = {"test_detect.py", "test_table.py"}
     paths = [path for path in (PROJECT / "tests" / "dialects").glob("test_*.py") if path.name not in shared]
     words = set(re.findall(r"\w+", "".join(path.read_text("utf-8") for path in paths)))

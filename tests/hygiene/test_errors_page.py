@@ -19,7 +19,7 @@ def rows(section: str) -> list[list[str]]:
 
 
 def test_categories_are_documented() -> None:
-    """Each category stands in the page, with what it sticks to and whether a credential cools down."""
+    """Each category is in the page, with its scope and whether a credential cools down."""
     expected = []
     for category in get_args(ErrorCategory):
         made = classify._class_of(category, None)
@@ -29,7 +29,7 @@ def test_categories_are_documented() -> None:
 
 
 def test_kinds_are_documented() -> None:
-    """Each kind stands in the page, with its category and whether it can be repaired."""
+    """Each kind is in the page, with its category and whether it can be repaired."""
     categories = {rule.kind: rule.category for rule in RULES.rules}
     expected = []
     for kind in get_args(ErrorKind):
@@ -47,7 +47,7 @@ def test_what_sticks_elsewhere_says_so() -> None:
 
 
 def test_meanings_are_given() -> None:
-    """Every row says what its word means."""
+    """Every row explains its word."""
     assert [] == [
         cells[0] for cells in (*rows("Categories"), *rows("Kinds")) if len(cells) != 4 or not cells[3]
     ]

@@ -99,7 +99,7 @@ def test_events_are_tagged_by_type() -> None:
 
 @pytest.mark.parametrize("event", EVENTS)
 def test_the_type_is_an_attribute(event: Any) -> None:
-    """What the log line says of itself, the class says, too; no event stores it."""
+    """The log line's own fields are the class's, too; no event stores them."""
     assert event.__struct_config__.tag == event.type
     assert "type" not in event.__struct_fields__
 
@@ -127,7 +127,7 @@ def test_log_line_keeps_every_text(text: str) -> None:
 
 @pytest.mark.parametrize("kept", ["", "\ud83d"])
 def test_a_line_is_one_to_every_reader(kept: str) -> None:
-    """No other line end, control character or mark of direction stands in it; they are the same text to JSON."""
+    """No other line end, control character or mark of direction is in it; they are the same text to JSON."""
     odd = "".join(
         map(
             chr,

@@ -13,7 +13,7 @@ import pytest
 import wholecall
 from tests.hygiene.source_tree import DOCS, PROJECT, is_package, modules
 
-ASSIGNED = frozenset({"__all__", "__version__", "_private"})  # what an `__init__` may assign
+ASSIGNED = frozenset({"__all__", "__version__", "_private"})  # names that an `__init__` may assign
 
 
 def dotted(name: str) -> str:
@@ -71,7 +71,7 @@ def documented() -> dict[str, list[str]]:
 
 
 def is_private(name: str) -> bool:
-    """Tell whether a module says that it is none of the public ones."""
+    """Return whether a module says that it is not public."""
     return name.startswith("_") or any(
         isinstance(node, ast.Assign) and ast.unparse(node) == "_private = True"
         for node in modules()[name].body
@@ -87,7 +87,7 @@ def test_public_is_what_the_docs_list() -> None:
 
 @pytest.mark.parametrize("name", documented())
 def test_the_docs_list_every_name(name: str) -> None:
-    """Of each public module docs/api.md lists just what it exports."""
+    """For each public module docs/api.md lists just its exports."""
     assert sorted(exported(name) or (), key=reading_order) == documented()[name]
 
 
@@ -155,7 +155,7 @@ def test_what_is_public_is_documented() -> None:
 
 
 def test_every_module_has_a_docstring() -> None:
-    """Each module begins by saying what it is."""
+    """Each module's docstring begins with a description."""
     assert [] == [dotted(name) for name, tree in modules().items() if ast.get_docstring(tree) is None]
 
 

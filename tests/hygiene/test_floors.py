@@ -1,8 +1,8 @@
 """The floors of the house: a room imports only from the floors below it.
 
 A *room* is a module or a package right below `wholecall`; an *arrow* runs from a room to each other room that it
-imports from, wherever the import stands: at the top, in a function, or for types alone. Run as a program it prints
-them: `python -m tests.hygiene.test_floors`.
+imports from, wherever the import is: at the top, in a function, or for types alone. Run as a program it prints them:
+`python -m tests.hygiene.test_floors`.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ FLOORS = (
 )
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 MOST_ROOMS, MOST_FLOORS, MOST_ARROWS = 35, 14, 172
-# What the floors alone would allow, and is forbidden all the same: what reads argument text knows no wire, and
-# history sees finished turns only.
+# Imports that the floors alone would allow, and that are forbidden all the same: readers of argument text know no wire,
+# and history sees finished turns only.
 WIRE = {"deltas", "framing", "dialects"}
 STRANGERS = {
     "arguments": WIRE,
@@ -51,7 +51,7 @@ EQUAL = "arguments.equal"
 WORLD = frozenset(
     {"asyncio", "io", "logging", "os", "pathlib", "random", "socket", "subprocess", "threading", "time"}
 )
-# What is imported in a function rather than at the top, up to the floor of the stream.
+# Imports in a function rather than at the top, up to the floor of the stream.
 LATE = {
     (
         "stream.lanes.table",
@@ -81,7 +81,7 @@ def edges() -> list[tuple[str, str, int]]:
 
 
 def room_of(module: str) -> str:
-    """Return the room that a module stands in."""
+    """Return the room that a module is in."""
     return module.partition(".")[0]
 
 
@@ -140,14 +140,14 @@ def test_the_house_stays_small() -> None:
 
 @pytest.mark.parametrize("room", STRANGERS)
 def test_neighbours_that_must_not_meet(room: str) -> None:
-    """Some rooms know nothing of others, although these stand below them."""
+    """Some rooms know nothing of others, although these are below them."""
     met = [edge for edge in edges() if room_of(edge[0]) == room and room_of(edge[1]) in STRANGERS[room]]
 
     assert [] == said(met)
 
 
 def test_a_dialect_decodes_no_argument_text() -> None:
-    """Of all that reads argument text, dialects know only what stands for none, and which values are the same."""
+    """Of all that reads argument text, dialects know only the placeholders, and which values are the same."""
     met = [edge for edge in edges() if room_of(edge[0]) == "dialects" and room_of(edge[1]) == "arguments"]
 
     assert [] == said([edge for edge in met if edge[1] not in {PLACEHOLDERS, EQUAL}])

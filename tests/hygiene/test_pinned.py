@@ -21,7 +21,7 @@ PIN = re.compile(
 
 
 def versions(name: str) -> dict[str, str]:
-    """Return what a file of pins lists: versions by names, one of them where markers choose."""
+    """Return the content of a file of pins: versions by names, one of them where markers choose."""
     text = (PROJECT / ".ci" / "pins" / f"{name}.txt").read_text("utf-8")
     return {pin["name"].lower().replace("_", "-"): pin["version"] for pin in PIN.finditer(text)}
 
@@ -47,7 +47,7 @@ def test_every_environment_is_pinned() -> None:
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
 def test_pages_name_the_extras_that_ci_has(page: str) -> None:
-    """What a page says to install has the extras of an environment of CI, no less and no more."""
+    """A page's install command has the extras of an environment of CI, no less and no more."""
     script = (PROJECT / ".ci" / "pin").read_text("utf-8")
     rows = re.findall(r"^\w+ +3\.\d+\S* +(?:anywhere|linux) +(.+)$", script, re.MULTILINE)
     text = (PROJECT / page).read_text("utf-8")
@@ -69,7 +69,7 @@ def test_ci_installs_what_the_pages_name() -> None:
 
 
 def test_the_oldest_are_the_lower_bounds() -> None:
-    """What the oldest interpreter runs with are the first versions that pyproject.toml allows."""
+    """The oldest interpreter runs with the first versions that pyproject.toml allows."""
     project = project_table()
     extras = project["optional-dependencies"]
     lines = [*project["dependencies"], *extras["schema"], *extras["bulk"]]
@@ -81,7 +81,7 @@ def test_the_oldest_are_the_lower_bounds() -> None:
 
 
 def test_commits_run_with_pinned_versions() -> None:
-    """What pre-commit installs has the version that CI has."""
+    """The versions that pre-commit installs are those of CI."""
     text = (PROJECT / ".pre-commit-config.yaml").read_text("utf-8")
     found = {tuple(line.split("==")) for line in re.findall(r'additional_dependencies: \["(.+)"\]', text)}
 
@@ -89,7 +89,7 @@ def test_commits_run_with_pinned_versions() -> None:
 
 
 def test_actions_are_pinned_by_commits() -> None:
-    """An action is named by a whole commit, and beside it the release that this is."""
+    """An action is named by a whole commit, and next to it the release that this is."""
     used = re.findall(r"uses: (.*)", "".join(path.read_text("utf-8") for path in WORKFLOWS))
 
     assert len(used) > 3

@@ -37,7 +37,7 @@ def rows() -> dict[str, str]:
 
 
 def default_of(key: str) -> Any:
-    """Return what a key is where the file has none."""
+    """Return a key's default."""
     section, dot, name = key.rpartition(".")
     if section == "upstream":
         return getattr(UpstreamConfig(url="https://h"), name)
@@ -65,7 +65,7 @@ def test_the_table_has_every_key() -> None:
 
 @pytest.mark.parametrize("key", sorted(set(rows()) - IN_WORDS - {"upstream.url"}))
 def test_defaults_are_those_that_hold(key: str) -> None:
-    """The table says what a key is where nothing is set."""
+    """The table gives each key's default."""
     said = "none" if rows()[key] == "`[]`" else rows()[key]
 
     assert written(default_of(key)) == said
@@ -102,7 +102,7 @@ def test_commands_of_the_page_are_understood(command: str) -> None:
 
 
 def test_there_are_commands() -> None:
-    """The page shows how each client is told."""
+    """The page shows how each client is notified."""
     assert 10 <= len(commands())
 
 
@@ -170,7 +170,7 @@ def test_compose_runs_the_image_as_it_is_made() -> None:
 
 
 def test_the_image_has_the_extras_of_the_project() -> None:
-    """What it installs is what pyproject.toml names."""
+    """It installs the packages that pyproject.toml names."""
     (extras,) = re.findall(r"/src\[(.*?)\]", (DEPLOY / "Containerfile").read_text("utf-8"))
     project = (PROJECT / "pyproject.toml").read_text("utf-8")
 

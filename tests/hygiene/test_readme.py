@@ -1,4 +1,4 @@
-"""The README and the pages beside it keep their word: the commands are there, the code runs."""
+"""The README and the pages next to it keep their word: the commands are there, the code runs."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from tests.hygiene.source_tree import DOCS, PROJECT
 from tests.support import dialect_table, javascript_table, phase_table, text_table
 from wholecall.dialects import table
 
-# .ci/run takes the second one from the README and runs it as it stands.
+# .ci/run takes the second one from the README and runs it unchanged.
 COMMANDS = (
     "python3 -m venv .venv && .venv/bin/python -m pip install . && .venv/bin/wholecall replay corpora/recordings",
     "python3 -m venv .venv && .venv/bin/python -m pip install -e '.[test]' && .venv/bin/python -m pytest -n 2",
 )
 PAGES = ["README.md", *(str(page.relative_to(PROJECT)) for page in sorted(DOCS.rglob("*.md")))]
-# After the language may stand what a block needs: such blocks run where that is installed (tests/sdk, tests/engines).
+# After the language may follow the needs of a block: such blocks run where these are installed (tests/sdk,
+# tests/engines).
 _BLOCK = re.compile(
     r"^```(?P<language>\w*)(?: (?P<needs>[\w.-]+))?\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
 )
@@ -66,7 +67,7 @@ def test_python_blocks_run(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page != "docs/testing.md"])
 def test_no_block_goes_untested(page: str) -> None:
-    """What a block may need is what a test in `tests/sdk` or `tests/engines` runs it with."""
+    """A block may need only packages that a test in `tests/sdk` or `tests/engines` runs it with."""
     text = (PROJECT / page).read_text("utf-8")
     needed = {match["needs"] for match in _BLOCK.finditer(text) if match["language"] == "python"}
 
@@ -74,7 +75,7 @@ def test_no_block_goes_untested(page: str) -> None:
 
 
 def test_the_readme_is_short() -> None:
-    """The README takes two minutes: what is longer is a page of its own."""
+    """The README takes two minutes: longer text is a separate page."""
     assert len((PROJECT / "README.md").read_text("utf-8").splitlines()) <= 195
 
 
@@ -90,7 +91,7 @@ def test_the_readme_is_short() -> None:
     ids=["phases", "dialects", "javascript", "javascript in the README", "texts"],
 )
 def test_the_tables_are_those_that_run(name: str, page: str, module: types.ModuleType) -> None:
-    """The tables in the pages are made from those that run, from the recordings, and from what tests hold."""
+    """The tables in the pages are made from the running tests, from the recordings, and from test data."""
     text = (PROJECT / page).read_text("utf-8")
     match = re.search(rf"<!-- {name}:[^\n]*-->\n(?P<table>.*?)<!-- /{name} -->", text, re.DOTALL)
 

@@ -1,4 +1,4 @@
-"""The bill of materials in the wheel says what pyproject.toml says."""
+"""The bill of materials in the wheel agrees with pyproject.toml."""
 
 from __future__ import annotations
 

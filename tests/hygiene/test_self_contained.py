@@ -1,4 +1,4 @@
-"""The project stands alone: it names no machine, no registry and nothing that is not in it."""
+"""The project is self-contained: it names no machine, no registry and nothing that is not in it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def lines_with(pattern: str, path: Path) -> list[str]:
 
 
 def comments(path: Path) -> Iterator[str]:
-    """Yield what a file says to people: a document's text, a module's comments and docstrings."""
+    """Yield a file's text for people: a document's text, a module's comments and docstrings."""
     text = path.read_text("utf-8")
     if path.suffix == ".md":
         yield text
@@ -66,7 +66,7 @@ def comments(path: Path) -> Iterator[str]:
 
 @pytest.mark.parametrize("what", FORBIDDEN)
 def test_nothing_points_outside(what: str) -> None:
-    """No text of the project names what a reader of the project cannot have."""
+    """No text of the project names things that a reader of the project cannot have."""
     files = [path for path in prose() if (path.name, what) not in EXCEPTIONS]
     found = [line for path in files for line in lines_with(FORBIDDEN[what], path)]
 
@@ -92,5 +92,5 @@ def test_no_foreign_numbers() -> None:
     [("by rule R" + "2", True), ("see Q" + "12.", True), ("%D1%80", False), ("0xF1", False), ("A1R2", False)],
 )
 def test_foreign_numbers_are_found(text: str, found: bool) -> None:
-    """A letter and a number make a citation only where they stand alone."""
+    """A letter and a number make a citation only where they are alone."""
     assert found == bool(FOREIGN_NUMBER.search(text))

@@ -10,7 +10,7 @@ _SKIPPING = {"skip", "skipif", "skipTest", "SkipTest", "importorskip", "exit"}
 
 
 def test_nothing_skips_by_itself() -> None:
-    """No test calls a skipping function, and no test carries a skip mark of its own."""
+    """No test calls a skipping function, and no test carries a skip mark."""
     found = [
         f"{path.relative_to(PROJECT)}:{node.lineno} {ast.unparse(node)}"
         for path in sorted((PROJECT / "tests").rglob("*.py"))

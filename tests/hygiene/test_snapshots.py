@@ -16,8 +16,8 @@ from wholecall.dialects.table import DIALECTS
 from wholecall.framing import FRAMINGS
 from wholecall.snapshots.shapes import Asked, kept_by, listed, row_of, shape_of
 
-# Where the state of a parser is made. `live` follows calls, whose texts are in their records. What takes off a content
-# coding is no part of a parser, which gets the bytes that come out. A lane is left before a snapshot is taken.
+# Where the state of a parser is made. `live` follows calls, whose texts are in their records. The decoder of a content
+# coding is not part of a parser, which gets the decoded bytes. A lane is left before a snapshot is taken.
 _PACKAGES = ("framing", "dialects", "machine", "stream")
 _STATELESS = (
     *("machine.readings", "stream.live", "stream.lanes", "framing.forms", "framing.frame"),
@@ -72,7 +72,7 @@ def test_every_attribute_is_kept_or_derived(module: str, name: str) -> None:
 
 @pytest.mark.parametrize(("module", "name"), STATE, ids=[".".join(place) for place in STATE])
 def test_every_annotation_can_be_packed(module: str, name: str) -> None:
-    """What a class keeps msgspec can read, also what no recording holds."""
+    """Msgspec can read everything that a class keeps, also values that no recording holds."""
     cls = named(module, name)
 
     assert [*kept_by(cls)] == [*row_of(cls).__struct_fields__]
@@ -121,7 +121,7 @@ def test_no_class_with_state_is_overlooked() -> None:
 
 
 def test_the_classes_with_state_are_found() -> None:
-    """The search looks at classes, and values are none of them."""
+    """The search looks at classes, not at values."""
     assert {
         ("machine.call", "Call"),
         ("framing.base", "LineFraming"),

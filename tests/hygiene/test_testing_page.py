@@ -1,4 +1,4 @@
-"""docs/testing.md keeps its word: its examples run as they stand, and it names all that can be chosen."""
+"""docs/testing.md keeps its word: its examples run unchanged, and it names all that can be chosen."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_examples_run(project: pytest.Pytester) -> None:
 
 
 def test_the_page_names_each_option() -> None:
-    """The marker's line lists what `serve` takes, where to record and strictness; all options are explained."""
+    """The marker's line lists the arguments of `serve`, where to record and strictness; all options are explained."""
     page = (DOCS / "testing.md").read_text("utf-8")
     line = re.search(r"`@pytest\.mark\.wholecall\(\*recordings, (.*?)\)`", page)
     keywords = [str(one) for one in list(inspect.signature(RecordedAnswers.serve).parameters.values())[2:]]

@@ -25,7 +25,7 @@ SIDECARS = ["about", "origin", "quirks", "text", "tools", "expect"]
 
 
 def test_every_format_has_its_cases() -> None:
-    """Of each format there are texts with one call and several, cut ones, quoted ones, and one with reasoning."""
+    """Each format has texts with one call and several, cut ones, quoted ones, and one with reasoning."""
     found = {name: {case["name"] for case in texts() if case["format"] == name} for name in FORMATS}
 
     assert {} == {name: NEEDED - names for name, names in found.items() if NEEDED - names}
@@ -33,7 +33,7 @@ def test_every_format_has_its_cases() -> None:
 
 
 def test_cases_have_their_members() -> None:
-    """A case has the known members in their order, a name of its own, and an expectation of known members."""
+    """A case has the known members in their order, its own name, and an expectation of known members."""
     flawed = []
     for path in sorted(TEXTS.glob("*.jsonl")):
         cases = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
@@ -49,7 +49,7 @@ def test_cases_have_their_members() -> None:
 
 
 def test_streams_have_their_sidecars() -> None:
-    """Beside each stream lies its sidecar, with the known members and known quirks, and no sidecar lies alone."""
+    """Next to each stream lies its sidecar, with the known members and known quirks, and no sidecar lies alone."""
     cases = leaks()
     streams = {path for path in STREAMS.rglob("*") if path.is_file() and not path.name.endswith(SIDECAR)}
     known = numbered_rows("quirks.md")

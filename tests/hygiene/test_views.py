@@ -14,7 +14,7 @@ import wholecall.dialects
 
 
 def decoded() -> Iterator[tuple[str, Any]]:
-    """Yield what each decoder of a dialect decodes, with the decoder's name."""
+    """Yield the type that each decoder of a dialect decodes, with the decoder's name."""
     for module in pkgutil.walk_packages(wholecall.dialects.__path__, "wholecall.dialects."):
         for name, value in vars(importlib.import_module(module.name)).items():
             decoder = getattr(value, "__self__", value)  # a decoder, or its method
@@ -28,7 +28,7 @@ def is_struct(kind: Any) -> bool:
 
 
 def alone(kind: Any, place: str, met: set[Any]) -> Iterator[str]:
-    """Yield where a tagged Struct stands that no other Struct may stand for."""
+    """Yield the places of tagged Structs that no other Struct may replace."""
     parts = get_args(kind)
     if get_origin(kind) in (Union, UnionType) and sum(map(is_struct, parts)) > 1:
         structs: Any = parts
@@ -46,5 +46,5 @@ def alone(kind: Any, place: str, met: set[Any]) -> Iterator[str]:
 
 
 def test_a_tag_is_asked_for() -> None:
-    """A tag may be absent where no other class may stand: then a view takes what is of another kind, or of none."""
+    """A tag may be absent where no other class is possible: then a view takes objects of another kind, or of none."""
     assert [] == [found for name, kind in decoded() for found in alone(kind, name, set())]

@@ -1,4 +1,4 @@
-"""Law 116: of a group of calls those leave the repairer that no result follows; nothing else makes them wait."""
+"""Law 116: of a group of calls, those without a result leave the repairer; nothing else delays them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from wholecall.repairing import Repairer
 
 KEEPALIVE = {"type": "keepalive"}
-TOLD = {"added and done": (0, 1), "done": (1,), "added": (0,)}  # which frames tell a result
+TOLD = {"added and done": (0, 1), "done": (1,), "added": (0,)}  # frames that carry a result
 RESPONSE = {"id": "r1", "object": "response", "created_at": 1, "model": "m", "output": []}
 
 
@@ -47,7 +47,7 @@ def spoken(at: int, kind: str) -> list[dict[str, Any]]:
 
 
 def of_server(at: int) -> list[dict[str, Any]]:
-    """Return the events of an item that is no affair of the client's."""
+    """Return the events of an item that does not concern the client."""
     return added(at, {"type": "web_search_call", "id": f"ws_{at}", "status": "completed"})
 
 
@@ -101,7 +101,7 @@ def told_items(data: bytes) -> list[str]:
 @pytest.mark.parametrize("places", TOLD)
 @pytest.mark.parametrize("pause", [(), (KEEPALIVE,)])
 def test_answered_calls_go_nowhere(places: str, behind: str, pause: tuple[dict[str, Any], ...]) -> None:
-    """Whichever calls of a group are answered, in whatever order: they go nowhere; the others leave with what follows."""
+    """Answered calls of a group, in any order, are not passed on; the others leave with the later frames."""
     for n, answers in groups():
         calls = [event for at in range(n) for event in called(at)]
         group = frames([*calls, *pause, *results(n, answers, TOLD[places]), *BEHIND[behind]])
@@ -118,7 +118,7 @@ def test_answered_calls_go_nowhere(places: str, behind: str, pause: tuple[dict[s
 
 
 def test_groups_one_after_the_other() -> None:
-    """A call behind a result, and a result behind that, are of the group; a call behind a text begins another one."""
+    """A call after a result, and a result after that, belong to the group; a call after a text begins another group."""
     first = [*called(0), *results(1, (0,), (0, 1)), *called(2), *called(3), *results(4, (3,), (1,))]
     second = [*called(6), *called(7), *results(8, (6,), (0, 1))]
     whole = b"".join(frames([*first, *spoken(5, "message"), *second]))
@@ -129,7 +129,7 @@ def test_groups_one_after_the_other() -> None:
 
 
 def test_a_result_of_another_call_passes() -> None:
-    """A result whose call is not in the stream is none of its calls' business: it passes, and the call leaves."""
+    """A result whose call is not in the stream does not concern its calls: it passes, and the call leaves."""
     foreign = {"type": "function_call_output", "id": "o1", "call_id": "call_of_old", "output": "up"}
     whole = b"".join(frames([*called(0), *added(1, foreign)]))
     repairer = Repairer()
@@ -139,7 +139,7 @@ def test_a_result_of_another_call_passes() -> None:
 
 
 def test_a_group_without_results_passes_whole() -> None:
-    """However many calls follow each other, they leave byte for byte, with the frame behind the last one."""
+    """Any number of consecutive calls leave byte for byte, with the frame after the last call."""
     *calls, end = frames([event for at in range(20) for event in called(at)])
     repairer = Repairer()
     out = [repairer.feed(frame) for frame in calls]

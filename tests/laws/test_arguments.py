@@ -21,7 +21,7 @@ STYLES = st.sampled_from(((",", ":"), (", ", ": "), (" ,\n", "\t:  ")))
 
 
 class _Refused(ValueError):
-    """The reference reader refuses what strict JSON does not know."""
+    """The reference reader refuses text that is not strict JSON."""
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def _float(text: str) -> float:
 
 
 def _reference(text: str) -> Any:
-    """Read strict JSON with the standard library, without what we do not accept either."""
+    """Read strict JSON with the standard library, without its extensions that we do not accept either."""
     value = json.loads(text, object_pairs_hook=_members, parse_constant=_constant, parse_float=_float)
     json.dumps(value, ensure_ascii=False).encode()  # a lone surrogate raises UnicodeEncodeError, a ValueError
     return value
@@ -56,7 +56,7 @@ def _damaged(text: str, edits: list[tuple[int, int, str]]) -> str:
 
 @given(objects, STYLES, st.booleans())
 def test_strict_agreement(value: dict[str, Any], style: tuple[str, str], escape: bool) -> None:
-    """Law 11: what `json.loads` reads as an object is `exact`, and the same object."""
+    """Law 11: a text that `json.loads` reads as an object is `exact`, and the same object."""
     text = json.dumps(value, ensure_ascii=escape, separators=style)
     verdict = parse_arguments(text, ended="clean")
 
@@ -69,7 +69,7 @@ def test_strict_agreement(value: dict[str, Any], style: tuple[str, str], escape:
     ("", " ", ",", "}", "{", '"', "\\", "1", "e", "-", ".", "\n", "\x00", "]", "[", ":", "true", "'", "\u00a0", "\ufeff")
 )), min_size=1, max_size=3))  # fmt: skip
 def test_strict_agreement_of_damaged_text(value: dict[str, Any], edits: list[tuple[int, int, str]]) -> None:
-    """Law 11: the other way too: `exact` is said of nothing that the reference does not read."""
+    """Law 11: the converse too: no text is `exact` that the reference does not read."""
     text = json.dumps(value, ensure_ascii=False)
     text = _damaged(text, edits)
     verdict = parse_arguments(text, ended="clean")
@@ -88,7 +88,7 @@ def test_strict_agreement_of_damaged_text(value: dict[str, Any], edits: list[tup
 
 @given(values)
 def test_other_values_are_no_arguments(value: Any) -> None:
-    """Law 11: JSON that is no object is never executable, but for null and a string that holds an object."""
+    """Law 11: JSON that is not an object is never executable, except null and a string that holds an object."""
     text = json.dumps(value)
     assume(not isinstance(value, dict) and value is not None)
     verdict = parse_arguments(text, ended="clean")
@@ -103,7 +103,7 @@ def test_other_values_are_no_arguments(value: Any) -> None:
 def test_valid_json_is_never_changed(
     value: dict[str, Any], style: tuple[str, str], escape: bool, ended: Any
 ) -> None:
-    """Law 12: valid JSON has no edits, whatever its strings hold, and no policy changes its value."""
+    """Law 12: valid JSON has no edits, for any content of its strings, and no policy changes its value."""
     text = json.dumps(value, ensure_ascii=escape, separators=style)
 
     for policy in (Policy(require_terminal=False), Policy(require_terminal=False, recovery="none")):
@@ -247,7 +247,7 @@ def _check_leaves(text: str, arguments: dict[str, Any]) -> None:
      "/*", "*/", "#", "\n", " ", "```", '{"a":', "\u201c", "\u201d", "\ufeff", "x", "\\u0041", "NaN", "{}", "x:", "\t")
 ), max_size=12).map("".join))  # fmt: skip
 def test_nothing_is_made_up(text: str) -> None:
-    """Law 14: whatever the text, each leaf of what comes out is a token of what went in."""
+    """Law 14: for any text, each leaf of the output is a token of the input."""
     verdict = parse_arguments(text, ended="clean")
 
     assert (verdict.status in EXECUTABLE) == (verdict.arguments is not None) == (verdict.reason is None)

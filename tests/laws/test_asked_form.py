@@ -19,7 +19,7 @@ PATH = "/v1/chat/completions"
 HEAD = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
 BODY = {"id": "c", "object": "chat.completion", "created": 1, "model": "m"}
 TEXT = '{"a":1}'
-# What a request says, and the form that its client reads.
+# A request, and the form that its client reads.
 REQUESTS = [
     ({"tools": [{"type": "function", "function": {"name": "f"}}]}, "tool_calls"),
     ({"functions": [{"name": "f"}]}, "function_call"),
@@ -59,7 +59,7 @@ def body(form: str) -> bytes:
 
 
 def forms(data: bytes) -> tuple[str, str]:
-    """Return in which form a stream or a body tells its call, and for what reason it ends; its text is whole."""
+    """Return the form of the call in a stream or a body, and the finish reason; its text is whole."""
     lines = [line.removeprefix(b"data: ") for line in data.splitlines()]
     payloads = [json.loads(line) for line in lines if line.startswith(b"{")]
     choices = [choice for payload in payloads for choice in payload["choices"]]
@@ -74,7 +74,7 @@ def forms(data: bytes) -> tuple[str, str]:
 
 
 def through_transport(request: dict[str, Any], answer: bytes, kind: str) -> bytes:
-    """Return what comes through the transport of httpx."""
+    """Return the httpx transport's output."""
 
     class Chunks(httpx.SyncByteStream):
         def __iter__(self) -> Iterator[bytes]:
@@ -87,7 +87,7 @@ def through_transport(request: dict[str, Any], answer: bytes, kind: str) -> byte
 
 
 def through_proxy(request: dict[str, Any], answer: bytes, kind: str) -> bytes:
-    """Return what comes through the proxy."""
+    """Return the proxy's output."""
     client = Client(PATH, json.dumps(request).encode())
     run(client, Scripted(Reply([answer], 200, [(b"content-type", kind.encode())])))
     return client.body
@@ -96,7 +96,7 @@ def through_proxy(request: dict[str, Any], answer: bytes, kind: str) -> bytes:
 @pytest.mark.parametrize("door", [through_transport, through_proxy])
 @pytest.mark.parametrize(("make", "kind"), [(stream, "text/event-stream"), (body, "application/json")])
 def test_calls_come_in_the_form_that_was_asked_for(door: Any, make: Any, kind: str) -> None:
-    """Of streams and bodies, in whatever form the server answers; without a request's word, in the server's."""
+    """Of streams and bodies, for any form of the server's answer; without a form in the request, the server's."""
     for (request, wanted), form in product(REQUESTS, FORMS):
         answer = make(form)
         out = door({"model": "m", "messages": [], **request}, answer, kind)
@@ -108,7 +108,7 @@ def test_calls_come_in_the_form_that_was_asked_for(door: Any, make: Any, kind: s
 
 @pytest.mark.parametrize("legacy", [True, False, None])
 def test_several_calls_have_one_form(legacy: bool | None) -> None:
-    """The older form has one call a choice: more of them stay what they are."""
+    """The older form has one call per choice: further calls keep their form."""
     call = {"index": 1, "id": "call_2", "type": "function", "function": {"name": "g", "arguments": "{}"}}
     both = told("tool_calls", TEXT)["tool_calls"] + [call]
     choices = [

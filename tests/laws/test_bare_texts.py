@@ -46,7 +46,7 @@ SPACE = " \t\r\n"
 
 
 def grown(pieces: list[str]) -> list[PartialJson]:
-    """Return what is known before the text, after each of its pieces, and at its end."""
+    """Return the state before the text, after each of its pieces, and at its end."""
     parser = PartialJsonParser()
     return [parser.feed(""), *map(parser.feed, pieces), parser.close()]
 
@@ -64,13 +64,13 @@ def plain(partial: PartialJson) -> Any:
 
 
 def goes_on(one: PartialJson, other: Any) -> bool:
-    """Tell whether a partial value is a beginning of a value."""
+    """Return whether a partial value is a beginning of a value."""
     nothing_yet = plain(one) is None and one.state != "complete"
     return nothing_yet or begins(plain(one), one.open_path, other)
 
 
 def known(partial: PartialJson) -> tuple[Any, ...]:
-    """Return all that a partial value says."""
+    """Return the content of a partial value."""
     return (
         canonical(plain(partial)),
         partial.closed,
@@ -88,7 +88,7 @@ def unmarked(text: str) -> str:
 
 
 def is_json(text: str) -> bool:
-    """Tell whether the standard library reads a text, by the grammar alone."""
+    """Return whether the standard library reads a text, by the grammar alone."""
     try:
         json.loads(unmarked(text), parse_constant=lambda name: int(f"no {name}"))
     except ValueError:
@@ -97,7 +97,7 @@ def is_json(text: str) -> bool:
 
 
 def completions(text: str) -> Iterator[str]:
-    """Yield a text with what may complete it: whatever stands at its end, and then the brackets that are open."""
+    """Yield a text with its possible completions: of the token at its end, and then of the open brackets."""
     closers, inside, escaped = "", False, False
     for character in text:
         if inside:
@@ -118,7 +118,7 @@ def completions(text: str) -> Iterator[str]:
 
 @given(SPACED, CUTS)
 def test_values_only_grow(text: str, cuts: list[int] | int) -> None:
-    """Law 128: each partial value is a beginning of the next one, and the last is what the text says."""
+    """Law 128: each partial value is a beginning of the next value, and the last is the text's value."""
     final = json.loads(unmarked(text))
     partials = grown(cut(text, cuts))
 
@@ -131,7 +131,7 @@ def test_values_only_grow(text: str, cuts: list[int] | int) -> None:
 
 @given(SPACED)
 def test_complete_is_not_said_too_early_or_too_late(text: str) -> None:
-    """Law 128: at every cut a text is complete if it is JSON that nothing more can belong to, else incomplete."""
+    """Law 128: at every cut a text is complete if it is JSON without a possible continuation, else incomplete."""
     *partials, last = grown(list(text))
 
     for end, partial in enumerate(partials):
@@ -149,7 +149,7 @@ def test_complete_is_not_said_too_early_or_too_late(text: str) -> None:
 @example('{"a":"\\ud83d\\ude0', [12])
 @example("[1e999, 2]", 1)
 def test_whatever_comes_nothing_is_taken_back(text: str, cuts: list[int] | int) -> None:
-    """Law 128: whatever the text, what was shown stays, and a text that is invalid stays as it is."""
+    """Law 128: for any text, shown values stay, and an invalid text stays as it is."""
     partials = grown(cut(text, cuts))
 
     for one, other in pairwise(partials):
@@ -182,9 +182,7 @@ def test_complete_is_what_the_strict_reading_reads(text: str) -> None:
         assert partial.reason in {None, "invalid_json", read.reason}
         return
     assert (read.status == "exact") == (partial.state == "complete")
-    if (
-        read.status == "exact" and text.isascii()
-    ):  # halves of a pair that stand side by side are one character here
+    if read.status == "exact" and text.isascii():  # adjacent halves of a pair are one character in this test
         assert canonical(read.decoded) == canonical(plain(partial))
 
 
@@ -197,7 +195,7 @@ def test_complete_is_what_the_strict_reading_reads(text: str) -> None:
 @example('"\\u12')
 @example('{"\\')
 def test_incomplete_can_be_completed(text: str) -> None:
-    """Law 128: a text is incomplete if some more makes it JSON; the one character at fault is what nothing helps."""
+    """Law 128: a text is incomplete if more text makes it JSON; no continuation repairs the one character at fault."""
     partial = partial_json(text)
 
     if partial.state == "incomplete":
@@ -210,7 +208,7 @@ def test_incomplete_can_be_completed(text: str) -> None:
 
 @given(TEXTS)
 def test_a_cut_text_is_no_arguments(text: str) -> None:
-    """Law 128: wherever arguments are cut, there are none to execute; what is shown is no dict, and names no arguments."""
+    """Law 128: cut arguments are never executable; the shown value is not a dict, and names no arguments."""
     for end in range(1, len(text)):
         partial = partial_json(text[:end])
         assert parse_arguments(text[:end]).arguments is None
@@ -221,7 +219,7 @@ def test_a_cut_text_is_no_arguments(text: str) -> None:
 @given(st.one_of(ANY, HOSTILE), CUTS, st.integers(0, 40))
 @example('"\u00e9\u00e9"', 1, 4)
 def test_the_limit_is_at_one_place(text: str, cuts: list[int] | int, most: int) -> None:
-    """Law 128: what goes beyond the bytes that a text may have is not read, however it came, and the rest is as before."""
+    """Law 128: text beyond the limit of bytes is not read, however it came, and the rest is as before."""
     limits = Limits(max_arguments_bytes=most)
     parser = PartialJsonParser(limits=limits)
     for piece in cut(text, cuts):

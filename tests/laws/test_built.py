@@ -25,7 +25,7 @@ def frames(plan: Plan, size: int) -> list[bytes]:
 
 @given(plans(most=1, of=full_objects), st.integers(1, 9), st.data())
 def test_no_execution_before_the_end(plan: Plan, size: int, data: st.DataObject) -> None:
-    """Law 7: a prefix without the end of the call gives no call, under any policy, and keeps what was built."""
+    """Law 7: a prefix without the end of the call gives no call, under any policy, and keeps the text so far."""
     octets = b"".join(frames(plan, size)[:-1])
     place = data.draw(st.integers(0, len(octets)))
     cut = sse(frame(reason="MAX_TOKENS"))
@@ -64,7 +64,7 @@ def test_a_lost_piece_is_a_hole(plan: Plan, size: int, data: st.DataObject) -> N
 
 @given(plans(most=1, of=full_objects), st.integers(1, 9))
 def test_what_is_built_is_what_was_sent(plan: Plan, size: int) -> None:
-    """Law 27: whatever the keys and values, the pieces give the object, and its text is the whole truth."""
+    """Law 27: for any keys and values, the pieces give the object, and its text is complete."""
     (call,) = [event for event in parse(frames(plan, size), "gemini") if isinstance(event, ToolCall)]
 
     assert canonical(plan.arguments[0]) == canonical(call.arguments)

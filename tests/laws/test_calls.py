@@ -69,7 +69,7 @@ def test_dialects_agree(plan: Plan, size: int) -> None:
     turn, pieces = encode.Turn(calls), encode.every(size)
 
     for dialect, render in RENDERERS.items():
-        said = 1 if dialect in WITHOUT_IDS else 0  # an id that was minted says nothing
+        said = 1 if dialect in WITHOUT_IDS else 0  # a minted id has no meaning
         kind = ServerToolCall if dialect in SERVER_SIDE else ToolCall
         found = pairs(parse([render(turn, pieces)], "auto"), kind)
         assert [call[said:] for call in plan.sent()] == [call[said:] for call in found], dialect
@@ -91,7 +91,7 @@ def test_no_early_execution(plan: Plan, finish: str | None) -> None:
 
 @given(plans(of=full_objects))
 def test_no_execution_of_a_cut_call(plan: Plan) -> None:
-    """Law 7: a call whose text stops short never comes out, whatever the turn claims; its text is kept."""
+    """Law 7: a call whose text stops short is never emitted, whatever the turn claims; its text is kept."""
     *whole, last = range(len(plan))
     kept = plan.raw(last)[:-1]
     fragments = [f for number in whole for f in plan.track(number)]
@@ -106,7 +106,7 @@ def test_no_execution_of_a_cut_call(plan: Plan) -> None:
 
 @given(plans(of=full_objects), st.data())
 def test_prefix_monotonicity(plan: Plan, data: Any) -> None:
-    """Law 5: what a prefix gave is what the whole stream begins with: nothing is taken back."""
+    """Law 5: a prefix's events are the beginning of the whole stream's events: none is taken back."""
     octets = b"".join(stream(plan.fragments()))
     place = data.draw(st.integers(0, len(octets)))
     early = log(ToolCallParser("chat-completions").feed(octets[:place]))
@@ -116,9 +116,9 @@ def test_prefix_monotonicity(plan: Plan, data: Any) -> None:
 
 @given(plans(of=full_objects), st.data())
 def test_no_holes(plan: Plan, data: Any) -> None:
-    """Law 31: a frame with argument text that cannot be read is never read over.
+    """Law 31: an unreadable frame with argument text is never ignored.
 
-    Neither its call nor any call that was open at that moment comes out, even if the rest still parses.
+    Neither its call nor any call open at that moment is emitted, even if the rest still parses.
     """
     fragments = plan.fragments()
     place = data.draw(st.sampled_from([n for n, f in enumerate(fragments) if f.text]))
@@ -135,7 +135,7 @@ def test_no_holes(plan: Plan, data: Any) -> None:
 
 
 def test_a_hole_that_still_parses() -> None:
-    """Law 31: `{"command":"rm -rf /` and `"}` parse without what was lost between them, and are dropped."""
+    """Law 31: `{"command":"rm -rf /` and `"}` parse without the text lost between them, and are dropped."""
     frames = stream(
         [Fragment(0, "c", "run", ""), *(Fragment(0, text=t) for t in ('{"command":"rm -rf /', "tmp/x", '"}'))]
     )
@@ -147,7 +147,7 @@ def test_a_hole_that_still_parses() -> None:
 
 @given(plans(), st.sampled_from((None, 2, 3)))
 def test_no_holes_between_choices(plan: Plan, limit: int | None) -> None:
-    """Law 31: a server that numbers the choices by chunk scatters a call; no part of one comes out as the whole."""
+    """Law 31: a server that numbers the choices by chunk scatters a call; no part of a call is emitted as the whole."""
     limits = Limits() if limit is None else Limits(max_choices=limit)
     chunks = [chunk(), *map(chunk, plan.fragments()), chunk(finish="tool_calls")]
     for number, payload in enumerate(chunks):
@@ -175,7 +175,7 @@ def test_a_restatement_heals(plan: Plan, data: Any) -> None:
 
 @given(plans(), st.booleans())
 def test_raw_fidelity(plan: Plan, cut: bool) -> None:
-    """Law 9: the raw text of a call is the concatenation of its deltas, and of what was sent."""
+    """Law 9: the raw text of a call is the concatenation of its deltas, and of the sent text."""
     fragments = plan.fragments()[: -1 if cut else None]
     found = parse(stream(fragments))
     shown: dict[int, str] = {}
@@ -190,7 +190,7 @@ def test_raw_fidelity(plan: Plan, cut: bool) -> None:
 
 @given(plans(least=2), st.sampled_from(("tool_calls", "length", None)), st.integers(0, 30))
 def test_conservation(plan: Plan, finish: str | None, kept: int) -> None:
-    """Law 10: no argument text vanishes: what was fed is in the calls and in the drops, each with a reason."""
+    """Law 10: no argument text vanishes: all of it is in the calls and in the drops, each with a reason."""
     fragments = plan.fragments()[:kept]
     ends = _ends(parse(stream(fragments, finish=finish)))
 
@@ -275,7 +275,7 @@ def test_keep_alive_noise(plan: Plan, noise: list[tuple[int, bytes]]) -> None:
 
 @given(st.integers(0, 10**6))
 def test_no_invention_of_leaves(number: int) -> None:
-    """Law 8: the arguments of a call are what its raw text says, by an independent reading where it is strict."""
+    """Law 8: the arguments of a call are the value of its raw text, by an independent reading where it is strict."""
     for call in _ends(parse([quirky.make_numbered(11, number).bytes()])):
         if isinstance(call, ToolCall) and call.status == "exact":
             assert canonical(json.loads(call.raw_arguments)) == canonical(call.arguments)
@@ -396,7 +396,7 @@ def test_error_hygiene(
 @examples(1 / 2)
 @given(plans())
 def test_abort_drops_what_is_open(plan: Plan) -> None:
-    """An abort ends every open call as `aborted`, with its text; what `finish` emitted stays."""
+    """An abort ends every open call as `aborted`, with its text; the events of `finish` stay."""
     parser = ToolCallParser("chat-completions")
     found = [
         event for data in stream(plan.fragments(), finish=None, done=False) for event in parser.feed(data)

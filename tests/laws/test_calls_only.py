@@ -31,13 +31,13 @@ _ENDS: dict[str, Callable[[ToolCallParser[Any]], list[Any]]] = {
 
 
 def read(chunks: Sequence[bytes], end: str = "closed", **options: Any) -> tuple[list[list[Any]], Any]:
-    """Return what each chunk and the end tell, and the turns."""
+    """Return the events of each chunk and of the end, and the turns."""
     parser: ToolCallParser[Any] = ToolCallParser(**options)
     return [*map(parser.feed, chunks), _ENDS[end](parser)], parser.turns
 
 
 def without_pieces(events: list[Any]) -> list[Any]:
-    """Return the events that are no pieces of text."""
+    """Return the events other than pieces of text."""
     return [event for event in events if not isinstance(event, PIECES)]
 
 
@@ -110,7 +110,7 @@ def test_every_dialect(dialect: str, rng: Random) -> None:
 
 @given(st.integers(0, 10**6), st.data())
 def test_quirky_streams(number: int, data: Any) -> None:
-    """Law 76: whatever labels and texts servers send."""
+    """Law 76: for any labels and texts of servers."""
     octets = quirky.make_numbered(76, number).bytes("\n")
 
     assert not differs(split(octets, data.draw(partitions(len(octets)))))
@@ -118,7 +118,7 @@ def test_quirky_streams(number: int, data: Any) -> None:
 
 @given(plans(), st.data())
 def test_a_parser_that_moves(plan: Plan, data: Any) -> None:
-    """Law 76: a snapshot holds which events are wanted, and otherwise what one of the full mode holds."""
+    """Law 76: a snapshot holds the wanted kinds of events, and otherwise the content of a full-mode snapshot."""
     octets = b"".join(stream(plan.fragments()))
     at = data.draw(st.integers(0, len(octets)))
     parsers: list[ToolCallParser[Any]] = [ToolCallParser(events="calls"), ToolCallParser()]

@@ -10,7 +10,7 @@ import pytest
 from wholecall import ToolCall, ToolCallParser
 
 JSON = dict[str, Any]
-Frame = tuple[int, str, JSON]  # a choice, what is said (role, head, piece, talk, end), and the chunk's choice
+Frame = tuple[int, str, JSON]  # a choice, its content (role, head, piece, talk, end), the chunk's choice
 Found = tuple[tuple[int, str, str], ...]
 
 TEXTS = {"go": ("", '{"x":', "1}"), "to": ("", "{}"), "bare": ("",)}
@@ -52,7 +52,7 @@ def _sent(said: tuple[tuple[str, ...], ...], order: str, ids: str = "") -> list[
 
 
 def _chunks(frames: list[Frame], ids: str) -> list[JSON]:
-    """The chunks, with the answer's id, with one for each choice, with one of their own, or with none."""
+    """The chunks, with the answer's id, an id per choice, an id per chunk, or none."""
     label = {"one": "c", "choice": "c{0}", "each": "c{1}", "none": None}.get(ids, ids)
     return [
         {**({"id": label.format(choice, n)} if label else {}), "choices": [{"finish_reason": None, **said}]}
@@ -61,7 +61,7 @@ def _chunks(frames: list[Frame], ids: str) -> list[JSON]:
 
 
 def _found(chunks: list[JSON], within: str = "") -> Found:
-    """What comes out of chunks, as they are, or as the results of a chain of modules."""
+    """The events of chunks, unchanged, or as the results of a chain of modules."""
     parser: ToolCallParser[Any] = ToolCallParser("sap-orchestration" if within else "chat-completions")
     frames = [{within: chunk} if within else chunk for chunk in chunks]
     events = [event for frame in frames for event in parser.feed_event(frame)] + parser.close()
@@ -89,7 +89,7 @@ ORDERS = ("row", "turns")
 
 @pytest.mark.parametrize(("said", "order", "ids"), list(product(SAID, ORDERS, IDS)))
 def test_who_speaks_ends_no_answer(said: tuple[tuple[str, ...], ...], order: str, ids: str) -> None:
-    """Law 99: a choice may be opened late, and who speaks may be said again before its reason: no call is lost by it."""
+    """Law 99: a choice may be opened late, and its role may be repeated before its reason: no call is lost by it."""
     frames = _sent(said, order)
     ends = {choice: n for n, (choice, what, _) in enumerate(frames) if what == "end"}
     wrong = []
@@ -109,8 +109,8 @@ def test_who_speaks_ends_no_answer(said: tuple[tuple[str, ...], ...], order: str
 def test_another_answer_ends_what_was_open(
     said: tuple[tuple[str, ...], ...], order: str, other: tuple[tuple[str, ...], ...], change: str
 ) -> None:
-    """Law 99: an answer breaks off, and another follows, under its id or at indices that are used: no call of the first
-    comes out whose choice had no reason yet.
+    """Law 99: an answer breaks off, and another follows, under its id or at used indices: no call of the first is
+    emitted whose choice had no reason yet.
     """
     frames = _sent(said, order)
     next_id = "d" if change == "another id" else "c"
@@ -123,7 +123,7 @@ def test_another_answer_ends_what_was_open(
         used = {choice for choice, what, _ in frames[:at] if what == "head"}
         shows = stable if change == "another id" else bool(other[0]) and (0 in used or 0 in over)
         if not shows:
-            continue  # nothing tells the two answers apart
+            continue  # the two answers cannot be distinguished
         first = [call for call in _meant(said) if call[0] in over]
         came = _found([*_chunks(frames[:at], "c"), *_chunks(follows, next_id)])
         if came != tuple(sorted([*first, *_meant(other)])):
@@ -136,7 +136,7 @@ def test_another_answer_ends_what_was_open(
 def test_a_call_without_text_is_not_ended_by_what_may_be_another_answer(
     said: tuple[tuple[str, ...], ...],
 ) -> None:
-    """Law 99: where who speaks is said again, and then only a reason comes that promises no calls, no call is empty."""
+    """Law 99: where a role is repeated, and then only a reason comes that promises no calls, no call is empty."""
     frames = _answer(0, said[0])
     stop: Frame = (0, "end", {"index": 0, "delta": {}, "finish_reason": "stop"})
     talk: Frame = (0, "talk", {"index": 0, "delta": {"content": "Hi"}})

@@ -1,4 +1,4 @@
-"""Concurrency: parsers share nothing, whatever else runs: threads, tasks, processes, and a first use of everything."""
+"""Concurrency: parsers share no state, under threads, tasks, processes, and a first use of everything."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_parser_moves_between_threads() -> None:
 
 
 def test_tasks() -> None:
-    """Laws 21 and 29: so it is for hundreds of tasks of one event loop that give way to each other."""
+    """Laws 21 and 29: the same for hundreds of tasks of one event loop that give way to each other."""
 
     async def source(data: bytes) -> Any:
         for piece in _pieces(data):
@@ -111,7 +111,7 @@ def test_tasks() -> None:
 
 @pytest.mark.parametrize("how", ["fork", "spawn"])
 def test_processes(how: str) -> None:
-    """Law 29: in processes of their own too, forked in the middle of things or started anew."""
+    """Law 29: in separate processes too, forked in the middle of a run or started anew."""
     with ProcessPoolExecutor(2, mp_context=get_context(how)) as pool:
         found = list(pool.map(_in_pieces, _STREAMS, chunksize=20))
 

@@ -1,6 +1,6 @@
-"""Damage to recordings: whatever is cut or lost on the way, no call comes out that nobody sent.
+"""Damage to recordings: for any cut or loss on the way, no unsent call is emitted.
 
-In the ordinary suite at one place of each recording, in the slow one at all. `python -m tests.damage` tells the known
+The ordinary suite tries one place of each recording, the slow suite all. `python -m tests.damage` prints the known
 faults by dialect and cause.
 """
 
@@ -28,7 +28,7 @@ each_law = pytest.mark.parametrize("law", LAWS)
 
 
 def _complaints(tried_so: str, faults: list[Fault]) -> list[str]:
-    """What the ratchet says, and beside what is new the first cases of each cause."""
+    """The report of the ratchet, with the first cases of each new cause."""
     found = ratchet.complaints(RATCHET, tried_so, causes(faults))
     return found and [*found, *map(str, {fault.what: fault for fault in faults}.values())]
 
@@ -57,7 +57,7 @@ def test_damage_at_every_place(law: str, dialect: str) -> None:
 @each_law
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_damage_to_other_recordings(law: str, dialect: str, recordings_dir: Path) -> None:
-    """Laws 66 and 67, for what other projects recorded; of long streams some places stand for all."""
+    """Laws 66 and 67, for other projects' recordings; long streams are tried at some places only."""
     recordings = of_folder(recordings_dir)
     _, faults = tried(law, recordings, dialect, most=PLACES)
 
@@ -72,7 +72,7 @@ def _stream(data: bytes, *, dialect: str = "chat-completions") -> Stream:
 
 
 def test_a_recording_holds_what_was_sent() -> None:
-    """A call that came out was sent, and so was one that was dropped although its text is whole."""
+    """An emitted call was sent, and so was a call that was dropped although its text is whole."""
     frames = _stream(TURN).frames
     sent = {("function", "dredge", '{"metres": 4}'): 1}
     first = [
@@ -86,7 +86,7 @@ def test_a_recording_holds_what_was_sent() -> None:
 
 @each_law
 def test_a_call_that_nobody_sent_is_found(law: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A recording that holds no calls, as far as is known, shows all that come out as faults."""
+    """A recording without known calls shows all emitted calls as faults."""
     monkeypatch.setattr(Stream, "held", Counter())
     cases, faults = tried(law, Recordings("made up", (_stream(TURN),)), "chat-completions")
     unsent = {call for fault in faults for call in fault.calls}
@@ -97,7 +97,7 @@ def test_a_call_that_nobody_sent_is_found(law: str, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("way", DAMAGES)
 def test_every_damage_changes_frames(way: str) -> None:
-    """Each way damages frames of some recording in each framing that it knows, and leaves what it cannot damage."""
+    """Each way damages frames of some recording in each framing that it knows, and leaves the others unchanged."""
     changed = Counter(
         framing(stream.data)
         for stream in of_corpora().streams
@@ -111,7 +111,7 @@ def test_every_damage_changes_frames(way: str) -> None:
 
 
 def test_marks_are_of_other_dialects() -> None:
-    """A stream is never ended by a mark of its own; whatever it is, `[DONE]` and a dozen marks may come."""
+    """A stream is never ended by its own mark; in any stream, `[DONE]` and a dozen marks may come."""
     own = {
         dialect: name
         for dialect in DIALECTS
@@ -124,7 +124,7 @@ def test_marks_are_of_other_dialects() -> None:
 
 
 def test_the_program_tells_faults_by_dialect(capsys: pytest.CaptureFixture[str]) -> None:
-    """It tries what it is told to, and says how many of how many cases were faults."""
+    """The command tries the requested cases, and reports the numbers of cases and faults."""
     main(["cut", "--dialect", "legacy-completions"])
 
     assert capsys.readouterr().out.startswith("corpora: cut: legacy-completions: ")

@@ -29,7 +29,7 @@ def frames(stream: bytes, **leniencies: bool) -> list[SSEvent]:
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_listed_texts(name: str) -> None:
-    """Law 11: what docs/differences.md says of a text is what we, the standard library and msgspec make of it."""
+    """Law 11: docs/differences.md states the results of us, the standard library and msgspec for each text."""
     columns = ["wholecall", *READERS]
     found = [ours(TEXTS[name]), *(of_peer(read, TEXTS[name]) for read in READERS.values())]
 
@@ -37,7 +37,7 @@ def test_listed_texts(name: str) -> None:
 
 
 def test_the_document_lists_what_is_tried() -> None:
-    """Each row of the document is tried, and nothing else is."""
+    """Exactly the rows of the document are tried."""
     assert [*TEXTS] == [*cells("Argument texts", [])]
     assert [*SSE_STREAMS] == [*cells("Event streams", [])]
 
@@ -48,7 +48,7 @@ def test_the_document_lists_what_is_tried() -> None:
 @example(text='{"a":1E-400}')
 @example(text='{"a":"\\u0000"}')
 def test_nothing_else_differs(name: str, text: str) -> None:
-    """Law 11: over JSON with some characters changed no reader differs from us but as the document says."""
+    """Law 11: over JSON with some characters changed, readers differ from us only as the document says."""
     assert disagreement(READERS[name], text) is None
 
 

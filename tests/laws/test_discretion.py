@@ -62,7 +62,7 @@ _TOOL: dict[str, Any] = {
 
 
 def _silently(act: Callable[[], Any]) -> tuple[Any, str]:
-    """Return what an action gives, and all that it printed, logged or warned of."""
+    """Return the result of an action, and everything that it printed, logged or warned of."""
     out, log = io.StringIO(), io.StringIO()
     stream = logging.StreamHandler(log)
     root, level = logging.getLogger(), logging.getLogger().level
@@ -85,7 +85,7 @@ def _rendered(dialect: str, text: str = _ARGUMENTS) -> bytes:
 
 @given(st.sampled_from(sorted(RENDERERS)), st.floats(0, 1), st.booleans(), st.booleans())
 def test_nothing_shows_wherever_a_stream_is(dialect: str, part: float, live: bool, named: bool) -> None:
-    """Law 28: no object of ours that a parser holds or gives shows argument text, whatever has come so far."""
+    """Law 28: no object of ours that a parser holds or gives shows argument text, for any input so far."""
     data = _rendered(dialect)
     name = dialect.partition(",")[0] if named else "auto"
     parser: ToolCallParser[Any] = ToolCallParser(name, live=live)
@@ -124,7 +124,7 @@ def _drops(reason: DropReason, dialect: str) -> list[ToolCallDropped]:
 @pytest.mark.parametrize("dialect", ["chat-completions", "responses", "anthropic"])
 @pytest.mark.parametrize("reason", _TEXTS)
 def test_no_drop_says_what_was_dropped(reason: DropReason, dialect: str) -> None:
-    """Law 28: reason, detail and repr of a drop tell what is wrong, never the text; nor does what the model is told."""
+    """Law 28: reason, detail and repr of a drop name the fault, never the text; nor does the message to the model."""
     drops = _drops(reason, dialect)
     told = [[repr(drop), drop.detail, drop.describe(), repr(drop.as_tool_result(dialect))] for drop in drops]
 
@@ -155,7 +155,7 @@ def test_no_verdict_shows_its_text(reason: DropReason) -> None:
 
 
 class _Odd(msgspec.Struct):
-    """Holds the canary, and what no payload is made of."""
+    """Holds the canary, and values that no payload contains."""
 
     text: str = CANARY
     odd: Any = None
@@ -262,7 +262,7 @@ def test_no_exception_holds_arguments(what: str, tmp_path: Path) -> None:
 
 
 def test_a_failed_stream_does_not_quote_the_model() -> None:
-    """Law 28: servers quote arguments in their errors; what `raise_for_fault` raises shows their words up to there."""
+    """Law 28: servers quote arguments in their errors; the error of `raise_for_fault` shows their words up to there."""
     with pytest.raises(WholecallError) as caught:
         _failed()
 
@@ -287,7 +287,7 @@ _FILES: dict[str, tuple[list[str], bytes]] = {
 
 @pytest.mark.parametrize("command", _FILES)
 def test_the_command_line_complains_without_quoting(command: str, tmp_path: Path) -> None:
-    """Law 28: what goes wrong is told on stderr, with files and lines, but none of what stands there."""
+    """Law 28: failures are reported on stderr, with files and lines, but without their content."""
     words, data = _FILES[command]
     path = tmp_path / "file.jsonl"
     path.write_bytes(data)

@@ -1,4 +1,4 @@
-"""Laws of the doors: what was asked for decides what is read, whatever the answer calls itself."""
+"""Laws of the doors: the request decides how the answer is read, whatever type the answer declares."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def stream(dialect: str, arguments: str) -> bytes:
 
 
 class Came(NamedTuple):
-    """What a client got, and what was said of it."""
+    """A client's answer, and the report about it."""
 
     body: bytes
     is_unread: bool
@@ -121,14 +121,14 @@ def _headers(kind: str, coding: str) -> list[tuple[bytes, bytes]]:
 
 
 def through_proxy(path: str, status: int, kind: str, coding: str, body: bytes) -> Came:
-    """Return what comes through the proxy."""
+    """Return the proxy's output."""
     client = Client(path, b'{"stream": true}')
     _, entry = run(client, Scripted(Reply([body], status, _headers(kind, coding))))
     return Came(client.body, entry.outcome == "unread", entry.error is not None)
 
 
 def through_middleware(path: str, status: int, kind: str, coding: str, body: bytes) -> Came:
-    """Return what comes through the ASGI middleware."""
+    """Return the ASGI middleware's output."""
     sent: list[Any] = []
     counters = Counters()
 
@@ -150,7 +150,7 @@ def through_middleware(path: str, status: int, kind: str, coding: str, body: byt
 
 
 def through_transport(path: str, status: int, kind: str, coding: str, body: bytes) -> Came:
-    """Return what comes through the transport of httpx."""
+    """Return the httpx transport's output."""
 
     class Chunks(httpx.SyncByteStream):
         def __iter__(self) -> Iterator[bytes]:
@@ -176,7 +176,7 @@ DOORS: list[Door] = [through_proxy, through_middleware, through_transport]
 @pytest.mark.parametrize("dialect", PATHS)
 @pytest.mark.parametrize("door", DOORS)
 def test_a_broken_stream_is_no_success_under_any_label(door: Door, dialect: str) -> None:
-    """A cut call is an error, whatever type, status or word for a coding the answer has."""
+    """A cut call is an error, for any type, status or coding of the answer."""
     broken = stream(dialect, '{"a": ')
     labels = list(product(STATUSES, TYPES, CODINGS))
     passed = [label for label in labels if not door(PATHS[dialect], *label, broken).is_error]
@@ -193,7 +193,7 @@ def test_a_broken_stream_is_no_success_under_any_label(door: Door, dialect: str)
 @pytest.mark.parametrize("dialect", PATHS)
 @pytest.mark.parametrize("door", DOORS)
 def test_a_foreign_beginning_hides_no_stream(door: Door, dialect: str) -> None:
-    """Whatever stands in front, a cut call does not come out; other APIs' frames, JSON and text included."""
+    """After any prefix, a cut call is not emitted; other APIs' frames, JSON and text included."""
     broken = stream(dialect, '{"a": ')
     labels = [(200, kind, "") for kind in ("text/event-stream", "application/x-ndjson", "")]
     found = [
@@ -210,7 +210,7 @@ def test_a_foreign_beginning_hides_no_stream(door: Door, dialect: str) -> None:
 @pytest.mark.parametrize("dialect", PATHS)
 @pytest.mark.parametrize("door", DOORS)
 def test_a_healthy_stream_passes_under_any_label(door: Door, dialect: str) -> None:
-    """Byte for byte, and nothing is said."""
+    """Byte for byte, without a report."""
     healthy = stream(dialect, '{"a": 1}')
     labels = list(product(STATUSES, TYPES, CODINGS))
 
@@ -235,7 +235,7 @@ def test_a_healthy_stream_passes_under_any_label(door: Door, dialect: str) -> No
     ],
 )
 def test_what_nobody_can_read_passes_and_is_called_unread(door: Door, body: bytes) -> None:
-    """It comes as it came, and no log says that it was judged; where events were promised, none may be an error."""
+    """It passes unchanged, and no log claims a judgement; where events were promised, no events may be an error."""
     found = [door(PATHS["chat-completions"], 200, kind, "", body) for kind in TYPES]
 
     assert [body] * len(TYPES) == [came.body for came in found]

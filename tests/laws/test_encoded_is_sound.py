@@ -21,7 +21,7 @@ from wholecall.history.messages import _SHAPES
 from wholecall.output.turns import ReasoningBlock
 
 JSON = dict[str, Any]
-# OpenTelemetry takes a record: nobody sends it again.
+# OpenTelemetry accepts a record: it is not sent again.
 TRANSPORTS = sorted(_SHAPES.keys() - {"otel"})
 
 _ids = st.sampled_from(("c1", "c1", "c2", "call/1", "x" * 70, "functions.f:0", None))
@@ -104,7 +104,7 @@ def _is_call(block: Any) -> bool:
 
 
 def _results(message: JSON) -> bool:
-    """Whether a message is, or holds, results."""
+    """Return whether a message is, or holds, results."""
     return _is_result(message) or any(
         map(
             _is_result,
@@ -195,7 +195,7 @@ def test_encoded_turns_are_sound(transport: str, talk: tuple[list[list[Any]], li
 @examples(1 / 4)
 @given(talk=talks)
 def test_nothing_is_cut_unnoticed(transport: str, talk: tuple[list[list[Any]], list[int], bool]) -> None:
-    """Without any single call or any single result of theirs they are broken, and repair says so (law 124)."""
+    """Without any single call or result they are broken, and repair reports it (law 124)."""
     messages = conversation(talk[0], transport, *talk[1:])
     unnoticed = [cut for cut in cuts(messages) if not repair_transcript(cut).report.changed]
 
@@ -203,7 +203,7 @@ def test_nothing_is_cut_unnoticed(transport: str, talk: tuple[list[list[Any]], l
 
 
 def _damaged(messages: list[JSON], places: list[int]) -> list[JSON]:
-    """Return messages of which some are lost, come twice, or stand elsewhere; so are blocks of those that hold some."""
+    """Return messages of which some are lost, duplicated, or moved; so are blocks of those that have blocks."""
     for number, place in enumerate(places):
         if not messages:
             break
@@ -241,7 +241,7 @@ _PAIRS = frozenset(
 def test_what_was_damaged_is_mended(
     transport: str, talk: tuple[list[list[Any]], list[int], bool], places: list[int]
 ) -> None:
-    """Whatever is lost, doubled or moved of them: repaired once they are sound, in pairs for their provider (law 125)."""
+    """After any loss, duplication or move: repaired once they are sound, in pairs for their provider (law 125)."""
     shape: Any = RULES[transport].view.name
     damaged = _damaged(conversation(talk[0], transport, *talk[1:]), places)
     before = copy.deepcopy(damaged)

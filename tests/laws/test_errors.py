@@ -1,4 +1,4 @@
-"""Errors: nothing raises, every door gives the same class, and a format error costs no credential."""
+"""Errors: no function raises, every door gives the same class, and a format error costs no credential."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ headers = st.dictionaries(st.sampled_from(["Retry-After", "x-amzn-errortype", "d
 
 
 def violations(error: ErrorClass) -> list[str]:
-    """Return what is wrong with a class, whatever the error was."""
+    """Return the faults of a class, for any error."""
     is_format = error.category in {"transcript", "request", "context_overflow"}
     checks = {
         "category": error.category in get_args(ErrorCategory),
@@ -126,7 +126,7 @@ def test_a_fault_is_its_error(error: Any, kind: Any) -> None:
 
 
 def test_known_errors_by_every_door() -> None:
-    """Law 39: what providers say has one class as a decoded body, as text, as bytes and inside a stream."""
+    """Law 39: a provider's error has one class as a decoded body, as text, as bytes and inside a stream."""
     different = []
     for case in CASES:
         status, body, head = case["status"], case["body"], case.get("headers")

@@ -28,7 +28,7 @@ from wholecall import (
 from wholecall.framing import FRAMINGS
 from wholecall.framing.opening import framing_of
 
-# What comes in frames of others than the dialect that is known by it, and says little or nothing.
+# Members that mark one dialect but also occur in frames of others, where they mean little or nothing.
 WEAK: dict[str, tuple[Any, ...]] = {
     "metadata": ({"usage": {"x": 1}},),
     "candidates": ([],),
@@ -49,11 +49,11 @@ WEAK: dict[str, tuple[Any, ...]] = {
     "generation_id": ("g",),
     "completion_message": ({"content": "x"},),
 }
-SAMPLE = 23  # every so many pairs of a recording and a member
+SAMPLE = 23  # one of this many pairs of a recording and a member
 
 
 class Said(NamedTuple):
-    """What came of a stream: its dialect, its calls, and how often it was said that something is wrong."""
+    """The result of a stream: its dialect, its calls, and the number of reported faults."""
 
     dialect: str | None
     calls: list[tuple[str, Any, Any]]
@@ -61,7 +61,7 @@ class Said(NamedTuple):
 
 
 def said(data: bytes) -> Said:
-    """Return what comes of a stream."""
+    """Return the result of a stream."""
     parser = ToolCallParser()
     events = parser.feed(data) + parser.close()
     called = (event for event in events if isinstance(event, (*EXECUTABLE, ServerToolCall)))
@@ -75,14 +75,14 @@ def said(data: bytes) -> Said:
 
 @cache
 def members() -> tuple[tuple[str, str], ...]:
-    """Return the names and the JSON texts of what is decisive for a dialect, or weakly so."""
+    """Return the names and the JSON texts of the members that identify a dialect, decisively or weakly."""
     decisive = [(name, value) for payload in DECISIVE.values() for name, value in payload.items()]
     weak = [(name, value) for name, values in WEAK.items() for value in values]
     return tuple(dict.fromkeys((name, json.dumps(value)) for name, value in decisive + weak))
 
 
 def first_object(data: bytes) -> int | None:
-    """Return where the first object of a stream begins that says something, None in binary streams."""
+    """Return the start of the first meaningful object of a stream, None in binary streams."""
     name = framing_of(data) or "sse"
     if name == "eventstream":
         return None
@@ -110,7 +110,7 @@ def mutants(data: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def is_silent(before: Said, after: Said) -> bool:
-    """Return whether a stream was taken for another dialect's, with other calls, and nothing says so."""
+    """Return whether a stream was taken for another dialect's, with other calls, without a report."""
     return (
         after.dialect != before.dialect
         and after.calls != before.calls
@@ -142,7 +142,7 @@ def ours() -> Iterator[tuple[str, bytes]]:
 
 
 def test_no_member_takes_a_stream_to_another_dialect_in_silence() -> None:
-    """Law 100: the calls are the same, or it is said that something is wrong; some recordings and members."""
+    """Law 100: the calls are the same, or a fault is reported; some recordings and members."""
     assert [] == silent(ours(), SAMPLE)
 
 
@@ -155,7 +155,7 @@ def test_no_member_takes_any_stream_to_another_dialect_in_silence() -> None:
 @pytest.mark.slow
 @pytest.mark.cases
 def test_no_member_takes_further_streams_to_another_dialect_in_silence(recordings_dir: Path) -> None:
-    """Law 100, for what other projects recorded."""
+    """Law 100, for other projects' recordings."""
     rows = map(json.loads, (recordings_dir / "manifest.jsonl").read_text(encoding="utf-8").splitlines())
     streams = ((row["name"], (recordings_dir / row["file"]).read_bytes()) for row in rows)
 
@@ -190,7 +190,7 @@ def sse(*payloads: dict[str, Any]) -> bytes:
     return b"".join(b"data: " + json.dumps(payload).encode() + b"\n\n" for payload in payloads)
 
 
-QUIET = {"method": "thread/started", "params": {"thread": {"id": "t"}}}  # of Codex's server, and says nothing
+QUIET = {"method": "thread/started", "params": {"thread": {"id": "t"}}}  # of Codex's server, without meaning
 CHUNK = {"id": "r", "choices": [{"index": 0, "delta": {"content": "x"}}]}
 
 
@@ -206,7 +206,7 @@ def test_a_dialect_that_understood_nothing_gives_way(size: int) -> None:
 
 
 def test_a_dialect_on_trial_moves_with_its_frames() -> None:
-    """Law 100: a snapshot between the frame that decides and the first that says something changes nothing."""
+    """Law 100: a snapshot between the deciding frame and the first meaningful frame changes nothing."""
     parser = ToolCallParser()
     parser.feed(sse(QUIET))
     moved = ToolCallParser.restore(parser.snapshot())

@@ -1,4 +1,4 @@
-"""A parser may forget what was said, at any moment: what it tells of calls does not depend on it."""
+"""A parser may forget text at any moment: its events of calls do not depend on it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _VIEWS = (
 
 
 def told(path: Path, *, forgetful: bool) -> tuple[list[bytes], list[Any]]:
-    """Return the events of a recording, and of each turn what is no text, with a parser that forgets or does not."""
+    """Return the events of a recording, and each turn without its text, with a parser that forgets or does not."""
     data = path.read_bytes()
     parser = ToolCallParser()
     events = []

@@ -14,7 +14,7 @@ from wholecall.framing import FRAMINGS, Frame
 from wholecall.framing.opening import sniff
 from wholecall.output.events import Event
 
-NAMED = frozenset({"bedrock-converse", "vercel-data"})  # what their events say is told by the names alone
+NAMED = frozenset({"bedrock-converse", "vercel-data"})  # the names alone carry the meaning of their events
 HOLLOW_OR_NOT = st.sampled_from(({}, {"a": 1}))
 
 
@@ -37,7 +37,7 @@ def as_sse(found: list[Frame]) -> list[bytes]:
 
 
 def ends(found: list[Event]) -> list[tuple[object, ...]]:
-    """Return how each call ended: how, whose it was, with what."""
+    """Return the end of each call: its kind, its owner, its content."""
     return [
         (type(event), event.choice, event.index, event.name, getattr(event, "arguments", None))
         for event in found
@@ -45,14 +45,14 @@ def ends(found: list[Event]) -> list[tuple[object, ...]]:
     ]
 
 
-# A plan is rendered on every wire, so that each example is many.
+# A plan is rendered on every wire: each example counts as many.
 FEW = examples(1 / 3)
 
 
 @FEW
 @given(plans(least=3, most=5, of=HOLLOW_OR_NOT), st.integers(1, 30), st.sampled_from((None, "length")))
 def test_calls_that_end_in_one_frame_end_in_order(plan: Plan, size: int, stopped: str | None) -> None:
-    """Law 34: calls without arguments stand among the others where one frame ends them all."""
+    """Law 34: calls without arguments keep their place among the others where one frame ends them all."""
     for name, octets in rendered(plan, size, stopped).items():
         parser = ToolCallParser()
         steps = [parser.feed(event) for event in as_sse(frames(octets))]

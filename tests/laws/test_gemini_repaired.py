@@ -53,12 +53,12 @@ def block(payload: dict[str, Any]) -> bytes:
 
 
 def streams(most: int) -> list[tuple[str, ...]]:
-    """Return all streams of up to so many frames, by their kinds."""
+    """Return all streams of up to a number of frames, by their kinds."""
     return [kinds for n in range(1, most + 1) for kinds in itertools.product(FRAMES, repeat=n)]
 
 
 def repaired(*chunks: bytes, **options: Any) -> bytes:
-    """Return what comes out of a repairer."""
+    """Return the output of a repairer."""
     repairer = Repairer(**options)
     return b"".join([*map(repairer.feed, chunks), repairer.close()])
 
@@ -70,7 +70,7 @@ def events_of(data: bytes) -> list[Event]:
 
 
 def calls_in(events: list[Event]) -> list[tuple[str, str]]:
-    """Return name and arguments of the calls, in the order in which they came out."""
+    """Return name and arguments of the calls, in the order of emission."""
     return [(event.name, compact_json(event.arguments)) for event in events if isinstance(event, EXECUTABLE)]  # type: ignore[union-attr]
 
 
@@ -80,7 +80,7 @@ def said_in(stream: bytes) -> str:
 
 
 def is_over(out: bytes) -> bool:
-    """Whether no other candidate comes after the one reason."""
+    """Return whether no other candidate comes after the one reason."""
     kinds = [
         "end" if finish_reasons(block(each)) else "more" for each in data_of(out) if "candidates" in each
     ]
@@ -89,7 +89,7 @@ def is_over(out: bytes) -> bool:
 
 @pytest.mark.parametrize("first", FRAMES)
 def test_every_client_reads_the_calls(first: str) -> None:
-    """Law 119: whatever frames come, clients read exactly the calls that the parser emits, each whole, in one part."""
+    """Law 119: for any frames, clients read exactly the calls that the parser emits, each whole, in one part."""
     for kinds in [(first, *rest) for rest in ((), *streams(2))]:
         data = b"".join(block(FRAMES[kind]) for kind in kinds)
         out = repaired(data)
@@ -103,7 +103,7 @@ def test_every_client_reads_the_calls(first: str) -> None:
 
 @pytest.mark.parametrize("first", FRAMES)
 def test_a_candidate_ends_once(first: str) -> None:
-    """Law 119: one reason leaves, behind everything else; a cut stays one; where none came the stream ends as an error."""
+    """Law 119: one reason leaves, after everything else; a cut stays a cut; without one the stream ends as an error."""
     for kinds in [(first, *rest) for rest in ((), *streams(2))]:
         data = b"".join(block(FRAMES[kind]) for kind in kinds)
         out = repaired(data)
@@ -114,7 +114,7 @@ def test_a_candidate_ends_once(first: str) -> None:
         assert is_error or [max(reasons, key=("STOP", "MAX_TOKENS").index)] == finish_reasons(out), kinds
         if (
             reasons == {"STOP"} and not is_error
-        ):  # a cut casts doubt on calls without arguments, whatever was before them
+        ):  # a cut casts doubt on calls without arguments, after any events
             assert sorted(out.split(b"\n")) == sorted(repaired(out).split(b"\n")), kinds
 
 
@@ -131,7 +131,7 @@ def test_cuts_do_not_matter(first: str) -> None:
 
 @pytest.mark.parametrize("first", FRAMES)
 def test_text_does_not_wait_for_calls(first: str) -> None:
-    """Law 115: text leaves in the read in which it came, unless a reason stands in its frame."""
+    """Law 115: text leaves in the read in which it came, unless its frame has a reason."""
     for kinds in [(first, *rest) for rest in ((), *streams(2))]:
         repairer = Repairer()
         out = [repairer.feed(block(FRAMES[kind])) for kind in kinds]
@@ -153,7 +153,7 @@ def test_a_reason_in_every_frame() -> None:
 
 
 def test_candidates_are_apart() -> None:
-    """The end of one candidate waits for the end of the stream, and another one's text goes on."""
+    """The end of one candidate waits for the end of the stream, and another candidate's text continues."""
     data = [frame({"text": "a"}), frame(reason="STOP", index=1), frame({"text": "b"}), frame(reason="STOP")]
     repairer = Repairer()
     out = [repairer.feed(block(each)) for each in data]
@@ -163,7 +163,7 @@ def test_candidates_are_apart() -> None:
 
 
 def test_signatures_go_with_their_call() -> None:
-    """What must be sent back stands on the call that was written anew."""
+    """Members that must be sent back are on the rewritten call."""
     call = {**part("now"), "thoughtSignature": "c2ln"}
     out = repaired(block(frame(call)), block(frame(reason="STOP")))
     [_, found] = [
@@ -174,7 +174,7 @@ def test_signatures_go_with_their_call() -> None:
 
 
 def test_members_that_nobody_knows_stay() -> None:
-    """Only names that clients read are put into their spelling; what is free, or unknown, stays as it came."""
+    """Only names that clients read are put into their spelling; free or unknown names stay as they came."""
     odd = frame({"text": "a", "part_metadata": {"my_key": 1}}, part("f", args={"a_b": 1})) | {
         "my_own": {"of_mine": 2}
     }
@@ -187,7 +187,7 @@ def test_members_that_nobody_knows_stay() -> None:
 
 
 def test_wrapped_responses_stay_wrapped() -> None:
-    """Code Assist puts each response into a member; so does what is written anew."""
+    """Code Assist puts each response into a member; so do rewritten frames."""
     frames = [FRAMES["silent call"], FRAMES["STOP"]]
     out = repaired(*(block({"response": each, "traceId": "t"}) for each in frames))
 
@@ -198,7 +198,7 @@ def test_wrapped_responses_stay_wrapped() -> None:
 
 
 def test_an_error_comes_behind_what_waits() -> None:
-    """The provider's error is the last frame; of what waits before it, text leaves, and neither a call nor an end."""
+    """The provider's error is the last frame; of the frames waiting before it, only text leaves, no call and no end."""
     error = {"error": {"code": 503, "message": "overloaded", "status": "UNAVAILABLE"}}
     out = repaired(block(FRAMES["begins"]), block(FRAMES["text, STOP"]), block(error))
 
@@ -222,14 +222,14 @@ def test_what_waits_is_bounded() -> None:
 
 
 def body(*payloads: dict[str, Any]) -> RepairedBody:
-    """Return what becomes of a body: a response, or a list of them."""
+    """Return the repaired body: a response, or a list of responses."""
     value = payloads[0] if len(payloads) == 1 else list(payloads)
     return repair_body(json.dumps(value).encode())
 
 
 @pytest.mark.parametrize("first", FRAMES)
 def test_bodies_hold_the_same_calls(first: str) -> None:
-    """Law 119: so do whole responses, and lists of them, as they are sent without `alt=sse`."""
+    """Law 119: the same for whole responses, and lists of them, as they are sent without `alt=sse`."""
     for kinds in [(first, *rest) for rest in ((), *streams(1), *streams(2))]:
         payloads = [FRAMES[kind] for kind in kinds]
         found = body(*payloads)
@@ -256,7 +256,7 @@ def test_a_body_without_its_calls_is_an_error() -> None:
     assert {"code": 500, "status": "INTERNAL"}.items() <= json.loads(found.data)["error"].items()
 
 
-# What the framing allows, and clients of Gemini fail for; the place is before a frame.
+# Input that the framing allows, and Gemini clients fail for; the place is before a frame.
 BESIDE = {
     "a comment": b": keep-alive\n\n",
     "a comment in the block": b": keep-alive\n",
@@ -269,7 +269,7 @@ BESIDE = {
 @pytest.mark.parametrize("what", BESIDE)
 @pytest.mark.parametrize("at", range(4))
 def test_lines_of_data_are_all_that_goes_out(what: str, at: int) -> None:
-    """Comments, names and ids of events stay behind, before every frame and after the last one; the frames do not."""
+    """Comments, names and ids of events are left out, before every frame and after the last; the frames are not."""
     blocks = [block(FRAMES[kind]) for kind in ("text", "call", "STOP")]
     data = b"".join([*blocks[:at], BESIDE[what], *blocks[at:]])
     repairer = Repairer(expected="gemini")

@@ -37,7 +37,7 @@ argument_texts = st.one_of(documents.objects, full_objects.map(json.dumps), JSON
 @many
 @given(argument_texts, st.sampled_from(LENIENT), st.sampled_from(LENIENT))
 def test_text_goes_round_byte_for_byte(raw: str, there: str, back: str) -> None:
-    """Law 46: between string transports text comes back byte for byte, what is no JSON too; edits are made once."""
+    """Law 46: between string transports text comes back byte for byte, also if it is not JSON; edits are made once."""
     status = parse_arguments(raw).status
     once: Any = encode_arguments(raw, there)
 
@@ -48,7 +48,7 @@ def test_text_goes_round_byte_for_byte(raw: str, there: str, back: str) -> None:
 @many
 @given(argument_texts, st.sampled_from(STRINGS), st.sampled_from(OBJECTS))
 def test_arguments_survive_objects(raw: str, string: str, carried: str) -> None:
-    """Law 46: with an object transport in between, arguments are equal, and what is no object is still its text."""
+    """Law 46: with an object transport in between, arguments are equal, and a text that is not an object stays text."""
     arguments = parse_arguments(raw).arguments
     value: Any = encode_arguments(raw, carried)
     text: Any = encode_arguments(value, string)
@@ -61,7 +61,7 @@ def test_arguments_survive_objects(raw: str, string: str, carried: str) -> None:
 
 @given(argument_texts, st.sampled_from(STRINGS))
 def test_strict_transports_get_objects(raw: str, name: str) -> None:
-    """Law 46: a strict transport gets the text of an object, whatever the model wrote."""
+    """Law 46: a strict transport gets the text of an object, for any text of the model."""
     encoded: Any = encode_arguments(raw, name, strict_json_arguments=True)
     verdict = parse_arguments(raw)
 
@@ -115,7 +115,7 @@ def test_calls_survive_two_journeys(plan: Plan, there: str, back: str) -> None:
 
 
 def _same(before: Any, after: Any, marker: str, protect: tuple[str, ...], *, arrays: bool) -> bool:
-    """Whether only unprotected strings differ, and (where arrays may be cut) middles of arrays."""
+    """Return whether only unprotected strings differ, and (where arrays may be cut) middles of arrays."""
     if type(before) is not type(after):
         return arrays and after == marker
     if isinstance(before, documents._Object):
@@ -151,7 +151,7 @@ def test_shrunk_text_is_the_same_json(text: str, chosen: Options) -> None:
 @many
 @given(documents.documents, st.one_of(options(), options(budget=True)))
 def test_shrinking_never_lengthens(text: str, chosen: Options) -> None:
-    """Law 26: what changed is shorter in characters and in bytes; what did not is the same object."""
+    """Law 26: changed messages are shorter in characters and in bytes; unchanged ones are the same objects."""
     found = shrink_arguments(text, **chosen)
 
     if found.changed:
@@ -166,7 +166,7 @@ def test_shrinking_never_lengthens(text: str, chosen: Options) -> None:
 @many
 @given(documents.documents, st.one_of(options(), options(budget=True)))
 def test_shrinking_twice_is_shrinking_once(text: str, chosen: Options) -> None:
-    """Law 26: shrunk text has nothing left to shrink."""
+    """Law 26: shrunk text cannot be shrunk further."""
     once = shrink_arguments(text, **chosen)
     twice = shrink_arguments(once.text, **chosen)
 
@@ -204,7 +204,7 @@ def test_dicts_shrink_like_their_text(text: str, chosen: Options) -> None:
 @many
 @given(st.one_of(JSON_LIKE, st.text(max_size=30)), options())
 def test_what_is_no_json_stays(text: str, chosen: Options) -> None:
-    """Law 26: `valid` agrees with a strict reader, and what is no JSON comes back as it was."""
+    """Law 26: `valid` agrees with a strict reader, and text that is not JSON comes back unchanged."""
     found = shrink_arguments(text, **chosen)
 
     assert _is_json(text) == found.valid

@@ -41,7 +41,7 @@ TEXTS = st.builds(
 
 @given(TEXTS)
 def test_a_strict_object_is_exact_and_decoded_as_json_does(text: str) -> None:
-    """Laws 11 and 12: valid JSON is never changed, edited or flagged beyond what it holds."""
+    """Laws 11 and 12: valid JSON is never changed, edited or flagged beyond its content."""
     verdict = parse_arguments(text)
 
     assert ("exact", ()) == (verdict.status, verdict.edits)

@@ -1,4 +1,4 @@
-"""Law 73: reading a stream imports nothing but the translator of the dialect that was found, and perhaps its lane."""
+"""Law 73: reading a stream imports only the translator of the detected dialect, and perhaps its lane."""
 
 from __future__ import annotations
 

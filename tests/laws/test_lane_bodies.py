@@ -1,4 +1,4 @@
-"""Law 129 for whole responses: a lane says of a body what the machine says, or leaves it to it."""
+"""Law 129 for whole responses: a lane gives the machine's events for a body, or leaves the body to it."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_bodies_of_any_kind(dialect: str, seed: int) -> None:
 
 
 def of_events(body: dict[str, Any], behind: Any = None, *, lane: bool) -> tuple[Any, ...]:
-    """Return what a decoded response says, and what another payload behind it does, or the response once more."""
+    """Return the events of a decoded response, and of another payload after it, or of the response once more."""
     parser = ToolCallParser[Any]()
     parser._may_begin_in = parser._may_begin_in if lane else ""
     events = [parser.feed_event(body), parser.feed_event(body if behind is None else behind), parser.close()]
@@ -181,7 +181,7 @@ def of_events(body: dict[str, Any], behind: Any = None, *, lane: bool) -> tuple[
 
 @pytest.mark.parametrize("dialect", BODIES)
 def test_what_follows_a_body(dialect: str) -> None:
-    """Law 129: whatever frame of a stream comes behind a whole response, under its id or another."""
+    """Law 129: any frame of a stream after a whole response, under its id or another."""
     wire, body = WIRES[dialect], BODIES[dialect]
     for name, frame in wire.every.items():
         _, payload = decoded(frame)
@@ -193,7 +193,7 @@ def test_what_follows_a_body(dialect: str) -> None:
 
 @pytest.mark.parametrize("dialect", BODIES)
 def test_documented_bodies_stay(dialect: str) -> None:
-    """A whole response with nothing odd in it is read by its lane."""
+    """A whole response without oddities is read by its lane."""
     data = json.dumps(BODIES[dialect]).encode()
 
     assert not any(
@@ -204,7 +204,7 @@ def test_documented_bodies_stay(dialect: str) -> None:
 @pytest.mark.parametrize("dialect", BODIES)
 @pytest.mark.parametrize("question", ["turn", "turns", "repr", "snapshot", "forget", "abort", "fail"])
 def test_questions_of_bodies(dialect: str, question: str) -> None:
-    """Law 129: whatever is asked of a parser that holds a body, before, within or behind it, the answer is the machine's."""
+    """Law 129: for any query to a parser of a body, before, within or after it, the answer is the machine's."""
     data = json.dumps(BODIES[dialect]).encode()
     for reads in (READS["whole"](data), READS["with a line end"](data)):
         for at in range(3):
@@ -212,7 +212,7 @@ def test_questions_of_bodies(dialect: str, question: str) -> None:
 
 
 def asked(reads: list[bytes], question: str, at: int, *, lane: bool) -> tuple[Any, ...]:
-    """Return what a body says if something is asked before, within or behind it, and the answer."""
+    """Return the events of a body with a query before, within or after it, and the answer to the query."""
     parser = ToolCallParser[Any]()
     parser._may_begin_in = parser._may_begin_in if lane else ""
     found: list[Any] = []

@@ -1,4 +1,4 @@
-"""Laws of the fast lane: it says what the machine says, or leaves the stream to it."""
+"""Laws of the fast lane: it gives the machine's events, or leaves the stream to the machine."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def outcome(reads: Sequence[bytes], *, lane: bool, **options: Any) -> tuple[list
 
 
 def differing(streams: Iterable[Sequence[bytes]], **options: Any) -> list[Sequence[bytes]]:
-    """Return the streams, each in its reads, of which lane and machine do not say the same at each read."""
+    """Return the streams, each in its reads, for which lane and machine differ at some read."""
     return [
         reads
         for reads in streams
@@ -55,7 +55,7 @@ FRAMES = [(name, frame) for name, wire in WIRES.items() for frame in wire.every]
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize(("dialect", "first"), FRAMES)
 def test_every_short_stream(dialect: str, first: str) -> None:
-    """Law 129: of every two frames behind an opening, documented and odd ones, and an end, each read of one says the same."""
+    """Law 129: every two frames after an opening, documented and odd, and an end give the same in any reads."""
     wire = WIRES[dialect]
     streams = (
         [wire.opening, wire.every[first], second, wire.documented[third]]
@@ -69,14 +69,14 @@ def test_every_short_stream(dialect: str, first: str) -> None:
 @pytest.mark.parametrize("dialect", WIRES)
 @pytest.mark.parametrize("seed", range(8))
 def test_streams_with_something_odd(dialect: str, seed: int) -> None:
-    """Law 129: so do conforming streams, and such of which frames are lost, told twice, late or strange; in any reads."""
+    """Law 129: the same for conforming streams and those with lost, duplicate, late or strange frames; in any reads."""
     rng = random.Random(seed)
 
     assert [] == differing(odd_stream(rng, WIRES[dialect]) for _ in range(200))
 
 
 def odd_stream(rng: random.Random, wire: Wire) -> list[bytes]:
-    """Return the reads of a stream in which some things, or none, are other than documented."""
+    """Return the reads of a stream with some deviations, or none, from the documentation."""
     frames = wire.stream(rng)
     for _ in range(rng.choice([0, 0, 1, 1, 2])):
         change(frames, rng, wire)
@@ -103,7 +103,7 @@ def change(frames: list[bytes], rng: random.Random, wire: Wire) -> None:
 @pytest.mark.parametrize("dialect", WIRES)
 @pytest.mark.parametrize("way", ["forgetting", "calls only", "as events", "as dicts", "both"])
 def test_other_ways_to_read(dialect: str, way: str) -> None:
-    """Law 129: so do streams whose text is forgotten at times or not shown, and events that come decoded, named or not."""
+    """Law 129: the same where text is forgotten at times or not shown, and events come decoded, named or not."""
     rng, wire = random.Random(3), WIRES[dialect]
     for _ in range(150):
         frames = wire.stream(rng)
@@ -114,7 +114,7 @@ def test_other_ways_to_read(dialect: str, way: str) -> None:
 
 
 def told(steps: Sequence[tuple[bytes, bool]], way: str, *, lane: bool) -> tuple[list[Any], Any]:
-    """Return what a stream says in steps, each of which says whether it is taken in another way than as bytes."""
+    """Return the events of a stream fed in steps, each of which states whether it is fed in another form than bytes."""
     parser = ToolCallParser[Any](events="calls" if way == "calls only" else "all")
     parser._may_begin_in = parser._may_begin_in if lane else ""
     events: list[Any] = []
@@ -131,7 +131,7 @@ def told(steps: Sequence[tuple[bytes, bool]], way: str, *, lane: bool) -> tuple[
 
 
 def decoded(frame: bytes) -> tuple[str | None, Any]:
-    """Return the name and the payload of an event, None if it has no payload of its own."""
+    """Return the name and the payload of an event, None if it has no separate payload."""
     text = frame.decode(errors="replace")
     name = text[len("event: ") :].partition("\n")[0] if text.startswith("event: ") else None
     try:
@@ -141,16 +141,16 @@ def decoded(frame: bytes) -> tuple[str | None, Any]:
 
 
 class Number(int):
-    """A number with a class of its own."""
+    """A number with a separate class."""
 
 
 class Words(str):
-    """A text with a class of its own."""
+    """A text with a separate class."""
 
     __slots__ = ()
 
 
-# Values of members of a dict that JSON has not, or not so.
+# Values of dict members that JSON lacks, or has in another form.
 STRANGE: list[Any] = [
     *(float("nan"), float("inf"), {"a": float("nan")}, 10**400, True, Number(0)),
     *("\ud800", Words("{"), b"text", {None: 2}, date(2026, 1, 1)),
@@ -160,7 +160,7 @@ OTHERS: list[Any] = [[], {"a": 1}, ["a"], [[]], "x", 0, None]
 
 @pytest.mark.parametrize("dialect", WIRES)
 def test_values_of_other_types(dialect: str) -> None:
-    """Law 129: so do streams with a value of another JSON type in any place of any event, or with one more member there."""
+    """Law 129: the same with a value of another JSON type in any place of any event, or with one more member there."""
     wire = WIRES[dialect]
     for names in wire.whole:
         frames = [wire.opening, *(wire.documented[name] for name in names)]
@@ -183,7 +183,7 @@ def frames_with_others(frame: bytes) -> Iterator[bytes]:
 @pytest.mark.parametrize("dialect", WIRES)
 @pytest.mark.parametrize("strange", range(len(STRANGE)))
 def test_dicts_of_any_values(dialect: str, strange: int) -> None:
-    """Law 129: so do dicts that hold what no JSON text does, in each place of each event."""
+    """Law 129: the same for dicts with values that no JSON text has, in each place of each event."""
     wire, value = WIRES[dialect], STRANGE[strange]
     payloads = [decoded(frame)[1] for frame in next(iter(wire.streams()))]
     payloads = [payload for payload in payloads if payload is not None]
@@ -208,7 +208,7 @@ def with_value(payload: Any, value: Any) -> Iterator[Any]:
 
 
 def read_dicts(payloads: Iterable[Any], *, lane: bool) -> list[Any]:
-    """Return what dicts say: the events of each, or what is wrong with it."""
+    """Return the events of each dict, or its fault."""
     parser = ToolCallParser[Any]()
     parser._may_begin_in = parser._may_begin_in if lane else ""
     said = [feed_dict(parser, payload) for payload in payloads]
@@ -235,7 +235,7 @@ def test_quirky_servers(number: int) -> None:
 
 @pytest.mark.parametrize("paths", corpora.groups(corpora.streams()))
 def test_recordings(paths: list[Path]) -> None:
-    """Law 129: of every recording, in events, in reads of 53 bytes, and cut behind each of its first events."""
+    """Law 129: of every recording, in events, in reads of 53 bytes, and cut after each of its first events."""
     for path in paths:
         data = path.read_bytes()
         events = workloads.CUTS["frame"](data)
@@ -255,19 +255,19 @@ def test_gateways(name: str) -> None:
 
 
 class Whole(msgspec.Struct):
-    """What `f` takes."""
+    """The argument of `f`."""
 
     a: int
 
 
 class Inner(msgspec.Struct, forbid_unknown_fields=True):
-    """What `g` takes within."""
+    """The inner argument of `g`."""
 
     c: str
 
 
 class Nested(msgspec.Struct):
-    """What `g` takes: a number where a string is due, so that it never fits."""
+    """The argument of `g`: a number where a string is due, so that it never fits."""
 
     b: Inner
 
@@ -304,7 +304,7 @@ def typed(reads: Sequence[bytes], tools: Any, *, lane: bool) -> list[Any]:
 
 
 def asks() -> dict[str, Callable[[ToolCallParser[Any]], Any]]:
-    """Return what may be asked of a parser in the middle of a stream."""
+    """Return the queries that a parser allows in the middle of a stream."""
     return {
         "turn": lambda parser: parser.turn,
         "turns": lambda parser: parser.turns,
@@ -327,7 +327,7 @@ def whole_streams() -> Iterator[list[bytes]]:
 
 @pytest.mark.parametrize("question", asks())
 def test_a_question_changes_nothing(question: str) -> None:
-    """Law 129: whatever is asked of a parser between two reads, the answer and what follows are the machine's."""
+    """Law 129: for any query to a parser between two reads, the answer and the later events are the machine's."""
     ask = asks()[question]
     for reads in whole_streams():
         for at in range(len(reads) + 1):
@@ -348,7 +348,7 @@ def test_a_question_changes_nothing(question: str) -> None:
 
 
 def test_a_closed_lane_takes_no_more() -> None:
-    """Law 129: what was closed in the lane takes nothing, and may be closed again."""
+    """Law 129: a parser that was closed in the lane takes no input, and may be closed again."""
     for reads in whole_streams():
         parser = ToolCallParser[Any]()
         for read in reads:
@@ -363,7 +363,7 @@ def test_a_closed_lane_takes_no_more() -> None:
 
 
 def test_documented_streams_stay() -> None:
-    """A stream with nothing odd in it never leaves its lane, if its first event came whole."""
+    """A stream without oddities never leaves its lane, if its first event came whole."""
     assert not any(leaves(reads) for reads in whole_streams())
     stay = {name for name in GATEWAYS if not leaves(list(workloads.through(name, "calls", 2048).events))}
     assert {"openai", "azure", "openrouter", "together", "vllm", "groq", "ollama"} <= stay
@@ -394,7 +394,7 @@ def test_limits_are_those_of_the_machine(limits: Limits) -> None:
 
 @pytest.mark.parametrize("dialect", WIRES)
 def test_a_stream_ends_where_its_limit_is(dialect: str) -> None:
-    """Law 129: at any limit of a stream's bytes, also behind comments, in frames, in reads of 53 bytes and in one."""
+    """Law 129: at any limit of a stream's bytes, also after comments, in frames, in reads of 53 bytes and in one."""
     for frames in WIRES[dialect].streams():
         data = b"".join(frames)
         ways = [frames, workloads.cut(data, 53), [data]]
@@ -417,7 +417,7 @@ def test_gateways_have_lanes() -> None:
 
 @pytest.mark.parametrize("name", ["max_line_bytes", "max_event_bytes", "max_arguments_bytes"])
 def test_no_event_passes_a_limit(name: str) -> None:
-    """Law 129: at the nearest limits that a lane is chosen with, larger events are what they are to the machine."""
+    """Law 129: at the tightest limits that allow a lane, larger events give the machine's result."""
     chat = WIRES["chat-completions"]
     for frame, small, end in (("text", '"a"', "stop"), ("whole", "1}", "calls")):
         for size in (200_000, 270_000, 600_000):

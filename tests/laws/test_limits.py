@@ -1,4 +1,4 @@
-"""Limits: the same breach for every split, exact at the boundary, and nothing but its own call is hurt."""
+"""Limits: the same breach for every split, exact at the boundary, and no other call is affected."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _faults(found: list[Any]) -> list[str]:
 
 @pytest.mark.parametrize("name", CALL_LIMITS)
 def test_boundary(name: str) -> None:
-    """Law 23: what just fits passes, one more does not, and nothing raises."""
+    """Law 23: input that just fits passes, one more does not, and nothing raises."""
     breach = CALL_LIMITS[name]
     passed, failed = (parse(stream(f), limits=breach.limits) for f in (breach.passes, breach.fails))
 
@@ -73,7 +73,7 @@ def test_boundary(name: str) -> None:
 
 @pytest.mark.parametrize("name", CALL_LIMITS)
 def test_off(name: str) -> None:
-    """Law 23: a limit that is off stops nothing."""
+    """Law 23: a disabled limit stops nothing."""
     assert 1 == len(pairs(parse(stream(CALL_LIMITS[name].fails), limits=Limits.none())))
 
 
@@ -118,7 +118,7 @@ def _many(count: int) -> list[Fragment]:
 
 @pytest.mark.parametrize("extra", [0, 1, 5])
 def test_calls_of_a_choice(extra: int) -> None:
-    """Laws 23 and 24: the calls within the limit come out; those beyond share one drop."""
+    """Laws 23 and 24: the calls within the limit are emitted; those beyond share one drop."""
     found = parse(stream(_many(3 + extra)), limits=Limits(max_calls=3))
 
     assert [f"call_{n}" for n in range(3)] == [call[0] for call in pairs(found)]
@@ -138,7 +138,7 @@ def test_total_of_a_turn() -> None:
 
 @given(st.integers(0, 30), st.data())
 def test_a_call_without_end(beyond: int, data: Any) -> None:
-    """Laws 23 and 24: a call beyond a limit goes on for as long as a turn may be, and then ends the stream, wherever it is cut."""
+    """Laws 23 and 24: a call beyond a limit continues up to the turn's limit, and then ends the stream, at any cut."""
     limits = Limits(max_arguments_bytes=10, max_total_arguments_bytes=20)
     endless = [Fragment(0, "call_x", "f", '{"a":"bcdef'), *(Fragment(0, text="x") for _ in range(beyond))]
     good = [Fragment(1, "good", "g", "{}")]
@@ -156,9 +156,9 @@ def test_a_call_without_end(beyond: int, data: Any) -> None:
 
 
 def test_choices() -> None:
-    """Law 24: fragments of a choice beyond the limit are ignored; the others come out."""
+    """Law 24: fragments of a choice beyond the limit are ignored; the others are emitted."""
     frames = [frame(chunk(Fragment(0, f"call_{c}", "f", "{}"), choice=c)) for c in range(4)]
-    frames.append(frame(chunk(Fragment(0, "call_x"), choice=4)))  # says nothing that a call could lack
+    frames.append(frame(chunk(Fragment(0, "call_x"), choice=4)))  # has no content that a call could lack
     frames += [frame(chunk(finish="tool_calls", choice=c)) for c in range(4)]
     found = parse([*frames, DONE], limits=Limits(max_choices=2))
 
@@ -180,7 +180,7 @@ _LONG = [
 
 @pytest.mark.parametrize("name", STREAM_LIMITS)
 def test_breaches_of_the_stream(name: str) -> None:
-    """Law 23: a breach of the framing is a fault, and the call it tore never comes out."""
+    """Law 23: a breach of the framing is a fault, and the call that it tore is never emitted."""
     limits, kind = STREAM_LIMITS[name]
     found = parse(stream(_LONG), limits=limits)
 
@@ -192,7 +192,7 @@ def test_breaches_of_the_stream(name: str) -> None:
 
 @given(st.sampled_from(sorted(STREAM_LIMITS)), st.integers(1, 1800), st.data())
 def test_breaches_of_the_stream_do_not_depend_on_splits(name: str, limit: int, data: Any) -> None:
-    """Law 23: whatever the limit, the same fault at the same byte for every partition."""
+    """Law 23: for any limit, the same fault at the same byte for every partition."""
     (field,) = [f"max_{name}_bytes"]
     limits = Limits(**{field: limit})
     octets = b"".join(stream(_LONG))
@@ -203,7 +203,7 @@ def test_breaches_of_the_stream_do_not_depend_on_splits(name: str, limit: int, d
 
 @given(st.binary(max_size=80), st.integers(1, 60), st.data())
 def test_any_bytes_under_limits(octets: bytes, limit: int, data: Any) -> None:
-    """Law 23: also for bytes that are no stream, with every bound tight."""
+    """Law 23: also for bytes that are not a stream, with every bound tight."""
     limits = Limits(
         max_line_bytes=limit,
         max_event_bytes=limit,

@@ -1,4 +1,4 @@
-"""Limits of what a stream may hold besides one call: bytes, labels, calls, choices, turns, faults, frames that wait."""
+"""Limits of a stream other than those of one call: bytes, labels, calls, choices, turns, faults, frames that wait."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Bound(NamedTuple):
     limit: str
     at: int
     octets: bytes
-    within: list[Any]  # what `_read` says of the stream
+    within: list[Any]  # the result of `_read` for the stream
     beyond: list[Any]
 
 
 def _chat(*fragments: dict[str, Any]) -> bytes:
-    """Return a stream of these entries, and beside them a choice with a whole call `other`."""
+    """Return a stream of these entries, and next to them a choice with a whole call `other`."""
     frames = [frame(_entry(fragment)) for fragment in fragments]
     return b"".join([_OTHER, *frames, frame(chunk(finish="tool_calls")), DONE])
 
@@ -120,7 +120,7 @@ BOUNDS = {
         _ALL,
         [*_ALL[:2], _OF_OTHER, "arguments_too_large"],
     ),
-    # Odd chat labels are read from the pieces, whatever a call may learn: the limit changes nothing.
+    # Odd chat labels are read from the pieces, independently of the limit.
     "ids": Bound("max_aliases", 2, _IDS, [("a", "f"), _OF_OTHER], [("a", "f"), _OF_OTHER]),
     "indices": Bound(
         "max_aliases",
@@ -154,7 +154,7 @@ BOUNDS = {
 
 
 def _read(chunks: list[bytes], limits: Limits) -> tuple[list[Any], list[Any]]:
-    """Return the events; and the calls that came out, the reasons of drops, and the faults that turns keep."""
+    """Return the events; and the emitted calls, the reasons of drops, and the faults that turns keep."""
     parser: ToolCallParser[Any] = ToolCallParser(limits=limits)
     found = [event for data in chunks for event in parser.feed(data)]
     found += parser.close()
@@ -169,7 +169,7 @@ def _below(bound: Bound) -> Limits:
 
 @pytest.mark.parametrize("name", BOUNDS)
 def test_boundary(name: str) -> None:
-    """Law 23: what just fits is as without a limit, one more is not; nothing raises."""
+    """Law 23: input that just fits is as without a limit, one more is not; nothing raises."""
     bound = BOUNDS[name]
     free, within = (
         _read([bound.octets], limits) for limits in (Limits.none(), Limits(**{bound.limit: bound.at}))
@@ -210,7 +210,7 @@ def test_every_limit_is_met() -> None:
     assert all(isinstance(bound.beyond[0], tuple) and bound.beyond[0][1] in "fg" for bound in BOUNDS.values())
 
 
-# Turns that are let go.
+# Turns that are released.
 
 
 def _message(number: int) -> bytes:
@@ -232,7 +232,7 @@ def test_the_oldest_turns_are_let_go(extra: int) -> None:
 
 
 def test_facts_about_a_turn_that_was_let_go() -> None:
-    """What comes late for a turn that was let go opens a turn of its own, and hurts no other."""
+    """Late input for a released turn opens a separate turn, and does not affect the others."""
     late = _response("r1", whole=True)[-1]
     data = b"".join([*_response("r1", whole=False), *_response("r2", whole=False), late])
     found = parse([data], limits=Limits(max_turns=1), dialect="openai-realtime")
@@ -257,7 +257,7 @@ def test_faults_of_a_turn(limit: int | None, kept: int) -> None:
 
 @pytest.mark.parametrize(("limit", "kept"), [(7, "{broken"), (6, "{broke"), (0, ""), (None, "{broken")])
 def test_raw_text_of_faults(limit: int | None, kept: str) -> None:
-    """Law 23: what is kept of a frame that cannot be read is cut at the limit, whoever found the fault."""
+    """Law 23: the kept text of an unreadable frame is cut at the limit, whichever part found the fault."""
     head = b"".join(stream([Fragment(0, "c", "f", "")])[:1])
     found = parse([head + _BROKEN], limits=Limits(max_raw_bytes=limit))
 
@@ -265,7 +265,7 @@ def test_raw_text_of_faults(limit: int | None, kept: str) -> None:
 
 
 def test_details_of_faults_are_bounded() -> None:
-    """A server may say of its error what it likes: the detail is for people, the error is passed on."""
+    """A server's error may have any text: the detail is for people, the error is passed on."""
     message = "x" * 10_000
     (fault,) = [e for e in parse([frame({"error": {"message": message}})]) if isinstance(e, StreamFault)]
 
@@ -290,7 +290,7 @@ def _is_wider(one: int | None, other: int | None) -> bool:
 
 
 def test_presets_keep_their_word() -> None:
-    """A gateway allows nothing that the defaults forbid, and bounds the stream; a desktop forbids nothing more."""
+    """A gateway is at least as strict as the defaults, and bounds the stream; a desktop is not stricter."""
     for name in Limits.__struct_fields__:
         default, gateway, desktop = (
             getattr(each, name) for each in (Limits(), Limits.gateway(), Limits.desktop())

@@ -1,4 +1,4 @@
-"""Laws of arguments on their way: what is shown is in the call at the end."""
+"""Laws of arguments in progress: the shown text is in the call at the end."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from wholecall import ArgumentsProgress, ArgumentsReset, ToolCall
 
 
 def final_states(events: list[Any]) -> dict[tuple[int, int, int], dict[str, Any]]:
-    """Return each call's top-level members as the progress told them last."""
+    """Return each call's top-level members as last reported by the progress."""
     states: dict[tuple[int, int, int], tuple[int, dict[str, Any]]] = {}
     for event in events:
         if not isinstance(event, (ArgumentsProgress, ArgumentsReset)):
             continue
         key = event.turn, event.choice, event.index
-        if isinstance(event, ArgumentsReset):  # voids what was shown
+        if isinstance(event, ArgumentsReset):  # voids the shown text
             states[key] = states.get(key, (0, {}))[0] + 1, {}
             continue
         resets, members = states.get(key, (0, {}))
@@ -44,13 +44,13 @@ def disagreements(events: list[Any]) -> list[Any]:
 
 @given(plans())
 def test_progress_ends_in_the_arguments(plan: Plan) -> None:
-    """Law 6: the members that progress told of an exact call are its arguments, no more and no less."""
+    """Law 6: the members that progress reported for an exact call are exactly its arguments."""
     assert [] == disagreements(parse(stream(plan.fragments()), live=True))
 
 
 @given(st.integers(0, 10**6))
 def test_progress_of_quirky_streams(number: int) -> None:
-    """Law 6: it also holds where servers repeat, restate and interleave; what counts as reset is void."""
+    """Law 6: it also holds where servers repeat, restate and interleave; text before a reset is void."""
     assert [] == disagreements(parse([quirky.make_numbered(11, number).bytes("\n")], "auto", live=True))
 
 

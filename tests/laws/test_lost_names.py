@@ -1,7 +1,7 @@
 """Names that servers send in pieces, and frames that are lost with a trace: every small world of one server's habits.
 
 The name comes in one to three pieces, the id on the first fragment, on all of them or on none, the index is each call's
-own or always the same. Whatever frames are lost, no call comes out under the rest of its name.
+own or always the same. For any lost frames, no call is emitted under the rest of its name.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _worlds(ids: str, index: str, n: int) -> Iterator[list[bytes]]:
 
 
 # Two calls under one index without ids, whose names come in pieces, are three habits at once: where no tools are
-# declared, nothing says whether a piece is a name, even if no frame is lost.
+# declared, a piece cannot be identified as a name, even if no frame is lost.
 WORLDS = [
     world
     for world in product(("first", "all", "none"), ("own", "one"), (1, 2))
@@ -63,7 +63,7 @@ WORLDS = [
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(("ids", "index", "n"), WORLDS)
 def test_no_call_has_the_rest_of_a_name(ids: str, index: str, n: int) -> None:
-    """Law 67: what comes out was sent, name and arguments, and of a whole stream something does."""
+    """Law 67: emitted calls were sent, name and arguments, and a whole stream emits some."""
     came = list[int]()
     for frames in _worlds(ids, index, n):
         parser = ToolCallParser("chat-completions")

@@ -51,9 +51,9 @@ def _pair(event: Any) -> tuple[str, str] | None:
 
 
 def _is_documented(fragments: list[Fragment]) -> bool:
-    """Whether each label stands where the API says, so that the naive model knows all that there is to know.
+    """Return whether each label is at its documented place, so that the naive model knows everything.
 
-    Without ids, a head may also tell again the name of a call that has not come to its end, or the whole of it.
+    Without ids, a head may also repeat the name of a call that has not ended, or the whole call.
     """
     said = [f for f in fragments if (f.id or "").strip() or (f.name or "").strip() or f.text]
     heads = [f for n, f in enumerate(said) if f.index not in {other.index for other in said[:n]}]
@@ -65,7 +65,7 @@ def _is_documented(fragments: list[Fragment]) -> bool:
 
 
 def _are_whole(fragments: list[Fragment]) -> bool:
-    """Whether the text of every call that has one is an object."""
+    """Return whether the text of every call that has one is an object."""
     texts: dict[int | None, str] = {}
     for fragment in fragments:
         texts[fragment.index] = texts.get(fragment.index, "") + (fragment.text or "")
@@ -77,7 +77,7 @@ def _name(fragment: Fragment) -> str:
 
 
 class Streaming(RuleBasedStateMachine):
-    """One chat stream; `calls` holds what each call has still to send."""
+    """One chat stream; `calls` holds the unsent rest of each call."""
 
     calls: Bundle[tuple[int, tuple[str, ...]]] = Bundle("calls")
 
@@ -173,18 +173,18 @@ class Streaming(RuleBasedStateMachine):
     @precondition(lambda self: self.ended is None)
     @rule(noise=_NOISE, cut=st.integers(0, 40))
     def disturb(self, noise: bytes, cut: int) -> None:
-        """Something comes that means nothing."""
+        """An event without meaning comes."""
         self._feed(noise, cut)
 
     @rule()
     def move(self) -> None:
-        """Another parser goes on from here."""
+        """Another parser continues from here."""
         self.parser = ToolCallParser.restore(self.parser.snapshot())
 
     @precondition(_going_on)
     @rule(reason=st.sampled_from(("tool_calls", "stop", "length", "content_filter")))
     def finish_turn(self, reason: str) -> None:
-        """The wire says why it ends."""
+        """The wire gives its finish reason."""
         self.finish = reason
         self._feed(frame(chunk(finish=reason)))
 
@@ -201,7 +201,7 @@ class Streaming(RuleBasedStateMachine):
     @precondition(lambda self: self.ended is not None)
     @rule()
     def rest(self) -> None:
-        """After the end nothing comes any more."""
+        """After the end no event comes."""
         assert [] == self.parser.close()
 
     def _compare(self, outcomes: list[Outcome]) -> None:
@@ -227,7 +227,7 @@ class Streaming(RuleBasedStateMachine):
 
     @invariant()
     def nothing_comes_early(self) -> None:
-        """Law 7: before the wire has said that the turn ends, no call comes out."""
+        """Law 7: before the wire has ended the turn, no call is emitted."""
         going_on = getattr(self, "ended", "done") is None and self.finish is None
         assert not (going_on and any(isinstance(event, TERMINAL) for event in self.events))
 

@@ -1,4 +1,4 @@
-"""Laws of what says nothing: masses of it are read as one of it is, and others have their turn meanwhile."""
+"""Laws of empty input: masses of it are read like one piece, and other tasks have their turn meanwhile."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from wholecall.asgi import RepairMiddleware
 from wholecall.repairing import Repairer
 from wholecall.transport import AsyncRepairTransport
 
-# Blocks that say nothing, or nothing that can be read.
+# Blocks without content, or without readable content.
 UNITS = [
     *(b"data:\n\n", b"data: {}\n\n", b"data\n\n", b"data:null\n\n", b"data: {}\r\n\r\n", b"data: []\n\n"),
     *(b"event: x\n\n", b"retry: 1\n\n", b"x: y\nz\n\n", b"id: 1\n\n", b"id\n\n", b": hi\n\n", b"\n", b"\r"),
@@ -37,20 +37,20 @@ def streams() -> Iterator[tuple[str, list[bytes]]]:
 
 
 def told(pieces: list[bytes]) -> list[Event[Any]]:
-    """Return what a parser says of the pieces of a stream."""
+    """Return a parser's events for the pieces of a stream."""
     parser = ToolCallParser()
     return [event for piece in pieces for event in parser.feed(piece)] + parser.close()
 
 
 def given(pieces: list[bytes]) -> bytes:
-    """Return what a repairer makes of the pieces of a stream."""
+    """Return a repairer's output for the pieces of a stream."""
     repairer = Repairer()
     return b"".join([*map(repairer.feed, pieces), repairer.close()])
 
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_masses_say_what_each_says(unit: bytes) -> None:
-    """However many of it a read holds, at whatever place: the events are those of reads of one event each."""
+    """For any number of them in a read, at any place, the events are those of reads of one event each."""
     for name, events in streams():
         for place in {0, len(events) // 2, len(events)}:
             before, behind = events[:place], events[place:]
@@ -65,7 +65,7 @@ def test_masses_say_what_each_says(unit: bytes) -> None:
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("other", [b"", b": c\n\n", b"event: y\n\n", b"id: 2\n\n"])
 def test_masses_leave_the_repairer_as_each_does(unit: bytes, other: bytes) -> None:
-    """However many of it a read holds, mixed with whatever, the same bytes go out."""
+    """For any number of them in a read, mixed with anything, the same bytes are sent."""
     for name, events in streams():
         if name not in DIALECTS:
             continue
@@ -132,7 +132,7 @@ def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("unit", [b"data: 1\n\n", b":\n\n", b"data: {}\n\n"])
 @pytest.mark.parametrize("door", [through_transport, through_middleware])
 def test_others_have_their_turn_under_asyncio(door: Any, unit: bytes) -> None:
-    """However much one chunk brings, others go on after each few thousand bytes of it."""
+    """For any size of a chunk, other tasks continue after each few thousand bytes of it."""
     assert turns_beside(lambda: door(HEAD + unit * (N_SLICES * 4096 // len(unit)) + END)) >= N_SLICES
 
 

@@ -1,4 +1,4 @@
-"""Every member of every recorded payload, with a value of every other kind: nothing raises, and calls end once."""
+"""Every member of every recorded payload, with a value of every other kind: no exception, and calls end once."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ BOTH = pytest.mark.parametrize("dialect", DIALECTS)
 
 @BOTH
 def test_members_that_cannot_be_hashed(dialect: str) -> None:
-    """Law 4: an object where a word or a number should be is no reason to raise."""
+    """Law 4: an object in place of a word or a number does not raise."""
     assert _members(dialect)
     assert [] == _stumbles(dialect, KINDS[:1])
 

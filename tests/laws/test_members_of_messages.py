@@ -44,7 +44,7 @@ def replaced(messages: list[JSON], path: Path, other: Any) -> list[JSON]:
 
 
 def wrong(messages: list[JSON], transport: str, shape: Any) -> list[str]:
-    """Return what is wrong with how messages are repaired, checked and shrunk."""
+    """Return the faults in the repair, check and shrinking of messages."""
     before = json.dumps(messages)
     try:
         mended = repair_transcript(messages, shape=shape).messages
@@ -55,7 +55,7 @@ def wrong(messages: list[JSON], transport: str, shape: Any) -> list[str]:
     check_transcript(messages, transport)
     shrink_transcript(messages, max_leaf=5, threshold=0, keep_recent=1, shape=shape)
     faults = ["changed in place"] if json.dumps(messages) != before else []
-    if shape != "auto":  # what told the shape may have been taken out
+    if shape != "auto":  # the members that show the shape may have been removed
         again = repair_transcript(mended, shape=shape)
         faults += ["repair goes on"] if again.messages is not mended else []
     return faults
@@ -64,7 +64,7 @@ def wrong(messages: list[JSON], transport: str, shape: Any) -> list[str]:
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_members_of_another_type_are_told_or_mended(transport: str) -> None:
-    """Whatever single member has another JSON type, repair raises only what it says and settles at once (laws 4, 41)."""
+    """With any single member of another JSON type, repair raises only documented errors and settles (laws 4, 41)."""
     messages = conversation(TURNS, transport, [1, 0], False)
     complaints = {
         f"{path} = {other!r}, {shape}": found

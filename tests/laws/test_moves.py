@@ -1,7 +1,7 @@
 """Law 20: a state machine that moves one stream between parsers, back to old snapshots too, against a replay.
 
-The model is the longest way there is: a new parser that does from the beginning what the one at hand did, as often as
-somebody asks. Whatever was moved, and from where, both must have said the same and must know the same.
+The model is a full replay: for each query a new parser repeats all actions of the parser under test from the beginning.
+After any moves, both must have emitted the same events and must have the same state.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _NOISE = (b"", b"\n", b": ping\n\n", b"\xff", b"data: \xe2\x82", b"data: [DONE]\
 
 
 class Place(NamedTuple):
-    """Where a stream stands: what its parser did and said so far, and how many bytes of the stream it has."""
+    """The state of a stream: its parser's actions and events so far, and the number of bytes that it has read."""
 
     done: tuple[tuple[str, Any], ...] = ()
     said: tuple[Any, ...] = ()
@@ -54,7 +54,7 @@ class Place(NamedTuple):
 
 
 class Moving(RuleBasedStateMachine):
-    """One stream of any dialect, in which any bytes and payloads may stand."""
+    """One stream of any dialect, with any bytes and payloads."""
 
     kept: Bundle[tuple[bytes, Place]] = Bundle("kept")
 
@@ -65,7 +65,7 @@ class Moving(RuleBasedStateMachine):
         how=st.sampled_from(sorted(PARSERS)),
     )
     def begin(self, plan: Plan, size: int, dialect: str, how: str) -> None:
-        """Have a stream, and a parser that knows nothing of it."""
+        """Create a stream, and a parser that has read none of it."""
         calls = [encode.Call(f"call_{n}", plan.names[n], plan.raw(n)) for n in range(len(plan))]
         self.stream = RENDERERS[dialect](encode.Turn(calls), encode.every(size))
         self.options = PARSERS[how]
@@ -109,7 +109,7 @@ class Moving(RuleBasedStateMachine):
 
     @rule()
     def forget(self) -> None:
-        """What was said is let go of."""
+        """The text so far is forgotten."""
         self._do("forget")
 
     @rule(what=st.sampled_from(_ENDS))
@@ -120,7 +120,7 @@ class Moving(RuleBasedStateMachine):
     @precondition(lambda self: self.place.over)
     @rule()
     def come_late(self) -> None:
-        """Nothing is taken after the end."""
+        """No input is accepted after the end."""
         with pytest.raises(StreamClosed):
             self.parser.feed(b"data: {}\n\n")
         with pytest.raises(StreamClosed):
@@ -133,14 +133,14 @@ class Moving(RuleBasedStateMachine):
 
     @rule(kept=kept)
     def restore(self, kept: tuple[bytes, Place]) -> None:
-        """Another parser goes on from a snapshot, the last one or an older one."""
+        """Another parser continues from a snapshot, the last or an older one."""
         snapshot, self.place = kept
         self.parser = ToolCallParser.restore(snapshot)
         self.agree()
 
     @rule()
     def agree(self) -> None:
-        """A parser that did the same from the beginning said the same, and knows the same."""
+        """A parser with the same actions from the beginning has the same events and the same state."""
         again = self._without_lane()
         for other in (ToolCallParser[Any](**self.options), again):
             said = [event for what, given in self.place.done for event in _DOES[what](other, given)]

@@ -53,7 +53,7 @@ def _executed(n: int, index: int | None, told: str, result: str) -> list[JSON]:
 def test_a_result_ends_the_call_of_a_server(
     n_calls: int, index: str, told: str, result: str, follows: str
 ) -> None:
-    """Law 109: a call that the server ran is over with its result, whatever comes after it, and comes out once."""
+    """Law 109: a call that the server ran ends with its result, whatever follows, and is emitted once."""
     frames: list[JSON] = []
     for n in range(n_calls):
         at = {"own": n, "one": 0}.get(index)
@@ -89,7 +89,7 @@ def _whole(n: int, index: int | None, id: str | None, text: str, reason: str | N
 def test_an_error_takes_back_no_call_that_had_its_reason(
     n_calls: int, index: str, ids: bool, text: str, error: str
 ) -> None:
-    """Law 109: of whole calls, each with a finish reason, all are as sure as the first: what an error ends came later."""
+    """Law 109: whole calls, each with a finish reason, are all as certain as the first: an error comes later."""
     frames = [
         _whole(n, {"own": n, "one": 0}.get(index), f"c{n}" if ids else None, text, "tool_calls")
         for n in range(n_calls)
@@ -152,7 +152,7 @@ BESIDE: dict[str, list[JSON]] = {
 @pytest.mark.parametrize("beside", BESIDE)
 @pytest.mark.parametrize("stray", ["{}", '{"z":3}', '{"z"'])
 def test_a_call_that_was_closed_lacks_no_later_text(beside: str, index: int | None, stray: str) -> None:
-    """Law 109: text without an owner is none of a call with a text that the wire closed before; it taints what was open."""
+    """Law 109: text without an owner is not part of a call whose text the wire closed before; it taints open calls."""
     frames = [OPENS, *BESIDE[beside]]
     is_open = beside != "alone"
     before = _came("anthropic", [*frames, *([_stop(1)] if is_open else []), *ENDS], ToolCall)
@@ -166,7 +166,7 @@ def test_a_call_that_was_closed_lacks_no_later_text(beside: str, index: int | No
 @pytest.mark.parametrize("late", ["2}", "}", " ", '{"x":2}'])
 @pytest.mark.parametrize("by_one", [False, True], ids=["together", "one by one"])
 def test_text_behind_the_end_of_its_block_is_nobodys(pieces: list[str], late: str, by_one: bool) -> None:
-    """Law 109: pieces at the number of a block that ended are none of its call while another block goes on."""
+    """Law 109: pieces at the number of an ended block are not part of its call while another block continues."""
     told = [_piece(0, piece) for piece in pieces]
     frames = [OPENS, _start(0, "go"), _start(1, "to"), _piece(1, '{"y":'), *told, _stop(0)]
     frames += [_piece(0, late), _piece(0, late), _piece(1, "2}"), _stop(1), *ENDS]
@@ -183,7 +183,7 @@ def test_text_behind_the_end_of_its_block_is_nobodys(pieces: list[str], late: st
     assert late * 2 == "".join(event.raw_arguments for event in ends if event.name is None)
 
 
-# Text without labels, of calls that were told whole or in their order.
+# Text without labels, of calls that came whole or in their order.
 
 TEXTS = (
     ('{"x":1}',),
@@ -300,7 +300,7 @@ def _is_read_once(
 def test_text_without_labels_is_accounted_for(
     order: str, pieces: str, dones: str, items: str, texts: tuple[str, ...], names: str
 ) -> None:
-    """Law 109: where texts are told under labels as well, or whole and in the order of calls, none is lost or left over."""
+    """Law 109: where texts also have labels, or are whole and in the order of calls, none is lost or left over."""
     calls, drops = _ended(_responses(texts, order, pieces, dones, items, names))
     sent = [(f"c{n}", _name(n, names), json.loads(text)) for n, text in enumerate(texts)]
 
@@ -311,7 +311,7 @@ def test_text_without_labels_is_accounted_for(
 
 @pytest.mark.parametrize(("n_calls", "order"), list(product((1, 2, 3), ("by kind", "by text"))))
 def test_what_the_order_alone_says_is_flagged(n_calls: int, order: str) -> None:
-    """Law 109: calls of which only the order of done events tells which text is whose are flagged, unless there is one."""
+    """Law 109: calls whose texts only the order of done events assigns are flagged, unless there is one call."""
     texts = tuple(f'{{"x":{n}}}' for n in range(n_calls))
     calls, _ = _ended(_responses(texts, order, "absent", "none", "none"))
     flags = [("bound_by_order",)] * n_calls if n_calls > 1 else [()]
@@ -360,7 +360,7 @@ def test_no_text_is_bound_by_order_beside_a_loss(
 def test_an_item_that_calls_itself_incomplete_is_a_drop(
     kind: str, field: str, where: str, status: str
 ) -> None:
-    """Law 109: what the wire itself calls incomplete never comes out, whatever its text looks like; what is done does."""
+    """Law 109: a call that the wire itself calls incomplete is never emitted, whatever its text; a finished call is."""
     item = {"type": kind, "id": "fc_0", "call_id": "c0", "name": "go", field: '{"x":1}', "status": status}
     frames: list[JSON] = [
         {"type": "response.created", "response": {"id": "r"}},

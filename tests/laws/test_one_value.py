@@ -1,4 +1,4 @@
-"""The law of one value for each member: no two readers of what leaves the repairer read different values."""
+"""The law of one value for each member: no two readers of the repairer's output read different values."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Members = list[tuple[str, Any]]
 
 
 class _Object:
-    """A JSON object with all that it says."""
+    """A JSON object with all of its members."""
 
     def __init__(self, members: Members) -> None:
         self.members = members
@@ -65,7 +65,7 @@ def _other(value: Any) -> Any:
 
 
 def _twice(text: str) -> Iterator[str]:
-    """Yield an object's text with each member twice: another value before its own, and behind it."""
+    """Yield an object's text with each member twice: another value before its own, and after it."""
     whole = _read(text)
     for found in _objects(whole):
         said = found.members
@@ -93,7 +93,7 @@ def _stream(name: str) -> list[str]:
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", _STREAMS)
 def test_no_frame_leaves_the_repairer_with_two_values_of_a_member(name: str) -> None:
-    """Whichever member of whichever frame comes twice, first or last with another value, none goes out twice."""
+    """If any member of any frame comes twice, first or last with another value, none is sent twice."""
     lines = _stream(name)
     wrong = []
     for at, line in enumerate(lines):
@@ -109,12 +109,12 @@ def test_no_frame_leaves_the_repairer_with_two_values_of_a_member(name: str) -> 
 
 @pytest.mark.parametrize("name", _BODIES)
 def test_no_body_leaves_the_repairer_with_two_values_of_a_member(name: str) -> None:
-    """Whichever member of a whole body comes twice, none goes out twice."""
+    """If any member of a whole body comes twice, none is sent twice."""
     body = corpora.recorded(_RECORDED[name]).decode()
     assert [] == [odd for odd in _twice(body) if _says_twice(repair_body(odd.encode()).data.decode())]
 
 
-# What is no JSON in the strict sense, and read by some clients all the same: where it stands, and instead of what.
+# Text that is not strict JSON, but read by some clients: its place, and the text that it replaces.
 LENIENT = {
     "a tab": (b'"hi', b'"h\ti', 1),
     "a constant": (b"{", b'{"x": NaN, ', 1),
@@ -134,7 +134,7 @@ def strict(text: str) -> Any:
 @pytest.mark.parametrize("what", LENIENT)
 @pytest.mark.parametrize("dialect", conforming.STREAMS)
 def test_what_is_no_strict_json_is_written_anew(dialect: str, what: str) -> None:
-    """Frames and bodies that some clients read, and others fail on, go out so that all read them."""
+    """Frames and bodies that some clients read, and others fail on, leave in a form that all read."""
     stream = conforming.stream_of(dialect, conforming.STREAMS[dialect][0])
     body = json.dumps(conforming.BODIES[dialect][0]).encode()
     repairer = Repairer()

@@ -1,4 +1,4 @@
-"""An answer that is asked for as a value is one when the wire says so, in every dialect and in any pieces."""
+"""An answer requested as a value is a value once the wire ends it, in every dialect and in any pieces."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from wholecall import (
 
 
 class Tide(msgspec.Struct):
-    """What the answer has to be."""
+    """The type of the answer."""
 
     port: str
     heights: list[float]
@@ -37,7 +37,7 @@ class Tide(msgspec.Struct):
 
 TEXT = '{"port": "Br\\u00e9st \U0001f30a \\ud83d\\ude00", "heights": [6.1, 1.4]}'
 VALUE = Tide("Br\u00e9st \U0001f30a \U0001f600", [6.1, 1.4])
-TEXTS = {  # what a clean end makes of each: the status of an `Output`, or the reason of a drop
+TEXTS = {  # the result of each at a clean end: the status of an `Output`, or the reason of a drop
     TEXT: "exact",
     f" \n{TEXT}\n": "exact",
     f"```json\n{TEXT}\n```": "normalised",
@@ -55,7 +55,7 @@ TEXTS = {  # what a clean end makes of each: the status of an `Output`, or the r
     "null": "schema",
     TEXT[:-1]: "truncated",
 }
-# No reason that says whether the turn was cut, or none for a turn without calls.
+# No reason that tells cut turns from whole ones, or none for a turn without calls.
 _ONE_END = frozenset(
     {
         *(
@@ -92,7 +92,7 @@ def word_of(turn: Turn[Any]) -> str | None:
 
 @pytest.mark.parametrize("line", LINES)
 def test_every_kind_of_text(line: str) -> None:
-    """Law 123: what the wire ended is the value where its text is one, and else a drop that says why."""
+    """Law 123: an answer that the wire ended is a value if its text is one, else a drop with the reason."""
     turns = {text: collect([sent(line, text)], named(line), output=Tide) for text in TEXTS}
     made = [turn.output for turn in turns.values() if isinstance(turn.output, Output)]
 
@@ -103,7 +103,7 @@ def test_every_kind_of_text(line: str) -> None:
 
 @pytest.mark.parametrize("line", sorted(RENDERERS.keys() - _ONE_END))
 def test_a_cut_answer_is_none(line: str) -> None:
-    """Law 123: a turn that was cut for length has no value, whatever its text."""
+    """Law 123: a turn that was cut for length has no value, for any text."""
     found = {text: word_of(collect([sent(line, text, "length")], named(line), output=Tide)) for text in TEXTS}
 
     assert dict.fromkeys(TEXTS, "truncated") == found
@@ -137,7 +137,7 @@ def test_a_text_that_stops(line: str) -> None:
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("line", LINES)
 def test_a_failed_source(line: str) -> None:
-    """Law 123: where the source fails before the end there is no value; an abort is none either."""
+    """Law 123: where the source fails before the end there is no value; nor after an abort."""
     data = sent(line, TEXT)
     ends: dict[str, Callable[[ToolCallParser[Any]], Any]] = {
         "failed": lambda p: p.fail("x"),
@@ -248,7 +248,7 @@ def test_the_same_without_a_refusal() -> None:
 
 @pytest.mark.parametrize("line", LINES)
 def test_calls_for_the_client(line: str) -> None:
-    """Law 123: a turn that ends in calls for the client has no answer yet, whatever it says before them."""
+    """Law 123: a turn that ends in calls for the client has no answer yet, for any text before them."""
     turn = encode.Turn([encode.Call("call_1", "f", '{"a":1}')], text=TEXT)
     found = collect([RENDERERS[line](turn, encode.every(3))], named(line), output=Tide)
 
@@ -256,7 +256,7 @@ def test_calls_for_the_client(line: str) -> None:
 
 
 def test_the_last_message_counts() -> None:
-    """Law 123: what was said before a tool of the server, or in an earlier message, is none of the answer."""
+    """Law 123: text before a tool of the server, or in an earlier message, is not part of the answer."""
     text = [{"type": "text", "text": said} for said in ("Let me look.", TEXT[:9], TEXT[9:])]
     use = {"type": "server_tool_use", "id": "srv_1", "name": "web_search", "input": {"query": "x"}}
     result = {"type": "web_search_tool_result", "tool_use_id": "srv_1", "content": []}
@@ -342,7 +342,7 @@ def _moved(line: str, chunks: list[bytes]) -> Turn[Any]:
 
 @pytest.mark.parametrize("line", LINES)
 def test_progress_grows_into_the_value(line: str) -> None:
-    """Law 123: previews only grow, and the members that progress told last are the decoded answer."""
+    """Law 123: previews only grow, and the members that progress reported last are the decoded answer."""
     parser: ToolCallParser[Any] = ToolCallParser(named(line), output=Tide, live=True)
     members: dict[Any, Any] = {}
     strings = [""]
@@ -375,7 +375,7 @@ def test_a_text_alone() -> None:
 
 @pytest.mark.parametrize("paths", corpora.groups(corpora.streams()))
 def test_recordings_say_the_same(paths: list[Path]) -> None:
-    """Law 123: asking for a value changes no other event of a recording; what is a value is its text, of a turn that ended."""
+    """Law 123: asking for a value changes no other event of a recording; a value is the text of an ended turn."""
     for path in paths:
         data = path.read_bytes()
         asked: ToolCallParser[Any] = ToolCallParser(output="json")

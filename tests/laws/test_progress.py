@@ -1,4 +1,4 @@
-"""Live arguments: what is shown only grows, adds up, and is never contradicted by the finished text."""
+"""Live arguments: the shown text only grows, adds up, and is never contradicted by the finished text."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def cut(text: str, cuts: list[int] | int) -> list[str]:
 
 
 def fed(pieces: list[str]) -> tuple[ProgressScanner, list[Piece], list[PartialArguments]]:
-    """Return a scanner that read the pieces, what it told, and a snapshot after each piece."""
+    """Return a scanner that read the pieces, its events, and a snapshot after each piece."""
     scanner = ProgressScanner()
     told: list[Piece] = []
     shown = [scanner.snapshot()]
@@ -81,9 +81,9 @@ def plain(snapshot: PartialArguments) -> dict[str, Any]:
 
 
 def begins(one: Any, path: Path | None, other: Any) -> bool:
-    """Tell whether a value whose part at `path` was open is a beginning of the other.
+    """Return whether a value whose part at `path` was open is a beginning of the other.
 
-    Only what was open may differ: a string by what follows, an object or a list by members after the others.
+    Only the open part may differ: a string by more text, an object or a list by more members.
     """
     if path is None:
         return canonical(one) == canonical(other)
@@ -104,7 +104,7 @@ def begins(one: Any, path: Path | None, other: Any) -> bool:
 
 
 def goes_on(one: PartialArguments, other: Any) -> bool:
-    """Tell whether a snapshot is a beginning of a value: anything may follow as long as nothing has begun."""
+    """Return whether a snapshot is a beginning of a value: any value may follow before a value has begun."""
     nothing_yet = one.open_path is None and not one.complete
     return begins(plain(one), () if nothing_yet else one.open_path, other)
 
@@ -121,7 +121,7 @@ def values_of(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def texts_of(told: list[Piece]) -> dict[Path, str]:
-    """Return the told text of each string."""
+    """Return the reported text of each string."""
     texts: dict[Path, str] = {}
     for piece in told:
         if isinstance(piece, StringDelta):
@@ -130,12 +130,12 @@ def texts_of(told: list[Piece]) -> dict[Path, str]:
 
 
 def closings(told: list[Piece]) -> list[tuple[Path, str]]:
-    """Return what was closed, in order."""
+    """Return the closed paths, in order."""
     return [(piece.path, canonical(piece.value)) for piece in told if isinstance(piece, Closed)]
 
 
 def known(snapshot: PartialArguments) -> tuple[Any, ...]:
-    """Return all that a snapshot says."""
+    """Return the content of a snapshot."""
     state = (snapshot.complete, snapshot.stopped, snapshot.resets)
     return canonical(plain(snapshot)), snapshot.closed, snapshot.open_path, state
 
@@ -155,7 +155,7 @@ def test_previews_only_grow(text: str, cuts: list[int] | int) -> None:
 
 @given(TEXTS)
 def test_nothing_is_invented_at_any_cut(text: str) -> None:
-    """Law 6: wherever the text is cut, what is shown is a beginning of the final value, and never complete."""
+    """Law 6: wherever the text is cut, the shown value is a beginning of the final value, and never complete."""
     final = json.loads(text)
     _, _, shown = fed(list(text))
 
@@ -170,7 +170,7 @@ def test_nothing_is_invented_at_any_cut(text: str) -> None:
 @example('{"a":{"b":"x"},"a":{"b":"x"},"b":2}', 1)
 @example('{"a":1,"a":1.0,"b":2}', [9])
 def test_hostile_previews_only_grow(text: str, cuts: list[int] | int) -> None:
-    """Law 6: whatever the text: no state takes anything back, and none says more than the verdict will."""
+    """Law 6: for any text, no state takes anything back, and none claims more than the verdict will."""
     scanner, _, shown = fed(cut(text, cuts))
     verdict = parse_arguments(text, policy=KEPT)
 
@@ -185,7 +185,7 @@ def test_hostile_previews_only_grow(text: str, cuts: list[int] | int) -> None:
 
 @given(TEXTS, CUTS)
 def test_previews_add_up(text: str, cuts: list[int] | int) -> None:
-    """Law 36: every value is told closed exactly once, inner ones first; its text adds up to the string."""
+    """Law 36: every value is reported closed exactly once, inner values first; its text adds up to the string."""
     final = json.loads(text)
     _, told, _ = fed(cut(text, cuts))
     strings = {path: value for path, value in values_of(final) if isinstance(value, str) and value}
@@ -197,7 +197,7 @@ def test_previews_add_up(text: str, cuts: list[int] | int) -> None:
 
 @given(HOSTILE, CUTS)
 def test_hostile_previews_add_up(text: str, cuts: list[int] | int) -> None:
-    """Law 36: whatever the text: no path closes twice, and what was told is what is shown."""
+    """Law 36: for any text, no path closes twice, and the reported values are the shown values."""
     _, told, shown = fed(cut(text, cuts))
     last = shown[-1]
     closed = closings(told)
@@ -212,7 +212,7 @@ def test_hostile_previews_add_up(text: str, cuts: list[int] | int) -> None:
 
 @given(HOSTILE, CUTS)
 def test_previews_do_not_depend_on_the_cut(text: str, cuts: list[int] | int) -> None:
-    """Law 37: what is known after a text is the same for every way it was cut."""
+    """Law 37: the state after a text is the same for every way of cutting it."""
     whole, cut_up, single = fed([text]), fed(cut(text, cuts)), fed(list(text))
 
     for other in (cut_up, single):
@@ -223,7 +223,7 @@ def test_previews_do_not_depend_on_the_cut(text: str, cuts: list[int] | int) -> 
 
 @given(HOSTILE, SOUP, CUTS)
 def test_a_reset_begins_anew(text: str, before: str, cuts: list[int] | int) -> None:
-    """Law 37: after a reset nothing of the former text counts, but that there was one."""
+    """Law 37: after a reset the former text does not count, only its existence."""
     scanner = ProgressScanner()
     scanner.feed(before)
     told = scanner.reset()
@@ -239,7 +239,7 @@ def test_a_reset_begins_anew(text: str, before: str, cuts: list[int] | int) -> N
 def test_a_watcher_tells_its_string(
     value: dict[str, Any], style: tuple[str, str], escape: bool, cuts: list[int] | int, rng: Any
 ) -> None:
-    """Law 36: a watcher tells the text of its one string, and nothing of any other value."""
+    """Law 36: a watcher reports the text of its one string, and of no other value."""
     text = json.dumps(value, ensure_ascii=escape, separators=style)
     path, watched = rng.choice(list(values_of(value)))
     watcher = StringWatcher(path)
@@ -251,7 +251,7 @@ def test_a_watcher_tells_its_string(
 
 @given(HOSTILE, CUTS, st.sampled_from((("a",), ("b",), ("a", "a"), ("a", 0), ("a", 1, "a"))))
 def test_hostile_watching(text: str, cuts: list[int], path: Path) -> None:
-    """Law 37: a watcher tells what the scanner tells of that path, also of a text that it cannot follow."""
+    """Law 37: a watcher reports the scanner's values of that path, also for a text that it cannot follow."""
     scanner, told, _ = fed([text])
     watcher, single = StringWatcher(path), StringWatcher(path)
     watched = "".join(watcher.feed(piece) for piece in cut(text, cuts))

@@ -1,4 +1,4 @@
-"""The quirk generator against the parser: nothing invented, and nothing lost where the wire decides."""
+"""The quirk generator against the parser: no call invented, and none lost where the wire decides."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _judge(case: quirky.Case) -> list[str]:
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", quirky.MODES)
 def test_each_mode(mode: str) -> None:
-    """Laws 1, 8 and 32: each quirk alone, over random calls; no call is invented, decidable ones all come out."""
+    """Laws 1, 8 and 32: each quirk alone, over random calls; no call is invented, and all decidable calls appear."""
     found = [text for number in range(12) for text in _judge(quirky.make(f"alone:{number}", (mode,)))]
 
     assert [] == found
@@ -28,7 +28,7 @@ def test_each_mode(mode: str) -> None:
 
 @pytest.mark.slow
 def test_each_pair_of_modes() -> None:
-    """Laws 1, 8 and 32: each pair of quirks; at most one pair in a hundred loses a call that the generator tells apart."""
+    """Laws 1, 8 and 32: each pair of quirks; at most 1 % of pairs lose a call that the generator distinguishes."""
     found = [text for pair in quirky.PAIRS for text in _judge(quirky.make("pair", pair))]
     lost = [text for text in found if ": rule 2: " in text]
 
@@ -41,7 +41,7 @@ def test_each_pair_of_modes() -> None:
 def test_many_cases(part: int) -> None:
     """Laws 1, 8 and 32: twenty thousand cases (`python tests/support/quirky.py` runs more).
 
-    Of two quirks at once some calls are in doubt that the generator could tell apart: at most one case in a hundred.
+    With two quirks at once some calls are in doubt that the generator could distinguish: at most one case in a hundred.
     """
     cases = (quirky.make_numbered(1, number) for number in range(part * 1000, part * 1000 + 1000))
     found = [text for case in cases for text in _judge(case)]
@@ -52,7 +52,7 @@ def test_many_cases(part: int) -> None:
 
 
 def test_generator_repeats_itself() -> None:
-    """The same seed gives the same bytes, whatever was made before."""
+    """The same seed gives the same bytes, independently of earlier streams."""
     first = [quirky.make_numbered(3, number).bytes() for number in range(40)]
     again = [quirky.make_numbered(3, number).bytes() for number in reversed(range(40))]
 
@@ -60,7 +60,7 @@ def test_generator_repeats_itself() -> None:
 
 
 def test_generator_decides_most() -> None:
-    """Most cases are decidable and few are excused: a generator that excuses everything would judge nothing."""
+    """Most cases are decidable and few are excused: a generator that excuses everything would test nothing."""
     cases = [quirky.make_numbered(5, number) for number in range(800)]
     decided = sum(case.decidable for case in cases)
     excused = sum(case.excused for case in cases)

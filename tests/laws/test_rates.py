@@ -29,7 +29,7 @@ def _on_the_page() -> str:
 
 
 def test_the_page_says_the_rates() -> None:
-    """Each row of the page is what the program prints, wherever it takes no time to see that."""
+    """Each row of the page is the program's output, where the check is quick."""
     found = {rates.line(name, row) for name, row in rates.rows(of_corpora(), MOST).items()}
 
     assert set() == found - set(_on_the_page().splitlines()), (
@@ -39,16 +39,16 @@ def test_the_page_says_the_rates() -> None:
 
 @pytest.mark.slow
 def test_the_page_says_all_rates() -> None:
-    """The table of the page is what the program prints."""
+    """The table of the page is the program's output."""
     assert _on_the_page() == rates.markdown(), "put in what `python -m tests.damage.rates` prints"
 
 
-# What the page says of the table.
+# The page's statements about the table.
 
 
 @dataclass(frozen=True)
 class Lost:
-    """A call whose text comes in pieces, the piece whose frame is gone, and what comes of it by policy."""
+    """A call whose text comes in pieces, the piece whose frame is missing, and the result by policy."""
 
     pieces: tuple[str, ...]
     gone: str
@@ -69,7 +69,7 @@ LOST = {
 
 @pytest.mark.parametrize("what", LOST)
 def test_what_is_gone_decides_what_comes_of_it(what: str) -> None:
-    """What still is JSON without a piece looks whole to each policy; silence looks so to the default one alone."""
+    """A text that is JSON without a piece looks whole to each policy; silence does so to the default policy alone."""
     case = LOST[what]
     call = encode.Call("call_1", "hoist", "".join(case.pieces))
     data = encode.render_chat(encode.Turn(calls=(call,)), lambda text: list(case.pieces if text else ()))
@@ -81,7 +81,7 @@ def test_what_is_gone_decides_what_comes_of_it(what: str) -> None:
 
 
 def test_a_missing_number_is_seen() -> None:
-    """Where frames are numbered, no frame that is gone changes a call, whatever the policy."""
+    """Where frames are numbered, no missing frame changes a call, under any policy."""
     numbered = [
         stream for stream in of_corpora().streams if rates.is_numbered(stream) and rates.is_in_order(stream)
     ]
@@ -99,7 +99,7 @@ def test_text_that_is_told_twice_is_not_changed(dialect: str) -> None:
 
 
 def test_lines_of_a_printed_body_are_no_frames() -> None:
-    """What is one value for a reader has no frames to lose, over however many lines it was printed."""
+    """One JSON value has no frames to lose, however many lines it was printed over."""
     lines = (b'{"a":1}\n{"b":2}\n', b'{\n"a":1,\n"b":2}\n')
 
     assert [True, False] == [rates.has_frames(Stream("made up", "ollama", data)) for data in lines]

@@ -11,7 +11,7 @@ from tests.support import corpora
 from wholecall.repairing import Repairer
 
 DONE = b"data: [DONE]\n\n"
-# A healthy stream of each wire, and kinds of frames that may stand in it.
+# A healthy stream of each wire, and kinds of frames that may occur in it.
 STREAMS = {
     "chat-completions": "parallel-sequential",
     "responses": "single-call",
@@ -45,13 +45,13 @@ def blocks(wire: str) -> list[bytes]:
 
 
 def repaired(frames: list[bytes]) -> bytes:
-    """Return what a repairer makes of frames."""
+    """Return a repairer's output for frames."""
     repairer = Repairer()
     return repairer.feed(b"".join(frames)) + repairer.close()
 
 
 def placed(wire: str, frame: bytes) -> Iterator[bytes]:
-    """Yield what leaves the repairer with a frame behind the first, the second … frame of a stream."""
+    """Yield the repairer's output with a frame after the first, the second … frame of a stream."""
     frames = blocks(wire)
     for at in range(1, len(frames) + 1):
         yield repaired([*frames[:at], frame, *frames[at:]])
@@ -76,7 +76,7 @@ def unread(wire: str, out: bytes) -> list[bytes]:
 
 @pytest.mark.parametrize("wire", STREAMS)
 def test_the_streams_are_healthy(wire: str) -> None:
-    """The streams of this law go out as they come in."""
+    """The streams of this law leave unchanged."""
     frames = blocks(wire)
 
     assert b"".join(frames) == repaired(frames)
@@ -85,7 +85,7 @@ def test_the_streams_are_healthy(wire: str) -> None:
 @pytest.mark.parametrize("wire", STREAMS)
 @pytest.mark.parametrize("frame", UNREADABLE.values(), ids=UNREADABLE)
 def test_what_holds_no_object_goes_nowhere(wire: str, frame: bytes) -> None:
-    """Wherever it stands; what besides it becomes of the stream is up to the parser."""
+    """At any place; the rest of the stream is up to the parser."""
     assert [] == [data for out in placed(wire, frame) for data in unread(wire, out)]
 
 
@@ -112,7 +112,7 @@ def test_unknown_events_pass(wire: str, frame: bytes) -> None:
 
 @pytest.mark.parametrize("wire", TYPED_WIRES)
 def test_done_stands_at_the_end_alone(wire: str) -> None:
-    """Clients read nothing behind a `[DONE]`: before the end of the turn it goes nowhere."""
+    """Clients read nothing after a `[DONE]`: before the end of the turn it is withheld."""
     whole = b"".join(blocks(wire))
     *early, late = placed(wire, DONE)
 
@@ -121,7 +121,7 @@ def test_done_stands_at_the_end_alone(wire: str) -> None:
 
 @pytest.mark.parametrize("wire", STREAMS)
 def test_an_error_in_words_stays(wire: str) -> None:
-    """What a server says of an error reaches the client."""
+    """A server's text of an error reaches the client."""
     error = b"event: error\ndata: overloaded\n\n"
 
     assert all(error in repaired([*blocks(wire)[:at], error]) for at in (1, 2))

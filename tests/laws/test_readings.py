@@ -40,7 +40,7 @@ def _sure(solution: Solution) -> Counter[tuple[Any, str]]:
 
 @given(FRAGMENTS, st.booleans())
 def test_labels_may_be_called_anything(fragments: list[Any], cut: bool) -> None:
-    """Law 68: what pieces mean, and what that costs, does not depend on how indices and ids are written."""
+    """Law 68: the meanings of pieces, and their costs, do not depend on the spelling of indices and ids."""
     pieces = _pieces(fragments)
     others = [
         Piece(None if p.index is None else 7 - p.index, p.id and {"c": "x", "d": "a"}[p.id], p.name, p.text)
@@ -89,7 +89,7 @@ def _streams(draw: st.DrawFn) -> list[Labelled]:
 
 @given(_streams())
 def test_fragments_may_be_joined(fragments: list[Labelled]) -> None:
-    """Law 70: a fragment that joins the piece before it means what it means by itself, where texts are whole and differ."""
+    """Law 70: a fragment that joins the piece before it keeps its own meaning, where texts are whole and differ."""
     joined, apart = Record(), Record()
     call = Call(0, 0, "function")
     for delta in fragments:
@@ -108,7 +108,7 @@ OBJECTS = st.recursive(
 
 
 def _closed_at(text: str, cut: int) -> str | None:
-    """The beginning of an object, with what is open in it closed; None where that is no JSON."""
+    """Return the beginning of an object with its open parts closed, or None where that is not JSON."""
     text, closers, in_string, escaped = text[:cut], list[str](), False, False
     for char in text:
         if in_string:
@@ -129,7 +129,7 @@ def _closed_at(text: str, cut: int) -> str | None:
 
 @given(st.dictionaries(st.sampled_from("xyz"), OBJECTS, min_size=1, max_size=3), st.data(), st.booleans())
 def test_of_objects_that_grow_only_the_last_is_a_call(value: Any, data: st.DataObject, counts: bool) -> None:
-    """Law 72: a server that closes what is open in each snapshot has meant the last one; none before it is a call."""
+    """Law 72: if a server closes the open parts in each snapshot, only the last snapshot is a call."""
     last = json.dumps(value)
     cuts = sorted(data.draw(st.lists(st.integers(1, len(last) - 1), max_size=5)))
     found = [closed for cut in cuts if (closed := _closed_at(last, cut)) is not None]
@@ -158,7 +158,7 @@ DOCUMENTED = [
 
 @pytest.mark.parametrize("name", DOCUMENTED)
 def test_documented_labels_ask_no_reading(name: str) -> None:
-    """Law 71: while labels are as documented, the index alone tells whose a fragment is."""
+    """Law 71: while labels are as documented, the index alone identifies a fragment's call."""
     entries = {entry["name"]: entry for entry in corpora.cases()}
     parser: ToolCallParser[Any] = ToolCallParser()
     with patch("wholecall.machine.settling.solve", side_effect=AssertionError("it was asked")):

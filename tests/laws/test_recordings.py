@@ -18,7 +18,7 @@ from wholecall.replay import replay
 
 @cache
 def corpus() -> list[dict[str, Any]]:
-    """Return the cases; JSON bodies that no dialect knows are no answers in a file of many."""
+    """Return the cases; JSON bodies that no dialect knows are not answers in a file of many."""
     return [
         entry
         for entry in corpora.cases()
@@ -33,7 +33,7 @@ def written(file: str) -> bytes:
 
 
 def outcome(path: Path) -> list[bytes | str]:
-    """Return what each recording of a file gives: its bytes, or its trouble."""
+    """Return the result of each recording of a file: its bytes, or its fault."""
     return [taken(recording) for recording in read(path)]
 
 
@@ -75,7 +75,7 @@ SMALL = {
 
 @given(data=st.data(), file=st.sampled_from(sorted(SMALL)))
 def test_no_damage_makes_reading_raise(data: st.DataObject, file: str, tmp_path_factory: Any) -> None:
-    """Law 57: whatever a file holds, only taking chunks raises, `BadRecording` and nothing else."""
+    """Law 57: for any content of a file, only taking chunks raises, and only `BadRecording`."""
     whole = bytearray(SMALL[file])
     for _ in range(data.draw(st.integers(1, 4), label="damages")):
         place = data.draw(st.integers(0, len(whole)), label="place")
@@ -128,7 +128,7 @@ NASTY = [
     st.binary(max_size=200) | st.lists(st.sampled_from([*NASTY, *SMALL.values()]), max_size=4).map(b"".join)
 )
 def test_no_bytes_make_reading_raise(tmp_path_factory: Any, content: bytes) -> None:
-    """Law 57, with files that nobody wrote, under every suffix."""
+    """Law 57, with random files, under every suffix."""
     for suffix in (".har", ".yaml", ".sse", ".gz"):
         path = tmp_path_factory.getbasetemp() / f"anything{suffix}"
         path.write_bytes(content)

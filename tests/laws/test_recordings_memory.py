@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 GB = 1000**3
 MB = 1000**2
 MAX_GROWTH = 100 * MB
-# Replays standard input, after a small file that loads everything, and tells what came and how memory grew.
+# Replays standard input, after a small file that loads everything, and prints the events and the growth of memory.
 PROGRAM = """
     import sys
     from tests.support.memory import peak

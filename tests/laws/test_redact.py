@@ -16,7 +16,7 @@ from wholecall.replay import replay
 if TYPE_CHECKING:
     from pathlib import Path
 
-# What of events is ours or the protocol's, and must be the same word.
+# Words of events that are ours or the protocol's, and must not change.
 WORDS = frozenset(
     {
         *("type", "kind", "dialect", "model", "reason", "provider_reason", "status", "flags", "edits"),
@@ -50,18 +50,18 @@ def blurred(value: Any, key: str = "") -> Any:
 
 @cache
 def blurred_char(char: str) -> str:
-    """Return the size of a letter, a digit, or half of what is beyond the BMP; other characters as they are."""
+    """Return the size of a letter, a digit, or half of a character beyond the BMP; other characters as they are."""
     size = len(char.encode("utf-8", "surrogatepass"))
     return str(size) if char.isalnum() or size > 3 or "\udc00" <= char <= "\udfff" else char
 
 
 def told(recording: Recording) -> list[Any]:
-    """Return what a recording's events say without letters."""
+    """Return a recording's events without letters."""
     return [blurred(json.loads(event.to_json()), "event") for event in replay(recording)]
 
 
 def trouble(recording: Recording, redaction: Redaction) -> str | None:
-    """Say what of law 63 a recording breaks, if anything."""
+    """Return the parts of law 63 that a recording breaks."""
     recording, chunks = taken(recording)
     try:
         redacted = redact(recording, redaction)
@@ -80,7 +80,7 @@ def trouble(recording: Recording, redaction: Redaction) -> str | None:
     "names", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["names-kept", "names"]
 )
 def test_a_redacted_recording_behaves_as_before(dialect: str, names: bool) -> None:
-    """Law 63: the same chunks and times, and the same events but for letters; nothing of the corpora is refused."""
+    """Law 63: the same chunks and times, and the same events except letters; no recording of the corpora is refused."""
     found = [entry for entry in corpora.cases() if entry["dialect"] == dialect]
     redaction = Redaction(f"{dialect}-{names}", names=names)
     wrong = {
@@ -110,7 +110,7 @@ def test_a_redacted_stream_behaves_as_before(recordings_dir: Path, seed: str) ->
 
 
 def test_what_is_redacted_is_said_in_other_letters() -> None:
-    """Law 63 holds for what was replaced: no text of two letters or more comes out as it was."""
+    """Law 63 holds for replaced text: no text of two letters or more stays as it was."""
     same = [
         (entry["name"], before.text)
         for entry in corpora.cases()[::6]
@@ -123,7 +123,7 @@ def test_what_is_redacted_is_said_in_other_letters() -> None:
 
 
 def both(recording: Recording) -> list[tuple[Any, Any]]:
-    """Return the texts of a recording beside those that it has without its letters."""
+    """Return the texts of a recording next to its texts without letters."""
     recording, chunks = taken(recording)
     redacted = redact(recording, Redaction("law"))
     recording.chunks = iter(chunks)

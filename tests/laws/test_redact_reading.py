@@ -1,4 +1,4 @@
-"""Law 112: what was redacted cannot be read back, by counting or by a word that is known."""
+"""Law 112: redacted text cannot be recovered, by counting or by a known word."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def said(seed: int) -> str:
 
 
 def chat(text: str, size: int) -> bytes:
-    """Return a chat stream that says a text in pieces, and calls a tool with it."""
+    """Return a chat stream that sends a text in pieces, and calls a tool with it."""
     pieces = [text[at : at + size] for at in range(0, len(text), size)]
     raw = json.dumps({"note": text, text[:20]: [text[20:40]]})
     deltas: list[dict[str, Any]] = [{"content": piece} for piece in pieces]
@@ -94,7 +94,7 @@ def shown(data: bytes, seed: str = "law") -> bytes:
 
 
 def text_of(data: bytes) -> str:
-    """Return what a stream says, and the arguments of its call."""
+    """Return the text of a stream, and the arguments of its call."""
     parser: ToolCallParser[Any] = ToolCallParser()
     parser.feed(data)
     parser.close()
@@ -113,7 +113,7 @@ def read_by_table(before: str, after: str) -> float:
 @pytest.mark.parametrize("size", [1, 4, 10_000])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_no_table_reads_a_text(size: int, seed: int) -> None:
-    """The best of all tables reads hardly more letters than who always says the most common one."""
+    """The best of all tables reads hardly more letters than a constant guess of the most common letter."""
     data = chat(said(seed), size)
     before, after = text_of(data), text_of(shown(data))
     letters = Counter(char for char in before if char.isalpha())
@@ -135,7 +135,7 @@ def test_a_known_word_is_not_found_elsewhere(size: int) -> None:
 
 
 def test_a_fresh_key_gives_other_letters_each_time() -> None:
-    """What was published twice, with another key each, agrees in hardly a letter."""
+    """Two redactions of one text with different keys agree in hardly a letter."""
     data = chat(said(4), 7)
     one, other = text_of(shown(data, "one")), text_of(shown(data, "other"))
     same = [first == second for first, second in zip(one, other, strict=True) if first.isalpha()]
@@ -144,7 +144,7 @@ def test_a_fresh_key_gives_other_letters_each_time() -> None:
 
 
 def test_pieces_are_the_whole() -> None:
-    """What a wire tells in pieces and then whole is still told so: of Responses' texts in all recordings."""
+    """Text that a wire sends in pieces and then whole stays so: of Responses' texts in all recordings."""
     checked = 0
     for entry in corpora.cases():
         if entry["dialect"] != "responses" or not entry["file"].endswith(".sse"):
@@ -159,7 +159,7 @@ def test_pieces_are_the_whole() -> None:
 
 
 def wholes(data: bytes) -> dict[int, bool]:
-    """Return, for each text that is done, whether it is what its pieces add up to."""
+    """Return, for each finished text, whether it equals the sum of its pieces."""
     pieces: Counter[Any] = Counter()
     texts: dict[Any, str] = {}
     found: dict[int, bool] = {}
@@ -178,7 +178,7 @@ def wholes(data: bytes) -> dict[int, bool]:
 
 
 def test_redacted_streams_still_replay() -> None:
-    """The law is about streams that still say something."""
+    """The law concerns streams that still have content."""
     data = shown(chat(said(5), 5))
 
     assert ["ToolCall", "TurnFinished"] == [

@@ -1,4 +1,4 @@
-"""The laws of repaired streams: whole calls or none, for every reader, and nothing else is touched."""
+"""The laws of repaired streams: whole calls or none, for every reader, and no other change."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CARRIED = {
     "gemini": (ToolCall,),
     "responses": EXECUTABLE,
 }
-# What a strict stream gives no reason to say.
+# Reports that a strict stream gives no reason for.
 DISORDER = {
     *("id_churn", "index_churn", "duplicate_id", "repeated", "placeholder", "snapshots", "bound_by_order"),
     *("done_mismatch", "done_completed_buffer", "unterminated"),
@@ -61,13 +61,13 @@ def stream(name: str) -> bytes:
 
 
 def repaired(chunks: Iterable[bytes], **options: Any) -> bytes:
-    """Return what comes out of a repairer."""
+    """Return the output of a repairer."""
     repairer = Repairer(**options)
     return b"".join([*map(repairer.feed, chunks), repairer.close()])
 
 
 def label(call: Any) -> tuple[int, str, str, Any]:
-    """Return what must survive of a call; of a minted id nothing."""
+    """Return the part of a call that must survive; without a minted id."""
     if isinstance(call, BuiltinToolCall):
         return call.choice, call.id, call.name, call.arguments
     return (
@@ -89,7 +89,7 @@ def labels(events: Iterable[Event], kinds: tuple[type, ...] = EXECUTABLE) -> lis
 
 
 def executed(events: Iterable[Event], kinds: tuple[type, ...] = EXECUTABLE) -> list[Any]:
-    """Return the calls of these kinds that the client executes, in order: none that was taken back."""
+    """Return the calls of these kinds that the client executes, in order, without those taken back."""
     listed = list(events)
     gone = {event.id for event in listed if isinstance(event, ToolCallCancelled)}
     calls: list[Any] = [e for e in listed if isinstance(e, kinds) and e.id not in gone]  # type: ignore[attr-defined]
@@ -97,7 +97,7 @@ def executed(events: Iterable[Event], kinds: tuple[type, ...] = EXECUTABLE) -> l
 
 
 def ended_well(events: Iterable[Event]) -> bool:
-    """Whether the turn was neither cut nor broken off."""
+    """Return whether the turn was neither cut nor broken off."""
     return not any(
         (isinstance(event, StreamFault) and event.fatal)
         or (isinstance(event, TurnFinished) and "missing_finish" in event.anomalies)
@@ -142,13 +142,13 @@ def test_written_events_are_read_again(dialect: str) -> None:
 
 
 MANY = {"chat-completions", "gemini"}  # dialects with several choices
-EMPTY = {"anthropic": "{}"}  # what stands at a call's start where no text was sent
+EMPTY = {"anthropic": "{}"}  # the input at a call's start where no text was sent
 
 
 # Laws 49 to 52.
 
-# A turn that was cut says so, also when the call that was cut is withheld; read again, the call before it, now the
-# last one, is doubted as that one was. There is no way to write that it is whole.
+# A cut turn is marked as cut, also when the cut call is withheld. When the output is read again, the call before it,
+# now the last call, is doubted like the cut call. No wire form marks it as whole.
 DOUBTED = {"anthropic/cut-max-tokens", "anthropic/cut-max-tokens-parses"}
 
 
@@ -187,7 +187,7 @@ def test_every_naive_reader_gets_the_calls(names: list[str], style: Any) -> None
 
 
 def typeless(data: bytes, nth: int) -> bytes:
-    """Return a stream of which every third event tells its type by its name alone, from the nth on."""
+    """Return a stream of which every third event gives its type by its name alone, from the nth on."""
     blocks = re.split(rb"(?<=\n\n)", data.replace(b"\r\n", b"\n"))
     named = [at for at, block in enumerate(blocks) if re.fullmatch(rb"event: .+\ndata: \{.+\}\n\n", block)]
     for at in named[nth::3]:
@@ -208,7 +208,7 @@ NAMED = [
 @pytest.mark.parametrize("nth", range(3))
 @pytest.mark.parametrize("names", corpora.groups(NAMED))
 def test_events_may_tell_their_type_by_their_name_alone(names: list[str], nth: int) -> None:
-    """Laws 49, 50 and 52: a type that stands in the name of its event is read once, by the parser and by others."""
+    """Laws 49, 50 and 52: a type in the name of its event is read once, by the parser and by others."""
     for name in names:
         data = typeless(stream(name), nth)
         out = repaired([data])
@@ -227,7 +227,7 @@ def unreadable(data: bytes) -> list[bytes]:
 
 
 def is_readable(block: bytes) -> bool:
-    """Whether a block holds a chunk and nothing strange, a comment, the end or the provider's error."""
+    """Return whether a block holds a plain chunk, a comment, the end or the provider's error."""
     if b"[DONE]" in block or all(line[:1] in (b"", b":") for line in block.splitlines()):
         return True
     (chunk,) = data_of(block)
@@ -249,7 +249,7 @@ def is_readable(block: bytes) -> bool:
     "names", corpora.groups(name for name in MENDED if RECORDED[name]["dialect"] == "chat-completions")
 )
 def test_chunks_can_be_read_without_asking(names: list[str]) -> None:
-    """Law 50: every event holds an object with choices, and each choice a delta, whatever servers leave out."""
+    """Law 50: every event holds an object with choices, and each choice a delta, whatever members servers omit."""
     for name in names:
         events = bless.parse([stream(name)])
         out = repaired([stream(name).replace(b"\r\n", b"\n")])
@@ -260,7 +260,7 @@ def test_chunks_can_be_read_without_asking(names: list[str]) -> None:
 
 @pytest.mark.parametrize("mode", quirky.MODES)
 def test_quirky_chunks_can_be_read_without_asking(mode: str) -> None:
-    """Law 50: so do those of each quirk."""
+    """Law 50: the same for the streams of each quirk."""
     for number in range(6):
         data = quirky.make(f"asking:{number}", (mode, "noise") if mode != "noise" else ("noise",)).bytes()
 
@@ -269,7 +269,7 @@ def test_quirky_chunks_can_be_read_without_asking(mode: str) -> None:
 
 @pytest.mark.parametrize("names", corpora.groups(MENDED))
 def test_repair_settles(names: list[str]) -> None:
-    """Law 51: a repaired stream that was not cut needs no repair: it comes out byte for byte, pings aside."""
+    """Law 51: a repaired stream that was not cut needs no repair: it leaves byte for byte, except pings."""
     for name in names:
         once = repaired([stream(name)])
         twice = repaired([once])
@@ -304,7 +304,7 @@ def test_line_ends_do_not_matter(end: bytes) -> None:
 
 
 def is_healthy(dialect: str, data: bytes, events: Sequence[Event]) -> bool:
-    """Whether all naive readers get our calls from the original, whose frames all are as they should be."""
+    """Return whether all naive readers get our calls from the original, whose frames all are as they should be."""
     calls: list[Any] = [event for event in events if isinstance(event, (ToolCall, CustomToolCall))]
     odd = [event for event in events if isinstance(event, (ToolCallDropped, StreamFault))]
     odd += [event for event in events if isinstance(event, TurnFinished) and event.anomalies]
@@ -314,14 +314,14 @@ def is_healthy(dialect: str, data: bytes, events: Sequence[Event]) -> bool:
 
 
 def without_overtakers(data: bytes) -> list[bytes]:
-    """Return the blocks of a stream but for comments and pings, which wait for nothing."""
+    """Return the blocks of a stream except comments and pings, which never wait."""
     blocks = re.split(rb"(?<=\n\n)", data)
     return [block for block in blocks if b"data:" in block and b'"ping"' not in block]
 
 
 @pytest.mark.parametrize("dialect", ENCODERS)
 def test_healthy_streams_are_untouched(dialect: str) -> None:
-    """Law 53: a healthy stream comes out as it went in, byte for byte; pings and comments may overtake calls."""
+    """Law 53: a healthy stream leaves unchanged, byte for byte; pings and comments may overtake calls."""
     calls = (
         encode.Call("call_1", "get_tide", '{"port":"Brést","n":[1,{"x":"}\\""}]}'),
         encode.Call("call_2", "now", '{"zone": "UTC"}'),
@@ -336,7 +336,7 @@ def test_healthy_streams_are_untouched(dialect: str) -> None:
     assert [] == wrong
 
 
-# Streams that our two loops read as we do, and that are edited all the same: other loops would not read them so.
+# Streams that our two loops read as we do, and that are still edited: other loops would read them differently.
 EDITED = {
     "anthropic/stop-never-sent": "a block without an end",
     "chat-completions/azure-filters": "a choice has no delta",
@@ -363,7 +363,7 @@ EDITED = {
 
 
 def test_healthy_recordings_are_untouched() -> None:
-    """Law 53: so does every recording that all naive readers read as we do; the exceptions are known."""
+    """Law 53: the same for every recording that all naive readers read as we do; the exceptions are known."""
     streams = {name: stream(name) for name in MENDED}
     healthy = [
         name
@@ -382,7 +382,7 @@ def test_healthy_recordings_are_untouched() -> None:
 
 @pytest.mark.parametrize("names", corpora.groups(OTHERS))
 def test_other_streams_pass(names: list[str]) -> None:
-    """Law 53: what is no event stream of these dialects passes untouched, in any chunks."""
+    """Law 53: input that is not an event stream of these dialects passes unchanged, in any chunks."""
     for name in names:
         data = stream(name)
 
@@ -475,7 +475,7 @@ def test_live_calls_hold_or_the_stream_ends(names: list[str]) -> None:
 
 
 def test_what_waits_is_bounded() -> None:
-    """Law 55: what waits for a verdict is bounded: beyond the limit its calls are written anew, or the stream ends."""
+    """Law 55: bytes that wait for a verdict are bounded: beyond the limit calls are rewritten, or the stream ends."""
     data = quirky.make("bound", ("plain",)).bytes()
     limits = Limits(max_event_bytes=len(data) // 2)
     out = repaired([data], limits=limits)

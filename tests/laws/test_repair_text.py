@@ -1,4 +1,4 @@
-"""Law 115: text waits for nothing, and each choice has one reason, behind all that it says."""
+"""Law 115: text never waits, and each choice has one reason, after all of its content."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DELTAS = [
     {"content": "a"},
     {"reasoning_content": "b"},
     {"content": ""},
-]  # who speaks, said again behind a reason, is another answer
+]  # a role repeated after a reason begins another answer
 HEAD = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
 DONE = b"data: [DONE]\n\n"
 
@@ -32,7 +32,7 @@ def chunk(delta: dict[str, str], reason: str | None, choice: int = 0) -> bytes:
 
 
 def said(parser: ToolCallParser, data: bytes) -> str:
-    """Return what a parser reads of text in bytes."""
+    """Return a parser's events for text in bytes."""
     return "".join(
         event.text for event in parser.feed(data) if isinstance(event, (TextDelta, ReasoningDelta))
     )
@@ -64,13 +64,13 @@ def reasons(data: bytes) -> Counter[int]:
 
 
 def repaired(events: list[bytes]) -> bytes:
-    """Return what a repairer makes of a stream."""
+    """Return a repairer's output for a stream."""
     repairer = Repairer()
     return b"".join([*map(repairer.feed, events), repairer.close()])
 
 
 def small(n: int) -> Iterator[list[bytes]]:
-    """Yield all streams of so many chunks that say something, each with a reason or without one."""
+    """Yield all streams of a number of chunks with content, each with a reason or without."""
     first = chunk({"role": "assistant", "content": "x"}, None)
     for frames in product(product(DELTAS, REASONS), repeat=n):
         yield [first, *(chunk(delta, reason) for delta, reason in frames), DONE]
@@ -81,13 +81,13 @@ SIZES = [1, 2, pytest.param(3, marks=pytest.mark.slow)]
 
 @pytest.mark.parametrize("n", SIZES)
 def test_text_waits_for_no_reason(n: int) -> None:
-    """Whatever reasons come, with a text, before or after it: it is out when it has come."""
+    """With any reasons, in the text's frame, before or after it, text leaves at once."""
     assert [] == [events for events in small(n) if late(events)]
 
 
 @pytest.mark.parametrize("n", SIZES)
 def test_a_choice_has_one_reason(n: int) -> None:
-    """However many came: one goes on, and no text comes behind it."""
+    """Of any number of reasons one is passed on, and no text comes after it."""
     wrong: list[bytes] = []
     for events in small(n):
         data = repaired(events)
@@ -105,7 +105,7 @@ def test_a_choice_has_one_reason(n: int) -> None:
 
 @pytest.mark.parametrize("mode", quirky.MODES)
 def test_text_of_quirky_servers_waits_for_nothing(mode: str) -> None:
-    """So it is for the streams of every server with a quirk; and each choice has one reason at most."""
+    """The same for the streams of every server with a quirk; and each choice has one reason at most."""
     for number in range(3):
         data = quirky.make(f"text:{number}", (mode,)).bytes()
         events = [block + b"\n\n" for block in data.split(b"\n\n") if block]
@@ -115,7 +115,7 @@ def test_text_of_quirky_servers_waits_for_nothing(mode: str) -> None:
 
 
 def test_text_of_recordings_waits_for_nothing() -> None:
-    """So it is for all recordings of this dialect."""
+    """The same for all recordings of this dialect."""
     found = {}
     for path in corpora.streams():
         if path.parent.name == "chat-completions" and path.suffix == ".sse":
@@ -133,7 +133,7 @@ def tokens(total: int) -> dict[str, int]:
 
 @pytest.mark.parametrize("usages", [[None], [1], [1, None]])
 def test_of_many_reasons_and_counts_the_last_ones_go_on(usages: list[int | None]) -> None:
-    """A server that says them with each piece: one frame has both, whatever came with the last piece."""
+    """A server that sends them with each piece: one frame has both, whatever came with the last piece."""
     counts = [usages[at % len(usages)] for at in range(9)]
     events = [chunk({"role": "assistant", "content": "x"}, None)]
     for at, n in enumerate(counts):
@@ -152,7 +152,7 @@ def test_of_many_reasons_and_counts_the_last_ones_go_on(usages: list[int | None]
 @pytest.mark.parametrize("usage", [b"", b'"usage":{"total_tokens":1},'])
 @pytest.mark.parametrize("reason", ["stop", None])
 def test_memory_is_bounded_behind_a_reason(reason: str | None, usage: bytes) -> None:
-    """Nothing of a text waits, however long it is, whether a reason came before it or with each piece, counts or none."""
+    """No part of a text of any length waits, whether a reason came before it or with each piece, counts or none."""
     repairer = Repairer()
     held = 0
     first = [chunk({"role": "assistant", "content": "x"}, None), chunk({}, "stop")]

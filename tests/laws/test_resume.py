@@ -1,4 +1,4 @@
-"""A stream may move between workers at any byte: a restored parser goes on as if it had never stopped."""
+"""A stream may move between workers at any byte: a restored parser continues as if it had never stopped."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _smallest() -> list[Path]:
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("paths", corpora.groups(RECORDINGS))
 def test_recordings_go_on_after_a_move(paths: list[Path], rng: random.Random) -> None:
-    """Law 20: every recording says the same when its parser moves at some places, and at frames' ends."""
+    """Law 20: every recording gives the same events when its parser moves at some places, and at frames' ends."""
     for path in paths:
         data, options = path.read_bytes(), PARSERS[rng.choice(list(PARSERS))]
         chunks = _places(data, 4, rng)
@@ -84,7 +84,7 @@ def test_recordings_go_on_after_a_move(paths: list[Path], rng: random.Random) ->
 @pytest.mark.slow
 @pytest.mark.parametrize("paths", corpora.groups(RECORDINGS))
 def test_recordings_go_on_after_many_moves(paths: list[Path], rng: random.Random) -> None:
-    """Law 20: so they do at more places."""
+    """Law 20: the same at more places."""
     for path in paths:
         chunks = [chunk for _, chunk in cut(path.read_bytes()[:6000], rng)]
         options = PARSERS[rng.choice(list(PARSERS))]
@@ -96,7 +96,7 @@ def test_recordings_go_on_after_many_moves(paths: list[Path], rng: random.Random
 @pytest.mark.slow
 @pytest.mark.parametrize("path", _smallest(), ids=lambda path: path.parent.name)
 def test_small_recordings_go_on_after_every_byte(path: Path) -> None:
-    """Law 20: so do live parsers that move at every single byte."""
+    """Law 20: the same for live parsers that move at every single byte."""
     data = path.read_bytes()[:500]
     chunks = [data[n : n + 1] for n in range(len(data))]
     before, after = (ToolCallParser(live=True) for _ in range(2))
@@ -105,9 +105,9 @@ def test_small_recordings_go_on_after_every_byte(path: Path) -> None:
 
 
 def _byte_by_byte(data: bytes) -> tuple[list[list[Any]], set[int], ToolCallParser[Any]]:
-    """Return what each byte tells, which bytes end a frame or a search for the framing, and the parser."""
+    """Return the events of each byte, the bytes that end a frame or a search for the framing, and the parser."""
     parser, events, loud = ToolCallParser(), list[list[Any]](), set[int]()
-    framing: Any = None  # beside the parser's own
+    framing: Any = None  # in addition to the parser's own
     for place in range(len(data)):
         events.append(parser.feed(data[place : place + 1]))
         if framing is None or framing.feed(data[place : place + 1]) or events[-1]:
@@ -121,11 +121,11 @@ def _byte_by_byte(data: bytes) -> tuple[list[list[Any]], set[int], ToolCallParse
 @pytest.mark.slow
 @pytest.mark.parametrize("path", EVERY, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_every_recording_goes_on_after_every_byte(path: Path) -> None:
-    """Law 20: a stream that moves at every single byte of a recording says what it says when it stays.
+    """Law 20: a stream that moves at every byte of a recording gives the events of one that stays.
 
-    The whole parser moves before and after each byte that ends a frame. At the bytes between them it is the
-    framing that moves, and the rest of the parser is seen to be the same from frame to frame: for its share of
-    each of 1.4 million moves nothing is new, and it would take ten minutes.
+    The whole parser moves before and after each byte that ends a frame. At the bytes between them only the framing
+    moves, and the rest of the parser is checked to be the same from frame to frame: moving it 1.4 million times would
+    add nothing, and take ten minutes.
     """
     data = path.read_bytes()
     told, loud, stayed = _byte_by_byte(data)
@@ -177,7 +177,7 @@ def test_every_dialect_goes_on_after_a_move(
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("dialect", sorted(RENDERERS))
 def test_calls_beyond_a_limit_go_on_after_a_move(dialect: str) -> None:
-    """Law 20: so do calls whose text was too large, in fragments or as a whole, before they began or after."""
+    """Law 20: the same for calls whose text was too large, in fragments or as a whole, before they began or after."""
     calls = [encode.Call(f"call_{n}", "go", f'{{"a": "{"x" * 40 * n}"}}') for n in range(3)]
     stream = RENDERERS[dialect](encode.Turn(calls), encode.every(30))
     chunks = [stream[n : n + 31] for n in range(0, len(stream), 31)]
@@ -188,7 +188,7 @@ def test_calls_beyond_a_limit_go_on_after_a_move(dialect: str) -> None:
 
 @pytest.mark.parametrize("number", range(60))
 def test_quirky_streams_go_on_after_a_move(number: int) -> None:
-    """Law 20: labels that lie, and what else servers do."""
+    """Law 20: labels that lie, and other habits of servers."""
     data, rng = quirky.make_numbered(20, number).bytes(), random.Random(number)
     chunks = _places(data, 8, rng)
     options = PARSERS[rng.choice(list(PARSERS))]
@@ -198,7 +198,7 @@ def test_quirky_streams_go_on_after_a_move(number: int) -> None:
 
 @pytest.mark.parametrize("number", range(20))
 def test_previews_go_on_after_a_move(number: int) -> None:
-    """Law 20: what is known of half-finished arguments is the same."""
+    """Law 20: the state of half-finished arguments is the same."""
     data, rng = quirky.make_numbered(21, number).bytes(), random.Random(number)
     before = ToolCallParser(live=True)
     for piece in _places(data, 10, rng):
@@ -230,7 +230,7 @@ def test_the_other_door_goes_on_after_a_move() -> None:
 
 
 def test_the_end_travels() -> None:
-    """Law 20: what was closed is closed, wherever it goes."""
+    """Law 20: a closed parser stays closed, wherever it moves."""
     parser = ToolCallParser()
     parser.feed(SMALL["chat"])
     parser.close()
@@ -265,11 +265,11 @@ def test_values_are_made_anew_by_the_tools() -> None:
     assert [Tide("Brést", [1, {"x": '}"'}]), Now()] == [call.value for call in went.turns[0].calls]
 
 
-# Whoever writes a snapshot.
+# The writer of a snapshot.
 
 
 def _snapshot(path: Path, rng: random.Random) -> tuple[bytes, bytes]:
-    """Return a snapshot somewhere in a recording, and what comes after it."""
+    """Return a snapshot somewhere in a recording, and the bytes after it."""
     data = path.read_bytes()[:20_000]
     place = rng.randrange(len(data) + 1)
     parser = ToolCallParser(**PARSERS[rng.choice(list(PARSERS))])
@@ -278,7 +278,7 @@ def _snapshot(path: Path, rng: random.Random) -> tuple[bytes, bytes]:
 
 
 def _ends(snapshot: bytes, rest: bytes) -> bool:
-    """Restore what may be no snapshot; let the parser, if there is one, do all that parsers do; has it ended then?"""
+    """Restore a possibly invalid snapshot; run all methods of the parser, if any; return whether it ended."""
     try:
         parser = ToolCallParser.restore(snapshot)
     except BadSnapshot:
@@ -303,7 +303,7 @@ def test_a_forged_snapshot_is_refused_or_a_parser(paths: list[Path], rng: random
 @pytest.mark.slow
 @pytest.mark.parametrize("path", _smallest(), ids=lambda path: path.parent.name)
 def test_any_byte_of_a_snapshot_may_be_another(path: Path, rng: random.Random) -> None:
-    """Law 20: so may any byte of it, under the right checksum."""
+    """Law 20: the same for any byte of it, under the right checksum."""
     snapshot, rest = _snapshot(path, rng)
     body = bytearray(msgspec.msgpack.decode(snapshot)[3])
     for place, octet in enumerate(body):

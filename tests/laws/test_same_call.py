@@ -1,7 +1,7 @@
-"""Laws 110 and 111: the same call again is one call, and what differs is not lost.
+"""Laws 110 and 111: a repeated call is one call, and a different call is not lost.
 
-All small worlds are tried: every dialect with calls, told twice whole; every dialect of blocks or fragments with one id
-opened twice, in every form of both openings, at the same and at another index, beside another call or alone; and whole
+All small worlds are tried: every dialect with calls, sent twice whole; every dialect of blocks or fragments with one id
+opened twice, in every form of both openings, at the same and at another index, next to another call or alone; and whole
 bodies whose list holds one id twice.
 """
 
@@ -28,12 +28,12 @@ _APART = {"gemini, as a JSON array", "dashscope, restating"}
 _ENDS = {
     "workers-ai",
     "langchain-events",
-}  # their connection holds one answer, and nothing after its end counts
+}  # their connection holds one answer, and input after its end does not count
 STREAMS = sorted(RENDERERS.keys() - _APART)
 
 
 def _calls(events: list[Any]) -> Counter[tuple[str, str]]:
-    """The calls that came out and that the client executes, by name and value."""
+    """The emitted calls that the client executes, by name and value."""
     return Counter(
         (event.name, json.dumps(event.arguments, sort_keys=True).replace("1.0", "1"))
         for event in events
@@ -126,7 +126,7 @@ def test_another_step_has_ids_of_its_own(again: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in STREAMS if name not in SERVER_SIDE | _ENDS])
 def test_other_calls_in_the_next_stream_are_calls(name: str) -> None:
-    """Law 111: calls under other ids come out, whatever they say."""
+    """Law 111: calls under other ids are emitted, whatever their content."""
     render, dialect = RENDERERS[name], name.partition(",")[0]
     turns = [Turn([Call(f"call_{n}", "go", A)], id=f"turn-{n}") for n in range(3)]
     parser = ToolCallParser(dialect)
@@ -170,7 +170,7 @@ WIRES: dict[str, tuple[Model, Any, tuple[list[Event], list[Event]]]] = {
     "realtime": (realtime.MODEL, _item, _OUTPUT),
     "ag-ui": (ag_ui.MODEL, _triple, ([], [("finished",)])),
 }
-# Forms without an end of their own, where the turn's end does not speak of calls: none of them is a call (law 98).
+# Forms without their own end, where the turn's end does not mention calls: none of them is a call (law 98).
 SILENT = {"responses": {"head", "open head"}, "realtime": {"head", "open head"}, "ag-ui": {"open head"}}
 TOLD: dict[str, tuple[tuple[str, ...], bool]] = {
     "whole": ((A,), True),
@@ -184,7 +184,7 @@ FORMS = [*itertools.product(TOLD, TOLD, (False, True), ("none", "before", "betwe
 
 
 def _events(name: str, first: str, second: str, *, elsewhere: bool, beside: str) -> list[Any]:
-    """What comes out where the id of one call is opened twice, perhaps beside another call."""
+    """Return the events where the id of one call is opened twice, perhaps next to another call."""
     _, tell, (opening, closing) = WIRES[name]
     places = {"none": "aa", "before": "baa", "between": "aba", "after": "aab"}[beside]
     events, forms, here = list(opening), iter((first, second)), None
@@ -199,7 +199,7 @@ def _events(name: str, first: str, second: str, *, elsewhere: bool, beside: str)
 
 
 def _fed(name: str, events: list[Event]) -> list[Any]:
-    """What comes out of the events of a wire."""
+    """Return the parser's events for the events of a wire."""
     model = WIRES[name][0]
     parser = ToolCallParser(model.dialect)
     found = parser.feed(model.opening) if model.opening else []
@@ -219,9 +219,9 @@ def _value(form: str) -> str:
 
 @pytest.mark.parametrize("name", WIRES)
 def test_an_id_that_opens_twice_is_one_call(name: str) -> None:
-    """Law 110: a head is filled by the whole call under its id, the same value again is nothing, another value is a call.
+    """Law 110: a head is filled by the whole call under its id, a repeated value is ignored, another value is a call.
 
-    A block that ended without text before another call came is a call that came out already.
+    A block that ended without text before another call came is an already emitted call.
     """
     wrong = []
     for first, second, elsewhere, beside in FORMS:
@@ -242,7 +242,7 @@ def test_an_id_that_opens_twice_is_one_call(name: str) -> None:
 @pytest.mark.parametrize("name", ["responses", "realtime"])
 @pytest.mark.parametrize("beside", [False, True])
 def test_an_item_whose_text_came_first_is_one_call(name: str, beside: bool) -> None:
-    """Law 110: however late an item is added behind its text, and however often, it is one call under its own id."""
+    """Law 110: however late an item is added after its text, and however often, it is one call under its own id."""
     _, tell, (opening, closing) = WIRES[name]
     other = tell(1, "call_b", "to", ('{"b":1}',), ends=True) if beside else []
     added, *told = tell(0, "call_a", "go", (A[:6], A[6:]), ends=True)
@@ -343,7 +343,7 @@ BODIES = {
 def test_different_calls_of_one_list_are_several(
     dialect: str, times: int, listed: list[tuple[str, str, str]]
 ) -> None:
-    """Law 111: what one list holds under one id and differs are calls, once each, however often the body comes."""
+    """Law 111: different entries of one list under one id are calls, once each, however often the body comes."""
     parser = ToolCallParser(dialect)
     body = BODIES[dialect]([Call(*call) for call in listed])
     events = [*(event for _ in range(times) for event in parser.feed_event(body)), *parser.close()]
@@ -355,7 +355,7 @@ def test_different_calls_of_one_list_are_several(
 @pytest.mark.parametrize("dialect", BODIES)
 @pytest.mark.parametrize("times", [1, 2])
 def test_the_same_call_twice_in_one_list_is_one(dialect: str, times: int) -> None:
-    """Law 110: equal calls of one list under one id are one, in whatever spelling, and no drop."""
+    """Law 110: equal calls of one list under one id are one call, in any spelling, without a drop."""
     parser = ToolCallParser(dialect)
     body = BODIES[dialect]([Call("same", "go", A), Call("same", "go", SPELT)])
     events = [*(event for _ in range(times) for event in parser.feed_event(body)), *parser.close()]
@@ -367,7 +367,7 @@ def test_the_same_call_twice_in_one_list_is_one(dialect: str, times: int) -> Non
 @pytest.mark.parametrize("dialect", BODIES)
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_body_behind_its_stream_is_nothing_new(dialect: str, times: int) -> None:
-    """Law 110: a whole body behind the stream of the same answer, once or more, adds no call."""
+    """Law 110: a whole body after the stream of the same answer, once or more, adds no call."""
     calls = [Call("call_1", "go", A), Call("call_2", "go", OTHER)]
     ids = {"chat-completions": "c1", "anthropic": "m1", "responses": "1", "gemini": "r1"}
     stream = RENDERERS[dialect](Turn(calls, id=ids[dialect]), whole)
@@ -415,9 +415,9 @@ def _ag_ui(kind: str, run: str) -> dict[str, Any]:
     ids="-".join,
 )
 def test_an_answered_call_stays_answered(order: tuple[str, ...]) -> None:
-    """Law 110: a call whose answer is in the stream is not the client's, in whatever order answer and call come.
+    """Law 110: a call whose answer is in the stream is not the client's, in any order of answer and call.
 
-    What a run handed over to the client before another run brought the answer was the client's, once.
+    A call that a run handed over to the client before another run brought the answer was the client's, once.
     """
     runs, kinds = 0, ["run"]
     for step in order:

@@ -1,4 +1,4 @@
-"""Law 118: what leaves the repairer is as the published schema of its wire asks for."""
+"""Law 118: the repairer's output conforms to the published schema of its wire."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ def wrong(data: bytes) -> list[dict[str, Any]]:
 
 
 def told(events: list[Event[Any]]) -> tuple[str, list[Any]]:
-    """Return the text and reasoning that a stream holds, and its calls, in whatever order."""
+    """Return the text and reasoning that a stream holds, and its calls, in any order."""
     text = "".join(event.text for event in events if isinstance(event, (TextDelta, ReasoningDelta)))
     calls = [event for event in events if isinstance(event, EXECUTABLE)]
     return text, sorted(str((getattr(call, "name", ""), getattr(call, "arguments", ""))) for call in calls)
 
 
 def read(data: bytes, dialect: str) -> tuple[str, list[Any]]:
-    """Return what the parser reads in a stream."""
+    """Return the parser's events of a stream."""
     parser: ToolCallParser[Any] = ToolCallParser(dialect)
     return told([*parser.feed(data), *parser.close()])
 
 
 def test_recordings_leave_the_repairer_as_the_schema_asks() -> None:
-    """Every frame of every recording; errors of a server, and what nobody can read, aside."""
+    """Every frame of every recording, except errors of a server and unreadable frames."""
     found = {
         f"{path.parent.name}/{path.stem}": frames
         for path in corpora.streams()
@@ -65,7 +65,7 @@ def test_recordings_leave_the_repairer_as_the_schema_asks() -> None:
 
 
 def test_recordings_of_which_a_member_is_another_leave_it_so() -> None:
-    """So does every recording in which any one member of a frame is gone or of another type."""
+    """The same for every recording in which any one member of a frame is missing or of another type."""
     drawn = random.Random("schema")
     found = []
     for path in corpora.streams():
@@ -109,7 +109,7 @@ def lost(blocks: list[bytes], drawn: random.Random) -> list[bytes]:
 
 
 def test_what_a_relay_did_to_a_recording_leaves_it_so() -> None:
-    """So does every recording that lost a frame, got one twice or in another place, or broke off."""
+    """The same for every recording that lost a frame, got one twice or in another place, or broke off."""
     drawn = random.Random("relay")
     found = []
     for path in corpora.streams():
@@ -126,14 +126,14 @@ def test_what_a_relay_did_to_a_recording_leaves_it_so() -> None:
 
 @pytest.mark.parametrize("mode", quirky.MODES)
 def test_quirky_streams_leave_it_so(mode: str) -> None:
-    """So do the streams of every server with a quirk."""
+    """The same for the streams of every server with a quirk."""
     assert [[]] * 3 == [wrong(quirky.make(f"schema:{number}", (mode,)).bytes()) for number in range(3)]
 
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("dialect", ASKED)
 def test_modelled_streams_leave_it_so(dialect: str) -> None:
-    """So do streams of the model of a dialect, which has what servers do with the labels, the pieces and the ends of calls."""
+    """The same for streams of a dialect's model, with servers' habits of labels, pieces and ends of calls."""
     model = MODELS[dialect]
     streams = Streams(model, 1, few=True)
     found = []
@@ -147,7 +147,7 @@ def test_modelled_streams_leave_it_so(dialect: str) -> None:
 
 @pytest.mark.cases
 def test_further_recordings_leave_it_so(recordings_dir: Path) -> None:
-    """So do further recorded streams."""
+    """The same for further recorded streams."""
     paths = [path for path in sorted(recordings_dir.iterdir()) if path.suffix == ".sse"]
 
     assert {} == {path.name: frames for path in paths if (frames := wrong(path.read_bytes()))}
@@ -158,7 +158,7 @@ def test_further_recordings_leave_it_so(recordings_dir: Path) -> None:
     ("dialect", "number"), [(name, at) for name in STREAMS for at in range(len(STREAMS[name]))]
 )
 def test_whatever_a_member_is(dialect: str, number: int) -> None:
-    """Any member of any frame may be gone or of another type: what goes out is as it should be, and read as it came."""
+    """Any member of any frame may be missing or of another type: the output conforms, and reads like the input."""
     sound = STREAMS[dialect][number]
     found = []
     for at, frame in enumerate(sound):
@@ -174,7 +174,7 @@ def test_whatever_a_member_is(dialect: str, number: int) -> None:
 
 @pytest.mark.parametrize("dialect", STREAMS)
 def test_what_is_sound_stays(dialect: str) -> None:
-    """Streams and bodies of which nothing is missing pass byte for byte, at any cut of a stream."""
+    """Complete streams and bodies pass byte for byte, at any cut of a stream."""
     for frames in STREAMS[dialect]:
         data = stream_of(dialect, frames)
         for size in (1, 7, len(data)):
@@ -192,7 +192,7 @@ def test_what_is_sound_stays(dialect: str) -> None:
     ("dialect", "number"), [(name, at) for name in SOUND_BODIES for at in range(len(SOUND_BODIES[name]))]
 )
 def test_whatever_a_member_of_a_body_is(dialect: str, number: int) -> None:
-    """So it is for whole bodies."""
+    """The same for whole bodies."""
     found = []
     for what, body in changed(SOUND_BODIES[dialect][number]):
         came = json.dumps(body).encode()

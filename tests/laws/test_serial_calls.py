@@ -1,4 +1,4 @@
-"""Law 116: calls leave the repairer one after the other, under ids of their own, and speech waits for none of them."""
+"""Law 116: calls leave the repairer one after the other, under separate ids, and text does not wait for them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def call(at: int, id: str | None) -> list[dict[str, Any]]:
 
 
 def responses(order: tuple[int, ...], ids: tuple[str | None, ...]) -> bytes:
-    """Return a stream of two calls in which the events of the first one stand at these places."""
+    """Return a stream of two calls with the events of the first call at these places."""
     first, second = call(0, ids[0]), call(1, ids[1])
     events = [(first if at in order else second).pop(0) for at in range(10)]
     output = [item(at, ids[at], TEXTS[at], "completed") for at in (0, 1)]
@@ -87,7 +87,7 @@ def anthropic(order: tuple[int, ...]) -> bytes:
 
 
 def repaired(data: bytes) -> bytes:
-    """Return what a repairer makes of a stream."""
+    """Return a repairer's output for a stream."""
     repairer = Repairer()
     return repairer.feed(data) + repairer.close()
 
@@ -105,7 +105,7 @@ def payloads(data: bytes) -> list[dict[str, Any]]:
 
 
 def is_serial(data: bytes, begins: str, ends: str, place: str) -> bool:
-    """Whether each call is over before the next one begins, and each event is of the one that is open."""
+    """Return whether each call is over before the next one begins, and each event is of the one that is open."""
     current: object = None
     for one in payloads(data):
         if one["type"] == begins:
@@ -120,7 +120,7 @@ def is_serial(data: bytes, begins: str, ends: str, place: str) -> bool:
 
 
 def item_ids(data: bytes) -> list[tuple[str, ...]]:
-    """Return the ids under which each item of a stream is told, wherever it is."""
+    """Return the ids of each item of a stream, at all of its places."""
     found: dict[int, set[str]] = {}
     for one in payloads(data):
         if "output_index" in one:
@@ -133,7 +133,7 @@ def item_ids(data: bytes) -> list[tuple[str, ...]]:
 
 @pytest.mark.parametrize("ids", IDS)
 def test_calls_of_responses_leave_one_by_one(ids: tuple[str | None, ...]) -> None:
-    """However two calls are interleaved, and whatever ids their items have or lack: each has one of its own."""
+    """For any interleaving of two calls, with any present or missing ids of items, each call has its own id."""
     begins, ends = "response.output_item.added", "response.output_item.done"
     for order in combinations(range(10), 5):
         data = responses(order, ids)
@@ -191,7 +191,7 @@ def test_calls_of_chat_leave_one_by_one() -> None:
 
 
 def test_what_is_serial_passes() -> None:
-    """Calls that come one after the other, under ids of their own, go out byte for byte."""
+    """Calls that come one after the other, under separate ids, leave byte for byte."""
     streams = [responses((0, 1, 2, 3, 4), ("fc_0", "fc_1")), anthropic((0, 1, 2, 3)), chat((0, 1, 2))]
 
     assert streams == list(map(repaired, streams))
@@ -231,8 +231,8 @@ MARKS = {
 
 
 def beside_text(wire: str, order: tuple[int, ...]) -> list[bytes]:
-    """Return the frames of a stream of a call and a text, whose events stand at these places."""
-    number = 0 if 0 in order else 1  # of the text: what begins first has the lower one
+    """Return the frames of a stream of a call and a text, with the events at these places."""
+    number = 0 if 0 in order else 1  # of the text: the earlier beginning has the lower number
     spoken = (text_item if wire == "responses" else text_block)(number)
     called = call(1 - number, "fc_0") if wire == "responses" else block(1 - number)
     events = [(spoken if at in order else called).pop(0) for at in range(len(spoken) + len(called))]

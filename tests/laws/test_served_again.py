@@ -65,9 +65,10 @@ POLICIES = {
 def test_a_call_that_the_server_tells_as_its_own_is_not_the_clients(
     dialect: str, policy: Policy, texts: tuple[str, str], between: str, n_first: int, at: int
 ) -> None:
-    """Law 110: what came as the client's call, and comes under its id and name as one that the server executes, is the server's.
+    """Law 110: a client's call that comes again under its id and name as a call that the server executes is the
+    server's.
 
-    If it had come out before, it is taken back.
+    If it was emitted before, it is taken back.
     """
     told = TELL[dialect]
     ours, theirs = told("tool_use", 0, texts[0])[:n_first], told("server_tool_use", at, texts[1])
@@ -85,7 +86,7 @@ def test_a_call_that_the_server_tells_as_its_own_is_not_the_clients(
 @pytest.mark.parametrize("n_first", [1, 2, 3], ids=["open", "has its text", "is over"])
 @pytest.mark.parametrize("lists", [["mcp"], ["function", "mcp"], ["mcp", "function"]], ids=" ".join)
 def test_a_call_that_the_list_tells_as_the_servers_is_not_the_clients(n_first: int, lists: list[str]) -> None:
-    """Law 110: so it is where only the list at the end says that the server executed it."""
+    """Law 110: the same where only the list at the end marks it as executed by the server."""
     kinds = {"mcp": ("server_tool_use", 1), "function": ("tool_use", 0)}
     listed = [_told_by_responses(*kinds[word], A)[-1] for word in lists]
     parser = ToolCallParser("responses")

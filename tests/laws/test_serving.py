@@ -36,7 +36,7 @@ def test_answers_are_the_recorded_bytes(seed: str | None) -> None:
 
 @given(body=st.binary(max_size=400) | st.text('\r\n{}[]":data 0', max_size=200).map(str.encode))
 def test_any_bytes_are_answered_whole(body: bytes) -> None:
-    """Law 62: bytes that are no stream are answered as they are too."""
+    """Law 62: bytes that are not a stream are also served unchanged."""
     assert body == b"".join(pieces(body, None))
     assert b"" not in pieces(body, None)
 
@@ -60,7 +60,7 @@ def test_the_wire_carries_the_pieces() -> None:
 
 
 def arrived(client: http.client.HTTPConnection, answer: Answer) -> bool:
-    """Ask for the next answer, and tell whether it is this one."""
+    """Ask for the next answer, and return whether it is this one."""
     client.request("POST", "/", b"{}")
     response = client.getresponse()
     return response.headers["content-type"] == answer.content_type and response.read() == b"".join(

@@ -1,4 +1,4 @@
-"""A repair that knows the last one: it gives what one gives that knows nothing, however the list has grown."""
+"""A repair that knows the last repair: it gives the result of a fresh one, however the list has grown."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ options = st.fixed_dictionaries(
 
 
 def answer(messages: list[JSON], **chosen: Any) -> tuple[Any, ...]:
-    """Return what a repair gives: the messages, which of them are the same objects, the report; or the refusal."""
+    """Return the result of a repair: the messages, which of them are the same objects, the report; or the refusal."""
     try:
         found = repair_transcript(messages, **chosen)
     except UnknownDialect as error:
@@ -53,7 +53,7 @@ def differences(lists: Iterable[list[JSON]], chosen: dict[str, Any]) -> list[str
 
 
 def growing(messages: list[JSON], tail: list[JSON]) -> Iterator[list[JSON]]:
-    """Yield the beginnings of a list, and after each one that goes on in another way than the list does."""
+    """Yield the beginnings of a list, and after each a list that continues differently."""
     for n in range(len(messages) + 1):
         yield messages[:n]
     for n in reversed(range(len(messages) + 1)):
@@ -94,7 +94,7 @@ def test_what_is_known_changes_nothing(
 def test_turns_that_were_encoded_grow(
     transport: str, first: Any, then: Any, chosen: dict[str, Any], auto: bool
 ) -> None:
-    """Encoded turns and other ones behind them, in every shape that is written: the same at each length (law 127)."""
+    """Encoded turns and other turns after them, in every written shape: the same at each length (law 127)."""
     chosen = {**chosen, "shape": "auto" if auto else RULES[transport].view.name}
     messages, tail = (conversation(talk[0], transport, *talk[1:]) for talk in (first, then))
 
@@ -102,7 +102,7 @@ def test_turns_that_were_encoded_grow(
 
 
 class Once(dict[str, Any]):
-    """A message that says how often it was read."""
+    """A message that counts its reads."""
 
     reads = 0
 
@@ -135,7 +135,7 @@ def turns(n: int, start: int = 0) -> list[Any]:
 
 
 def test_settled_messages_are_not_read() -> None:
-    """Messages before the last answer that were sound are not read again; those behind are."""
+    """Sound messages before the last answer are not read again; those after it are."""
     messages = [Once(role="user", content="go"), *turns(5)]
     last = repair_transcript(messages)
     before = [message.reads for message in messages]
@@ -148,7 +148,7 @@ def test_settled_messages_are_not_read() -> None:
 
 
 def test_another_object_is_read() -> None:
-    """A message that was replaced by another one is read, and so are all behind it."""
+    """A replaced message is read, and so are all messages after it."""
     messages = [Once(role="user", content="go"), *turns(3)]
     last = repair_transcript(messages)
     messages[2] = Once(role="tool", tool_call_id="c9", content="ok")
@@ -158,7 +158,7 @@ def test_another_object_is_read() -> None:
 
 @pytest.mark.parametrize("changed", [{"strict_json_arguments": True}, {"names": ["g"]}, {"shape": "ollama"}])
 def test_other_rules_read_all(changed: dict[str, Any]) -> None:
-    """What was sound by other rules, or in another shape, is judged anew."""
+    """A list that was sound by other rules, or in another shape, is judged anew."""
     messages = [{"role": "user", "content": "go"}, *turns(2)]
     messages[1]["tool_calls"][0]["function"]["arguments"] = "{"
     known = repair_transcript(messages)

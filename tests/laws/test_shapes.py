@@ -1,7 +1,7 @@
-"""The shapes of members: one object stands for a list of one, and nothing that holds something counts as absent.
+"""The shapes of members: an object is read as a list of one, and no member with content counts as absent.
 
 The laws are tried on every view of every dialect and on every member that takes objects, so that a new dialect is held
-to them without a test of its own. Where recordings are reshaped is `tests/damage`.
+to them without a separate test. `tests/damage` reshapes recordings.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _members() -> list[Member]:
 
 
 def members_of(decoders: Iterable[msgspec.json.Decoder[Any]]) -> list[Member]:
-    """Return the members of the views of decoders; what a narrow view requires, nothing stands in for."""
+    """Return the members of the decoders' views; a member that a narrow view requires has no default."""
     waiting = [view for decoder in decoders for view, _ in _inner(msgspec.inspect.type_info(decoder.type))]
     seen: set[View] = set()
     found: list[Member] = []
@@ -122,7 +122,7 @@ def test_every_dialect_has_views() -> None:
 
 @each_member
 def test_one_object_is_a_list_of_one(member: Member) -> None:
-    """Law 104: an object and a list of it say the same, whichever of them the dialect has."""
+    """Law 104: an object and a list of it mean the same, whichever form the dialect has."""
     one = _one(member.inner)
 
     assert _decoded(member, one) == _decoded(member, [one])
@@ -131,7 +131,7 @@ def test_one_object_is_a_list_of_one(member: Member) -> None:
 
 @each_member
 def test_what_holds_something_is_not_absent(member: Member) -> None:
-    """Law 105: a container of another shape, or its text, makes the frame unreadable: arguments may stand in it."""
+    """Law 105: a container of another shape, or its text, makes the frame unreadable: it may contain arguments."""
     one = _one(member.inner)
     others: list[Any] = [[[one]]]
     others += [] if member.takes_text else [json.dumps(one), json.dumps([one]), f" {json.dumps([one])}"]
@@ -153,7 +153,7 @@ def test_what_holds_nothing_is_absent(member: Member) -> None:
 
 
 def _is_nothing(view: Any, nothing: Any, value: Any) -> bool:
-    """Tell whether a view says no more than one that says nothing; a word may stand where the view takes one."""
+    """Return whether a view is equal to an empty view; a word may be where the view accepts one."""
     said = [
         (getattr(view, name), getattr(nothing, name))
         for name in nothing.__struct_fields__
@@ -225,7 +225,7 @@ def _rows(dialect: str) -> Iterator[list[Frame]]:
 
 @pytest.mark.parametrize("dialect", [dialect.name for dialect in DIALECTS])
 def test_a_narrow_view_refuses_what_a_wide_one_refuses(dialect: str) -> None:
-    """Law 106: whatever stands in members of another event, frames in a row say what they say one by one."""
+    """Law 106: with any content in members of another event, frames in a row give the same events as one by one."""
     for row in _rows(dialect):
         one_by_one, in_row = named(dialect).start(), named(dialect).start()
         told = (delta for frame in row for delta in ended_together(one_by_one.translate(frame)))
@@ -269,7 +269,7 @@ def _habits(stream: Stream) -> Iterator[tuple[str, str]]:
 
 
 def _troubles(events: list[Any]) -> Counter[str]:
-    """What is said of calls that are lost."""
+    """The report of lost calls."""
     drops = Counter(event.reason for event in events if isinstance(event, ToolCallDropped))
     faults = Counter(event.kind for event in events if isinstance(event, StreamFault))
     return (
@@ -282,7 +282,7 @@ def _troubles(events: list[Any]) -> Counter[str]:
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("dialect", of_corpora().dialects())
 def test_a_habit_of_shapes_loses_nothing_in_silence(dialect: str) -> None:
-    """Law 107: a server that always sends one object for a list, or a list of one, gives the calls, or says why not."""
+    """Law 107: a server that always sends one object for a list, or a list of one, gives the calls, or a reason."""
     wrong = []
     for stream in of_corpora().streams:
         if stream.dialect != dialect:

@@ -1,7 +1,7 @@
-"""Silence is not emptiness: a call without text comes out only where the wire shows that it ended.
+"""Silence is not emptiness: a call without text is emitted only where the wire shows that it ended.
 
 The calls of `tests/models` have every set of end marks that servers are known for; here every dialect's call is cut
-behind its head, and then comes what does not end it: ends of other dialects, and the end of an answer without calls.
+after its head, and events follow that do not end it: ends of other dialects, and the end of an answer without calls.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from wholecall.output.events import ToolCallDropped
 TEXT = "QUAYSIDE"
 CALLED = Turn(calls=(Call("call_1", "dredge", f'{{"at":"{TEXT}"}}'),))
 SPOKEN = Turn(text="Aye.")
-# Their calls have no ends of their own, or Gemini's no other reason: servers say `stop` of calls, too.
+# Their calls have no separate ends, or Gemini's no other reason: servers also send `stop` for calls.
 WITHOUT_ENDS = frozenset(
     {
         *("chat-completions", "bedrock-invoke-chat-completions", "sap-orchestration"),
@@ -35,14 +35,14 @@ def _dialect(renderer: str) -> str:
 
 
 def _head(renderer: str) -> list[bytes]:
-    """Return the frames of a call before the first of its text; nothing where they come together."""
+    """Return the frames of a call before the first frame of its text; none where they come together."""
     frames = events_of(RENDERERS[renderer](CALLED, every(1000)))
     n = next((n for n, frame in enumerate(frames) if TEXT.encode() in frame), 0)
     return frames[:n]
 
 
 def _ends(renderer: str) -> Iterator[tuple[str, bytes]]:
-    """Yield what ends no call of a dialect."""
+    """Yield events that end no call of a dialect."""
     head = b"".join(_head(renderer))
     yield "nothing", b""
     yield from marks_for(_dialect(renderer), head)
@@ -67,7 +67,7 @@ ANNOUNCED = [renderer for renderer in RENDERERS if _is_announced(renderer)]
 
 
 def test_most_dialects_announce_calls() -> None:
-    """The law holds for something: where a call comes whole there is no silence to judge."""
+    """The law is not vacuous: where a call comes whole there is no silence to judge."""
     assert len(ANNOUNCED) >= 15
 
 
@@ -104,7 +104,7 @@ ALLOWS = {
 
 @pytest.mark.parametrize("reason", ALLOWS)
 def test_a_reason_that_allows_no_calls_proves_no_call_empty(reason: str) -> None:
-    """Law 98: in chat, where calls have no ends, a reason stands for one only if calls can end so."""
+    """Law 98: in chat, where calls have no ends, a reason counts as an end only if calls can end so."""
     came = _came("chat-completions", _chunk("a", HEAD), _chunk("a", {}, reason))
 
     assert [(ALLOWS[reason], "dredge")] == came
@@ -124,7 +124,7 @@ def test_a_reason_under_another_id_than_the_only_chunk(first: str | None, id: st
 @pytest.mark.parametrize("is_added", [True, False])
 @pytest.mark.parametrize("text", ["", TEXT])
 def test_a_listed_item_in_progress_proves_nothing(text: str, is_added: bool, status: str) -> None:
-    """Law 98: a final list ends a call without text only if it does not say that the item goes on."""
+    """Law 98: a final list ends a call without text only if it does not mark the item as unfinished."""
     item = {"type": "function_call", "id": "i", "call_id": "c1", "name": "dredge"}
     arguments = f'{{"at":"{text}"}}' if text else ""
     added = {"type": "response.output_item.added", "output_index": 0, "item": {**item, "arguments": ""}}

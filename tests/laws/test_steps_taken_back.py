@@ -33,7 +33,7 @@ def whole(id: str | None, x: int) -> JSON:
 
 
 ASKED: JSON = {"type": "tool-approval-request", "approvalId": "a", "toolCallId": "c"}
-# What a step may hold when it is taken back, and how many calls of it have come out by then.
+# The possible content of a step when it is taken back, and the number of its calls emitted by then.
 GIVEN_UP: dict[str, tuple[list[JSON], int]] = {
     "nothing": ([], 0),
     "text": ([TEXT], 0),
@@ -71,7 +71,7 @@ def events_of(payloads: list[JSON]) -> tuple[ToolCallParser, list[Any]]:
 @pytest.mark.parametrize("before", BEFORE)
 @pytest.mark.parametrize("given_up", GIVEN_UP)
 def test_no_call_of_a_step_that_is_taken_back_stays(before: str, given_up: str) -> None:
-    """Law 130: what stays are the calls of the steps before it and of the one that is run again, told once or twice."""
+    """Law 130: the calls of the steps before it and of the step that is run again stay, reported once or twice."""
     kept = [("b", 0)] if whole("b", 0) in BEFORE[before] else []
     for again, steps, twice in product(AGAIN, ([], [STEP]), (1, 2)):
         stream = [START, *BEFORE[before], *GIVEN_UP[given_up][0], RESET, *steps, *AGAIN[again]]
@@ -86,7 +86,7 @@ def test_no_call_of_a_step_that_is_taken_back_stays(before: str, given_up: str) 
 
 @pytest.mark.parametrize("given_up", GIVEN_UP)
 def test_what_came_out_is_reported_as_taken_back(given_up: str) -> None:
-    """Law 130: and what had not come out is a drop."""
+    """Law 130: and calls that had not been emitted are drops."""
     payloads, n_out = GIVEN_UP[given_up]
     n_begun = len(
         {payload.get("toolCallId") for payload in payloads if payload["type"].startswith("tool-input")}

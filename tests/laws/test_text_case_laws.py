@@ -1,4 +1,6 @@
-"""The laws of texts over the cases of a case folder: each case in pieces, cut at every place, and how many come out right."""
+"""The laws of texts over the cases of a case folder: each case in pieces and cut everywhere, and the number of right
+results.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ def made(case: Case, *, auto: bool) -> dict[str, Any]:
 
 
 def one_by_one(case: Case, *, auto: bool) -> Iterator[tuple[TextEngine, list[Output]]]:
-    """Yield an engine that has read each prefix, and what it has said."""
+    """Yield an engine that has read each prefix, and its events."""
     engine, found = begun(**made(case, auto=auto)), list[Output]()
     yield engine, found
     for character in case.text:
@@ -59,7 +61,7 @@ def cut_badly(case: Case, step: int, *, auto: bool) -> list[int]:
 
 @FORMATS
 def test_pieces_do_not_matter(cases: list[Case], rng: random.Random, *, auto: bool) -> None:
-    """Laws 77 and 80: each case in characters and in random pieces, with and without a window, says what it says whole."""
+    """Laws 77 and 80: each case in characters and pieces, with and without a window, gives the whole text's events."""
     for case in cases:
         options = made(case, auto=auto)
         whole = merged(read(pieces=[case.text], ended=case.ended, **options))
@@ -78,7 +80,7 @@ def test_some_prefixes_give_prefixes(cases: list[Case], *, auto: bool) -> None:
 @pytest.mark.slow
 @FORMATS
 def test_all_prefixes_give_prefixes(cases: list[Case], *, auto: bool) -> None:
-    """Laws 78 and 85: the same at every place, by an engine that goes on from what was saved there."""
+    """Laws 78 and 85: the same at every place, by an engine that continues from the state saved there."""
     assert {} == {case.id: bad for case in cases if (bad := cut_badly(case, 1, auto=auto))}
 
 
@@ -92,7 +94,7 @@ def result(case: Case) -> tuple[list[tuple[str, Any]], str]:
 
 
 def test_as_many_cases_come_out_right_as_must(cases: list[Case]) -> None:
-    """By format and kind at least so many cases give the right calls."""
+    """By format and kind, at least the recorded number of cases give the right calls."""
     found = score(cases, result)
     least = {(row.group, kind): few for row in ROWS for kind, (few, _) in row.least.items()}
 

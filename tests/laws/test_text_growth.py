@@ -1,4 +1,4 @@
-"""Law 84: reading is linear in the text, whatever stands in it; steps and copied characters are counted, not seconds."""
+"""Law 84: reading is linear in the text, for any content; steps and copied characters are counted, not seconds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PIECE = 7
 _PART = 4096  # characters; more than all that a reader looks ahead
 _STEADY = 1.25  # 1 if linear, 5/3 if quadratic
 
-# What a hostile text has more and more of, in the format that has most to do with it.
+# The repeated part of a hostile text, in the format that it costs most.
 MORE: dict[str, tuple[str, Callable[[int], str]]] = {
     "white space": ("auto", lambda n: " \n" * n),
     "white space behind an opener": ("hermes", lambda n: "<tool_call>" + " \n" * n + "x"),
@@ -105,7 +105,7 @@ def work(name: str, text: str, size: int) -> float:
 @pytest.mark.parametrize("what", MORE)
 @pytest.mark.parametrize("size", [PIECE, 10**9])
 def test_reading_is_linear(what: str, size: int) -> None:
-    """Twice as much of what hostile texts are made of is about twice the work."""
+    """A hostile text of twice the length is about twice the work."""
     name, make = MORE[what]
     work(name, make(N), size)  # so that expressions are compiled
 
@@ -136,7 +136,7 @@ OWN = own()
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
 def test_markers_without_end_are_linear(name: str) -> None:
-    """So it is for every marker of every format, over and over, alone and with words behind it."""
+    """The same for every marker of every format, repeated, alone and with words after it."""
     for literal in OWN[name]:
         for unit in (literal, f"{literal}f\n", f"\n{literal} {{"):
             assert growth(name, unit, PIECE) < _STEADY, unit

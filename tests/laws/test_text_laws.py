@@ -1,4 +1,4 @@
-"""Laws of every text of a model: pieces do not matter, nothing is lost, nothing raises."""
+"""Laws of every text of a model: pieces do not matter, no text is lost, no exception is raised."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def readings(draw: st.DrawFn) -> dict[str, Any]:
 def test_no_split_changes_what_is_said(
     soup: tuple[str, str], reading: dict[str, Any], ended: Ended, rng: random.Random, window: int
 ) -> None:
-    """Laws 77 and 79: a text in pieces says what the whole text says, and nothing raises."""
+    """Laws 77 and 79: a text in pieces gives the events of the whole text, and nothing raises."""
     name, text = soup
     whole = merged(read(name, [text], ended, **reading))
 
@@ -66,7 +66,7 @@ def test_no_split_changes_what_is_said(
     assert whole == merged(read(name, list(text), ended, **reading, window=window))
 
 
-# A call on a line of its own, and another; a value in which a parameter may begin, cut in what may be its key.
+# A call on a separate line, and another call; a value in which a parameter may begin, cut in its possible key.
 ON_LINES = "<function_calls>f(a='x')\ng(", 24
 HEAD_IN_VALUE = "<ifm|tool_call>s<ifm|arg_key>><ifm|arg_value>\n<ifm|arg_key>><ifm|arg_type>"
 IN_A_KEY = f"{HEAD_IN_VALUE}</ifm|arg_value></ifm|tool_call></ifm|arg_type><ifm|arg_value>", 109
@@ -81,7 +81,7 @@ IN_A_MARKER = f"{HEAD_IN_VALUE}</ifm|tool_call><ifm|tool_call>l\n</ifm|arg_type>
 def test_a_prefix_gives_a_prefix_of_the_calls(
     soup: tuple[str, str], reading: dict[str, Any], place: int, ended: Ended
 ) -> None:
-    """Law 78: what a text that breaks off gives as calls, the whole text gives as well."""
+    """Law 78: the calls of a text that breaks off are also calls of the whole text."""
     name, text = soup
     whole = calls(read(name, [text], "length", **reading))
     found = calls(read(name, [text[: place % (len(text) + 1)]], ended, **reading))
@@ -94,7 +94,7 @@ def test_a_prefix_gives_a_prefix_of_the_calls(
 @example(("functools", "functools[]]>"), {}, "clean")
 @example(("hermes", '<tool_call>{"name": "f"}}}'), {}, "clean")
 def test_nothing_is_lost(soup: tuple[str, str], reading: dict[str, Any], ended: Ended) -> None:
-    """Law 80: what is shown, markup, and the sources of calls and drops are the text, in order."""
+    """Law 80: shown text, markup, and the sources of calls and drops are the text, in order."""
     name, text = soup
 
     assert text == spelled(read(name, [text], ended, **{**reading, "limits": None}))
@@ -105,7 +105,7 @@ def test_nothing_is_lost(soup: tuple[str, str], reading: dict[str, Any], ended: 
     st.sampled_from(sorted(EVERY)), st.lists(st.text(), max_size=10), st.sampled_from((frozenset(), ALL_WEAK))
 )
 def test_plain_text_comes_out_as_it_went_in(name: str, pieces: list[str], shapes: frozenset[Weak]) -> None:
-    """Law 81: text without a character that a marker begins with comes out piece by piece, at once."""
+    """Law 81: text without a first character of a marker is emitted piece by piece, at once."""
     first = rules_of(EVERY[name], shapes).text.first
     plain = ["".join(c for c in piece if c not in first and not c.isspace()) for piece in pieces]
     engine = begun(name, tools=TOOLS, weak=shapes)
@@ -119,7 +119,7 @@ def test_plain_text_comes_out_as_it_went_in(name: str, pieces: list[str], shapes
 def test_an_engine_goes_on_elsewhere(
     soup: tuple[str, str], reading: dict[str, Any], ended: Ended, rng: random.Random, moves: random.Random
 ) -> None:
-    """Law 85: what is saved after any piece, as plain data, is enough to say the same from there on."""
+    """Law 85: the state saved after any piece, as plain data, is enough to give the same later events."""
     name, text = soup
     whole = merged(read(name, [text], ended, **reading))
     engine, found = begun(name, **reading), list[Output]()
@@ -134,7 +134,7 @@ def test_an_engine_goes_on_elsewhere(
 
 
 class Holder:
-    """Holds what an engine saved, as a part of a parser does."""
+    """Holds an engine's saved state, as a part of a parser does."""
 
     saved: Saved
 
@@ -144,7 +144,7 @@ class Holder:
 def test_what_is_saved_fits_a_snapshot(
     soup: tuple[str, str], reading: dict[str, Any], rng: random.Random
 ) -> None:
-    """Law 85: the snapshots of the package hold what an engine saves, as it is."""
+    """Law 85: the snapshots of the package hold an engine's saved state unchanged."""
     name, text = soup
     engine, kept, made = begun(name, **reading), Holder(), Holder()
     for piece in cut(text, rng):
@@ -162,7 +162,7 @@ def test_what_is_saved_fits_a_snapshot(
 @pytest.mark.parametrize("window", [0, 4096])
 @pytest.mark.parametrize("blank", [" ", "\n", "x"])
 def test_long_runs_behind_a_marker_change_nothing(name: str, window: int, blank: str) -> None:
-    """Laws 77 and 80: runs of blanks and letters that are longer than the look-back stand behind every marker."""
+    """Laws 77 and 80: runs of blanks and letters longer than the look-back follow every marker."""
     run = blank * (2 * LOOK_BACK + 3)
     for literal in literals(EVERY[name]):
         text = f"{literal}{run}{literal}f{run}{{}}{run}"

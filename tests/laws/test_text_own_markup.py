@@ -1,4 +1,4 @@
-"""A format's own markup is argument text only where it can be nothing else: slips of a model, and honest values."""
+"""A format's own markup is argument text only where no other reading exists: slips of a model, and honest values."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from wholecall.text.rules import Rules
 TOOLS: list[Any] = [{"name": CALL.name, "parameters": schema_of(dict(CALL.arguments))}]
 ARGUMENTS = dict(CALL.arguments)
 NOT_THERE = NOT_IN_AUTO | {"muse", "generic", "react"}
-SAMPLE = 17  # of slips, one in so many is also read in pieces, and cut
+SAMPLE = 17  # one of this many slips is also read in pieces, and cut
 
 
 def is_told_rightly(call: ToolCall, slip: Slip, ends: frozenset[str]) -> bool:
-    """Whether a call is what was meant, or what stood before the end that a slip put there; a line end may be more."""
+    """Return whether a call is as meant, or its text before an end that a slip inserted, perhaps with a line end."""
     if slip.put in ends and call.arguments == {"cmd": "ls"}:
         return True
     values = ARGUMENTS
@@ -37,7 +37,7 @@ def is_told_rightly(call: ToolCall, slip: Slip, ends: frozenset[str]) -> bool:
 @pytest.mark.parametrize("name", sorted(WRITERS))
 @pytest.mark.parametrize("tools", [TOOLS, None], ids=["typed", "untyped"])
 def test_a_slip_is_a_drop_or_the_call_that_was_meant(name: str, tools: Any) -> None:
-    """Law 102: one slip behind the first value never gives a call with another value, named and in `auto`."""
+    """Law 102: one slip after the first value never gives a call with another value, named and in `auto`."""
     form, wrong = FORMATS[name], []
     for written in forms(name):
         ends = outermost(form, written)
@@ -73,7 +73,7 @@ def test_no_cut_of_a_slip_gives_another_call(name: str) -> None:
 
 
 def raw_values(name: str) -> tuple[Params, tuple[str, ...]] | None:
-    """Return the parameters of a format whose values are raw, and what ends its calls."""
+    """Return the parameters of a format whose values are raw, and the end mark of its calls."""
     form = FORMATS[name]
     for record in form.calls:
         if isinstance(record, Tag):
@@ -93,7 +93,7 @@ def head_of(params: Params, key: str) -> str:
 
 
 def honest(params: Params, closes: tuple[str, ...]) -> Iterator[str]:
-    """Yield values that hold markup of the format as models write it: in a line, or in elements of their own."""
+    """Yield values that hold markup of the format as models write it: in a line, or in separate elements."""
     closer, end = params.closes[0], closes[0]
     element = closer.replace("/", "", 1)
     for marker in (closer, end):
@@ -135,7 +135,7 @@ def test_markup_in_an_honest_value_is_the_value(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(SPECIAL))
 def test_a_token_of_the_vocabulary_is_no_value(name: str) -> None:
-    """Law 102: a marker of the format that is a single token drops the call, wherever it stands in a raw value."""
+    """Law 102: a marker of the format that is a single token drops the call, anywhere in a raw value."""
     params, closes = RAW[name]
     for marker in filter(Rules.has_bar, (params.closes[0], closes[0], params.opens[0])):
         call = Call("write_file", {"text": f"it writes {marker} here, mostly", "path": "a.md"})

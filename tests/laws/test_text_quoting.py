@@ -46,7 +46,7 @@ def quoted(name: str) -> str:
     ["<think>I say {} now.</think>Well.", "See\n```\n{}\n```\nWell.", "See\n```python\n{}\n```\nWell."],
 )
 def test_what_is_quoted_is_no_call(name: str, format_: str, form: str) -> None:
-    """Law 83: a call in closed reasoning or in a fence never comes out, nor as a drop."""
+    """Law 83: a call in closed reasoning or in a fence is never emitted, not even as a drop."""
     text = form.format(quoted(name))
     outputs = read(name if format_ == "own" else "auto", list(text), tools=TOOLS, weak=ALL_WEAK)
 
@@ -68,7 +68,7 @@ def test_a_code_span_holds_no_call(name: str, format_: str, ticks: str) -> None:
 
 # --- Blocks ---------------------------------------------------------------------------------------------------
 
-# What stands before each line of a call, what before all of it, and what behind.
+# The text before each line of a call, before all of it, and after it.
 CONTAINERS: dict[str, tuple[str, str, str]] = {
     "four backticks round three": ("", "````md\n```\na\n```\n", "\n````"),
     "a fence in which a line holds another": ("", "```\na = '```'\n", "\n```"),
@@ -110,7 +110,7 @@ def contained(name: str, container: str) -> str:
 @pytest.mark.parametrize("channel", CHANNELS)
 @pytest.mark.parametrize("format_", ["own", "auto"])
 def test_no_block_that_quotes_holds_a_call(container: str, channel: str, format_: str) -> None:
-    """Law 83: whatever quotes in Markdown, in text, in reasoning, and in reasoning that never closes."""
+    """Law 83: all quotations of Markdown, in text, in reasoning, and in reasoning that never closes."""
     wrong = []
     for name in WITH_MARKS:
         text = channel.format(f"The page says:\n\n{contained(name, container)}\n\nI will not.")
@@ -126,7 +126,7 @@ def test_no_block_that_quotes_holds_a_call(container: str, channel: str, format_
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("format_", ["own", "auto"])
 def test_what_is_quoted_leaves_the_repairer_as_text(container: str, format_: str) -> None:
-    """Law 83: through the repairer and in whole bodies, too: the answer that quotes a page goes out byte for byte."""
+    """Law 83: through the repairer and in whole bodies, too: the answer that quotes a page leaves byte for byte."""
     wrong = []
     for name in MARKED:
         text = f"The page says:\n\n{contained(name, container)}\n\nI will not."
@@ -145,7 +145,7 @@ def test_what_is_quoted_leaves_the_repairer_as_text(container: str, format_: str
 
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_behind_a_block_that_quotes_a_call_is_one(container: str) -> None:
-    """Law 83: what a model quotes ends where Markdown ends it: a call behind it is meant."""
+    """Law 83: a quotation ends where Markdown ends it: a call after it is meant."""
     wrong = []
     for name in MARKED:
         text = f"The page says:\n\n{contained(name, container)}\n\nSo I do it.\n\n{quoted(name)}"
@@ -171,7 +171,7 @@ def test_behind_a_block_that_quotes_a_call_is_one(container: str) -> None:
     ],
 )
 def test_what_looks_like_quoting_and_is_none_keeps_no_call_back(name: str, before: str) -> None:
-    """Law 83: a lone backtick, the items of a list, a continued paragraph, and a quote that is over quote nothing."""
+    """Law 83: a lone backtick, the items of a list, a continued paragraph, and an ended quote quote nothing."""
     text = before + quoted(name)
     found = [calls(read(name, pieces, tools=TOOLS, weak=frozenset())) for pieces in (list(text), [text])]
 
@@ -180,7 +180,7 @@ def test_what_looks_like_quoting_and_is_none_keeps_no_call_back(name: str, befor
 
 @pytest.mark.parametrize("name", MARKED)
 def test_reasoning_that_goes_on_behind_a_call_did_not_mean_it(name: str) -> None:
-    """Law 83: in reasoning that never closes a call counts only where nothing but calls follows."""
+    """Law 83: in reasoning that never closes a call counts only where only calls follow."""
     thought = f"<think>So I do it.\n\n{quoted(name)}"
     meant = [
         calls(read(name, [thought + rest], tools=TOOLS, weak=frozenset())) for rest in ("", "\n", "\nOr not?")
@@ -194,7 +194,7 @@ def test_reasoning_that_goes_on_behind_a_call_did_not_mean_it(name: str) -> None
 def test_nothing_in_a_fence_or_in_closed_reasoning_is_a_call(
     soup: tuple[str, str], rng: random.Random
 ) -> None:
-    """Law 83: whatever stands in a fence, or in reasoning that closes, is no call."""
+    """Law 83: no content of a fence, or of closed reasoning, is a call."""
     name, text = soup
     fenced = f"See\n```\n{text.replace('`', '')}\n```\nWell."
 
@@ -225,7 +225,7 @@ def described() -> Iterator[str]:
 
 
 def documents() -> dict[str, str]:
-    """Return Markdown that tells of formats: a document made from them, and the pages of the project."""
+    """Return Markdown about formats: a document made from them, and the pages of the project."""
     pages = [PROJECT / "README.md", *sorted((PROJECT / "docs").glob("*.md"))]
     return {"made": "\n".join(described()), **{page.name: page.read_text("utf-8") for page in pages}}
 
@@ -236,7 +236,7 @@ DOCUMENTS = documents()
 @pytest.mark.parametrize("page", sorted(DOCUMENTS))
 @pytest.mark.parametrize("size", [7, 10_000_000])
 def test_documents_pass_unchanged(page: str, size: int) -> None:
-    """Law 88: Markdown about formats comes out as it is, with every word of it declared and all weak shapes on."""
+    """Law 88: Markdown about formats leaves unchanged, with every word of it declared and all weak shapes on."""
     text = DOCUMENTS[page]
     words = dict.fromkeys(re.findall(r"\w[\w.\-]*", text))
     pieces = [text[at : at + size] for at in range(0, len(text), size)]

@@ -71,7 +71,7 @@ def strings(value: Any) -> list[str]:
 
 
 def can_hold(name: str, text: str) -> bool:
-    """Whether a format can write this string: MessagePack and JSON know no lone surrogates, raw values no ends."""
+    """Return whether a format can write it: MessagePack and JSON have no lone surrogates, raw values no ends."""
     return not any(literal in text for literal in WRITERS[name].never) and "\x00" not in text
 
 
@@ -96,7 +96,7 @@ def written(name: str, drawn: list[Call]) -> tuple[list[Call], str, dict[str, An
 @examples(1 / 2)
 @given(CALLS, RANDOM)
 def test_calls_come_back_as_they_were_written(name: str, drawn: list[Call], rng: random.Random) -> None:
-    """Laws 82 and 87: typed calls with any text in them come back equal, with the text round them, and nothing else."""
+    """Laws 82 and 87: typed calls with any text in them come back equal, with only the text around them."""
     good, text, tools = written(name, drawn)
     names = [name] if name in NOT_THERE else [name, "auto"]
     for format_ in names if good else ():
@@ -121,7 +121,7 @@ def test_a_written_text_that_breaks_off_gives_no_other_call(
     union: bool,
     rng: random.Random,
 ) -> None:
-    """Law 78: nor does it where values hold what ends them, and calls are told that nobody meant."""
+    """Law 78: nor does it where values contain their own end marks, and unintended calls are emitted."""
     writer = WRITERS[name]
     whole = f"{writer.before}{writer.write(own_ends(name, drawn, rng))}{writer.behind}"
     format_ = "auto" if union else name
@@ -134,7 +134,7 @@ def test_a_written_text_that_breaks_off_gives_no_other_call(
 
 
 def own_ends(name: str, drawn: list[Call], rng: random.Random) -> list[Call]:
-    """Return calls whose texts also hold what ends a value of the format."""
+    """Return calls whose texts also contain the end marks of the format's values."""
     ends = [*(WRITERS[name].never or literals(FORMATS[name]) or [" "]), "\n"]
 
     def with_ends(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A timeline says which bytes did what, and neither adds to nor takes from what the stream says."""
+"""A timeline gives the effect of each byte, and neither adds to nor takes from the stream's events."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def cut(data: bytes, random: Random) -> Iterator[tuple[float | None, bytes]]:
 
 
 def raw(event: Any) -> str | None:
-    """Return the text that a call ended with, None for those that are told as objects."""
+    """Return the text that a call ended with, None for calls that come as objects."""
     if isinstance(event, (ToolCall, ServerToolCall, ToolCallDropped)):
         return event.raw_arguments
     return event.input if isinstance(event, CustomToolCall) else None
@@ -86,7 +86,7 @@ WHOLE = (ToolCall, CustomToolCall, BuiltinToolCall, ServerToolCall, ToolCallDrop
 
 
 class Book:
-    """What the changes of calls and the events of their ends say, each of its own."""
+    """The statements of the changes of calls and of the events of their ends, separately."""
 
     def __init__(self) -> None:
         self.texts: dict[Key, str] = {}
@@ -96,7 +96,7 @@ class Book:
         self.expected: dict[Key, tuple[Any, ...]] = {}
 
     def change(self, change: CallChange) -> None:
-        """Enter a change of a call, which goes on from where the one before it ended."""
+        """Enter a change of a call, which continues where the previous change ended."""
         key = change.turn, change.choice, change.index
         self.texts[key] = ("" if change.replaced else self.texts.get(key, "")) + change.added
         assert (self.phases.get(key), len(self.texts[key])) == (change.before, change.size)
@@ -118,7 +118,7 @@ class Book:
 
 @pytest.mark.parametrize("paths", corpora.groups(RECORDINGS))
 def test_changes_add_up(paths: list[Path]) -> None:
-    """Law 61: the changes of a call add up to its last text, its phases meet, and it ends as its event says."""
+    """Law 61: the changes of a call add up to its last text, its phases meet, and it ends like its event."""
     for path in paths:
         book = Book()
         for step in timeline([(None, path.read_bytes())]):
@@ -135,7 +135,7 @@ def test_changes_add_up(paths: list[Path]) -> None:
 
 @pytest.mark.parametrize("paths", corpora.groups(RECORDINGS))
 def test_anomalies_add_up(paths: list[Path]) -> None:
-    """Law 61: what the steps find odd is what the turns say in the end."""
+    """Law 61: the oddities of the steps are the oddities of the turns at the end."""
     for path in paths:
         found = list(timeline([(None, path.read_bytes())]))
         ends = [event for step in found for event in step.events if isinstance(event, TurnFinished)]

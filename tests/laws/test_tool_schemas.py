@@ -1,4 +1,4 @@
-"""Schemas of tools in other words than JSON Schema's mean the same wherever a schema stands, and nowhere else."""
+"""Schemas of tools in other words than JSON Schema's mean the same at each place of a schema, and nowhere else."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ DATA: dict[str, Build] = {
 
 
 def _at(build: Build, inner: Any) -> dict[str, Any]:
-    """Return the schema of an object whose member holds what `build` makes; a document has its definitions at the root."""
+    """Return the schema of an object whose member holds `build`'s result; a document's definitions are at the root."""
     made = build(inner)
     root = {key: made.pop(key) for key in ("components", "$schema") if key in made}
     return {"properties": {"a": made}, **root}
@@ -75,12 +75,12 @@ def test_names_of_types_are_read_wherever_a_schema_stands(position: str) -> None
 
 @pytest.mark.parametrize("outer", POSITIONS)
 def test_schemas_in_schemas_are_read(outer: str) -> None:
-    """However members that hold schemas stand in each other, the innermost is read; what was given stays as it was."""
+    """However members with schemas are nested, the innermost is read; the input is not changed."""
     for inner in POSITIONS.values():
         given = _at(lambda held: POSITIONS[outer](inner({"type": held})), ["float", "any"])  # noqa: B023
         before = copy.deepcopy(given)
         if "components" in str(inner({})) or "$schema" in str(inner({})):
-            continue  # stands at the root only
+            continue  # at the root only
 
         assert _at(lambda held: POSITIONS[outer](inner(held)), {}) == _read(given)  # noqa: B023
         assert before == given
@@ -88,7 +88,7 @@ def test_schemas_in_schemas_are_read(outer: str) -> None:
 
 @pytest.mark.parametrize("position", POSITIONS)
 def test_a_name_of_no_type_is_named_with_its_place(position: str) -> None:
-    """The error says which tool, which member and which name, alone and in a list."""
+    """The error names the tool, the member and the name, alone and in a list."""
     for said, where in (("flaot", "type"), (["string", "flaot"], "type")):
         with pytest.raises(
             ValueError, match=rf"tool 'f' is not valid at \$\..*{where}: 'flaot' names no type"
@@ -98,7 +98,7 @@ def test_a_name_of_no_type_is_named_with_its_place(position: str) -> None:
 
 @pytest.mark.parametrize("position", POSITIONS)
 def test_nullable_lets_null_through_wherever_a_schema_stands(position: str) -> None:
-    """`nullable: true` is a type more; `false` says nothing."""
+    """`nullable: true` is one more type; `false` has no meaning."""
     for nullable, means in ((True, ["string", "null"]), (False, "string")):
         given = _at(POSITIONS[position], {"type": "string", "nullable": nullable})
 
@@ -106,7 +106,7 @@ def test_nullable_lets_null_through_wherever_a_schema_stands(position: str) -> N
 
 
 SAMPLES: list[Any] = ["x", "y", 1, 1.5, True, None, [], ["x"], {}, {"b": 1}, {"b": "x"}]
-# What a schema may say besides `nullable`, each way of which may refuse null.
+# Members of a schema other than `nullable`, each of which may refuse null.
 SAID: list[dict[str, Any]] = [
     {},
     {"type": "string"},
@@ -129,7 +129,7 @@ SAID: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("said", SAID, ids=str)
 def test_nullable_changes_what_null_means_and_nothing_else(said: dict[str, Any]) -> None:
-    """Whatever else a schema says: null fits, and of all other values those that fitted."""
+    """For any other content of a schema, null fits, and the other values that fitted still fit."""
     tools = [
         Tool({"properties": {"a": {**said, **more}}, "$defs": {"s": {"type": "string"}}}, "f")
         for more in ({}, {"nullable": True})
@@ -146,7 +146,7 @@ def _json(value: Any) -> str:
 
 @pytest.mark.parametrize(("position", "data"), list(itertools.product(POSITIONS, DATA)))
 def test_data_is_not_touched(position: str, data: str) -> None:
-    """What stands where no schema stands is the tool's own, whatever it looks like."""
+    """Content at a place without a schema belongs to the tool, whatever it looks like."""
     value = [{"type": "float", "nullable": True, "minItems": "1", "any_of": []}, "float"]
     given = _at(POSITIONS[position], DATA[data](value))
 
@@ -175,7 +175,7 @@ REMOTE = ["https://example.org/port.json", "file:///port.json", "port.json#/a", 
 def test_who_refers_to_another_document_is_unchecked_alone(
     position: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Such a tool takes any arguments, `unchecked` says which reference; other tools are checked, nothing is fetched."""
+    """Such a tool accepts any arguments, `unchecked` names the reference; others are checked, nothing is fetched."""
     monkeypatch.setattr(socket, "socket", None)
     for reference in REMOTE:
         given = _at(POSITIONS[position], {"$ref": reference})
@@ -192,7 +192,7 @@ def test_who_refers_to_another_document_is_unchecked_alone(
 
 
 def test_what_is_another_document() -> None:
-    """An `$id` inside of the schema makes none; a vocabulary that nobody here knows is one, a dynamic reference may be."""
+    """An `$id` inside of the schema makes none; an unknown vocabulary is one, a dynamic reference may be."""
     own = {"$id": "https://e.org/t", "$defs": {"p": {"$id": "p", "type": "int"}}}
     inner = Tools({"f": {**own, "properties": {"a": {"$ref": "p"}}}})
     meta = Tools({"f": {"$schema": "https://e.org/words"}, "g": {"name": "g"}})
@@ -209,7 +209,7 @@ def _reason(tools: Tools[Any], raw: str) -> str | None:
 
 
 def test_the_page_has_every_name() -> None:
-    """Each name of a type stands in the table of the page."""
+    """Each name of a type is in the table of the page."""
     page = Path(__file__).parents[2].joinpath("docs", "tools.md").read_text("utf-8")
     json_types = {"string", "integer", "number", "boolean", "array", "object", "null"}
 

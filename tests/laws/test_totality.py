@@ -1,4 +1,4 @@
-"""Totality: whatever the bytes, `feed` and `close` return, and what they return is well formed."""
+"""Totality: for any bytes, `feed` and `close` return, and their results are well formed."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def wild_payloads(draw: st.DrawFn) -> dict[str, Any]:
 
 @given(st.lists(wild_payloads(), min_size=1, max_size=3), st.sampled_from(DIALECTS))
 def test_any_shapes(payloads: list[dict[str, Any]], dialect: str) -> None:
-    """Law 4: nor do payloads whose members have any type, and the sane call beside them still ends once."""
+    """Law 4: nor do payloads whose members have any type, and the sane call next to them still ends once."""
     frames = [frame(payload) for payload in payloads]
 
     assert [] == violations(parse(frames, dialect))
@@ -126,7 +126,7 @@ def test_stop_anywhere(plan: Plan, place: int) -> None:
 
 @given(full_objects, st.sampled_from((bytes, bytearray, memoryview)))
 def test_bytes_like(arguments: dict[str, Any], kind: type) -> None:
-    """Law 4: `feed` takes whatever is like bytes, and keeps no hold of it."""
+    """Law 4: `feed` accepts any bytes-like object, and keeps no reference to it."""
     plan = Plan(("f",), (arguments,), ((json.dumps(arguments),),))
     data = b"".join(stream(plan.fragments()))
     octets = bytearray(data)
@@ -138,7 +138,7 @@ def test_bytes_like(arguments: dict[str, Any], kind: type) -> None:
 
 
 def test_text_is_refused() -> None:
-    """A `str` is the caller's mistake, and the message says what to do."""
+    """A `str` is the caller's mistake, and the message names the remedy."""
     parser = ToolCallParser()
 
     with pytest.raises(TypeError, match=r"\.encode\(\)"):
@@ -147,7 +147,7 @@ def test_text_is_refused() -> None:
 
 @pytest.mark.parametrize("end", ["close", "abort"])
 def test_feeding_after_the_end(end: str) -> None:
-    """Feeding after the end is the caller's mistake; `close` may come again and says nothing new."""
+    """Feeding after the end is the caller's mistake; a repeated `close` gives no new events."""
     parser = ToolCallParser()
     _ = parser.close() if end == "close" else parser.abort("enough")
 

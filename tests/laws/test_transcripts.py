@@ -1,4 +1,4 @@
-"""Laws of repair, over random histories of every shape: what comes out, what is left alone, what is told."""
+"""Laws of repair, over random histories of every shape: the output, the unchanged messages, the report."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ CUT, TWINS = Answer((CALL, OTHER), "length"), Answer((CALL, CALL), "length")
 @example(happened=[Result("c2"), ASKED, Result("c2"), ASKED], chosen=USUAL)
 @example(happened=[Answer((Block("text", text="x"),), "length"), Result("c2"), ASKED], chosen=USUAL)
 def test_repair_is_idempotent(shape: str, happened: list[Happening], chosen: dict[str, Any]) -> None:
-    """What was repaired needs no repair: it comes back as the same object, with a report of nothing (law 41)."""
+    """A repaired list needs no repair: it comes back as the same object, with an empty report (law 41)."""
     found = repair_transcript(render(shape, happened), shape=shape, **chosen)  # type: ignore[arg-type]
     again = repair_transcript(found.messages, shape=shape, **chosen)  # type: ignore[arg-type]
 
@@ -81,9 +81,10 @@ def test_repair_of_mixed_shapes_settles(
     order: list[bool],
     chosen: dict[str, Any],
 ) -> None:
-    """So does a list with messages of another shape among its own, as agents leave it that change providers (law 41).
+    """The same for a list with messages of another shape among its own, as agents that change providers leave it (law
+    41).
 
-    And no result is lost of which the report does not tell.
+    And no result is lost without a report.
     """
     messages = _mixed(render(shape, happened), render(*foreign), order)
     found = repair_transcript(messages, shape=shape, **chosen)  # type: ignore[arg-type]
@@ -116,7 +117,7 @@ def test_a_repaired_transcript_is_sound(
 def test_repair_changes_nothing_in_place(
     shape: str, happened: list[Happening], chosen: dict[str, Any]
 ) -> None:
-    """The input stays as it was, a message that stays as it was is the same object, and so is the list (law 43)."""
+    """The input is unchanged; an unchanged message is the same object, and so is the list (law 43)."""
     messages = [one | {"mark": number} for number, one in enumerate(render(shape, happened))]
     before = copy.deepcopy(messages)
     found = repair_transcript(messages, shape=shape, **chosen)  # type: ignore[arg-type]

@@ -42,7 +42,7 @@ BLOCKS: dict[str, list[JSON]] = {
 
 
 def _numbered(kinds: tuple[str, ...], table: dict[str, list[JSON]]) -> list[JSON]:
-    """Return the parts of these kinds; those of one kind have ids of their own each time."""
+    """Return the parts of these kinds; those of one kind have new ids each time."""
     return [
         json.loads(json.dumps(part).replace("@", str(number)))
         for number, kind in enumerate(kinds)
@@ -76,13 +76,13 @@ def _combinations(table: dict[str, list[JSON]]) -> Iterator[tuple[str, ...]]:
 
 
 def _says(blocks: list[JSON]) -> bool:
-    """Whether there is more than thoughts, of which alone no message is made."""
+    """Return whether there is more than thoughts; thoughts alone make no message."""
     return any("thinking" not in block["type"] for block in blocks)
 
 
 @pytest.mark.parametrize("first", BLOCKS)
 def test_anthropic(first: str) -> None:
-    """Whatever blocks follow each other, whole or in pieces: the message that goes back is the one that came."""
+    """For any sequence of blocks, whole or in pieces, the message that goes back is the received message."""
     messages = [_numbered(kinds, BLOCKS) for kinds in _combinations(BLOCKS) if kinds[0] == first]
     messages = [blocks for blocks in messages if _says(blocks)]
     expected = [[{"role": "assistant", "content": blocks}] for blocks in messages]
@@ -95,7 +95,7 @@ def test_anthropic(first: str) -> None:
 @pytest.mark.parametrize("write", [_whole, message_stream])
 @pytest.mark.parametrize("kind", BLOCKS)
 def test_a_pause(kind: str, write: Any) -> None:
-    """A paused answer goes back unchanged, with the call that the provider is still to run, and the loop goes on."""
+    """A paused answer goes back unchanged, with the call that the provider is still to run, and the loop continues."""
     pending = {"type": "server_tool_use", "id": "srv_9", "name": "web_search", "input": {"query": "q"}}
     blocks = [*_numbered((kind,), BLOCKS), pending]
     turn = _turn("anthropic", write(blocks, "pause_turn"))
@@ -104,7 +104,7 @@ def test_a_pause(kind: str, write: Any) -> None:
     assert [{"role": "assistant", "content": blocks}] == encode_calls(turn, "anthropic").messages
 
 
-# What a provider's tool gave in the answer after the one that called it, by the reason why that one ended.
+# Results of a provider's tool in the answer after the calling one, by the finish reason of the calling one.
 _USE, _FOUND = BLOCKS["search"]
 LATER: dict[str, list[JSON]] = {
     "pause_turn": [{"type": "text", "text": "Let me look."}, _USE],
@@ -133,7 +133,7 @@ def test_a_result_of_a_later_turn(reason: str, write: Any) -> None:
 
 
 def test_what_the_provider_refuses() -> None:
-    """A call that it ran without a result, and a result without a call: neither goes back where nothing is pending."""
+    """A call that it ran without a result, and a result without a call: neither goes back where no call is pending."""
     use, result = _numbered(("search",), BLOCKS)
     said = {"type": "text", "text": "So."}
 
@@ -149,7 +149,7 @@ def test_what_the_provider_refuses() -> None:
 
 
 def test_nobody_else_gets_them() -> None:
-    """What only one provider understands goes to no other: its text does."""
+    """Content that only one provider understands goes to no other: its text does."""
     turn = _turn("anthropic", _whole(_numbered(("cited", "unknown", "search", "call"), BLOCKS), "tool_use"))
     (message,) = encode_calls(turn, "chat-completions").messages
 
@@ -215,7 +215,7 @@ def _sent(item: JSON) -> JSON:
 
 @pytest.mark.parametrize("first", ITEMS)
 def test_responses(first: str) -> None:
-    """Whatever items follow each other: in a whole response, in events, and in events with an empty list at the end."""
+    """Any sequence of items: in a whole response, in events, and in events with an empty list at the end."""
     responses = [_numbered(kinds, ITEMS) for kinds in _combinations(ITEMS) if kinds[0] == first]
     expected = [[_sent(item) for item in items] for items in responses]
 
@@ -255,7 +255,7 @@ _CALL = {"id": "call_1", "type": "function", "function": {"name": "f", "argument
 @pytest.mark.parametrize("beside", ["reasoning", "reasoning_content", None])
 @pytest.mark.parametrize("kinds", list(itertools.permutations(DETAILS, 3)))
 def test_details(kinds: tuple[str, ...], beside: str | None) -> None:
-    """Details go back joined and else as they came, beside text in a field of its own or alone, streamed or whole."""
+    """Details go back joined and else as they came, next to text in a separate field or alone, streamed or whole."""
     pieces = [detail for kind in kinds for detail in DETAILS[kind][0]]
     whole = [detail for kind in kinds for detail in DETAILS[kind][1]]
     texts = [detail.get("text", detail.get("summary", "")) for detail in pieces]
@@ -285,7 +285,7 @@ def test_details(kinds: tuple[str, ...], beside: str | None) -> None:
 
 
 def test_gemini_gets_no_id_that_the_wire_did_not_have() -> None:
-    """Vertex refuses the member `id`; results of such calls stand in their order, under the tool's name."""
+    """Vertex refuses the member `id`; results of such calls are in their order, under the tool's name."""
     calls = [{"functionCall": {"name": "f", "args": {"n": n}}} for n in (1, 2)]
     named = [{"functionCall": {"id": "a", "name": "f", "args": {}}}]
     data = [
@@ -313,7 +313,7 @@ def test_gemini_gets_no_id_that_the_wire_did_not_have() -> None:
     ] == conversation.add(second, {"a": 3})
 
 
-# Parts of Gemini, by kind; what its tools gave follows their calls.
+# Parts of Gemini, by kind; results of its tools follow their calls.
 PARTS: dict[str, list[JSON]] = {
     "text": [{"text": "So."}],
     "thought": [{"text": "hm", "thought": True, "thoughtSignature": "UyM="}],
@@ -335,7 +335,7 @@ PARTS: dict[str, list[JSON]] = {
 
 @pytest.mark.parametrize("first", PARTS)
 def test_gemini(first: str) -> None:
-    """Whatever parts follow each other, one a chunk or all in one body: they go back, nothing is said to be left out."""
+    """Any sequence of parts, one per chunk or all in one body, goes back; none is reported as left out."""
     answers = [_numbered(kinds, PARTS) for kinds in _combinations(PARTS) if kinds[0] == first]
     turns = [
         _turn("gemini", write(parts))
@@ -358,13 +358,13 @@ def _content(parts: list[JSON]) -> bytes:
 
 
 def _apart(parts: list[JSON]) -> bool:
-    """Whether no two parts are pieces of one: text after text, thought after thought; and there is more than thoughts."""
+    """Return whether no two parts are pieces of one (text after text, thought after thought), nor all thoughts."""
     kinds = [(part.get("thought"), "text" in part) for part in parts]
     pieces = any(one == other and one[1] for one, other in itertools.pairwise(kinds))
     return not pieces and any(not part.get("thought") for part in parts)
 
 
-# Blocks of Converse, by kind; what its tools gave follows their calls.
+# Blocks of Converse, by kind; results of its tools follow their calls.
 _SEARCHED = {"toolUseId": "tu_@", "name": "nova_grounding", "input": {"q": "x"}, "type": "server_tool_use"}
 _SOURCE = {"title": "Tides", "location": {"web": {"url": "u"}}, "sourceContent": [{"text": "High."}]}
 CONVERSE: dict[str, list[JSON]] = {
@@ -425,7 +425,7 @@ def _converse_body(parts: list[JSON], reason: str) -> bytes:
 
 @pytest.mark.parametrize("first", [*CONVERSE, *ONLY_WHOLE])
 def test_converse(first: str) -> None:
-    """Whatever blocks follow each other, streamed or whole: they go back; images and unknown ones of whole messages do."""
+    """Any sequence of blocks, streamed or whole, goes back; also images and unknown blocks of whole messages."""
     for write, table in ((_converse_stream, CONVERSE), (_converse_body, CONVERSE | ONLY_WHOLE)):
         messages = [_numbered(kinds, table) for kinds in _combinations(table) if kinds[0] == first]
         messages = [parts for parts in messages if any("reasoningContent" not in part for part in parts)]

@@ -1,4 +1,4 @@
-"""A turn is whole, or there is none: whoever reads a stream through a shell, at whatever chunk they stop."""
+"""A turn is whole, or there is none: for each reader of a stream through a shell, at any chunk where it stops."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.laws.test_timeline import RECORDINGS, cut
 from tests.support import corpora
 from wholecall import StreamUnread, ToolCallParser, ToolCallStarted, aevents, events, wrap
 
-Read = tuple[list[Any], Any]  # what was said before each chunk and in the end, and the events
+Read = tuple[list[Any], Any]  # the text before each chunk and at the end, and the events
 
 
 async def arriving(chunks: Sequence[bytes]) -> AsyncIterator[bytes]:
@@ -61,7 +61,7 @@ def through_async_wrap(chunks: Sequence[bytes], stop: int) -> Read:
 
 
 def by_hand(chunks: Sequence[bytes], stop: int) -> Read:
-    """Return what a parser says that is fed by hand."""
+    """Return the events of a parser that is fed by hand."""
     parser: ToolCallParser[Any] = ToolCallParser(live=True)
     told = [parser.feed(chunk) for chunk in chunks[: stop + 1]]
     if stop >= len(chunks):
@@ -76,7 +76,7 @@ def by_hand(chunks: Sequence[bytes], stop: int) -> Read:
 def test_a_wrapped_stream_has_a_turn_once_it_is_over(
     paths: list[Any], read: Callable[[Sequence[bytes], int], Read]
 ) -> None:
-    """Law 122: before, an exception; after, the turn of a parser fed by hand, whose events stood beside the chunks."""
+    """Law 122: before, an exception; after, the turn of a parser fed by hand, whose events came with the chunks."""
     for path in paths:
         rng = Random(path.name)
         chunks = [chunk for _, chunk in cut(path.read_bytes(), rng)]
@@ -144,7 +144,7 @@ def _partials(chunks: Sequence[bytes]) -> Iterator[tuple[Any, Any]]:
 
 @pytest.mark.parametrize("paths", corpora.groups(RECORDINGS))
 def test_partial_values_are_those_of_the_calls_in_progress(paths: list[Any]) -> None:
-    """Law 122: at each chunk they are what a parser shows of each call that began and has not ended, and no other."""
+    """Law 122: at each chunk they are the parser's view of each call that began and has not ended, and no other."""
     for path in paths:
         chunks = [chunk for _, chunk in cut(path.read_bytes(), Random(path.name))]
         assert [] == [pair for pair in _partials(chunks) if pair[0] != pair[1]], path.name

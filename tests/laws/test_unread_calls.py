@@ -1,4 +1,4 @@
-"""Members that say call where no translator looks: they are never silent, and what is none raises no alarm."""
+"""Members that name a call where no translator looks: they are never silent, and other members raise no alarm."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ QUIET: dict[str, dict[str, Any]] = {
 
 
 def anomalies(data: bytes) -> list[str]:
-    """Return what was odd about the turns of a stream."""
+    """Return the oddities of a stream's turns."""
     parser = ToolCallParser()
     events = parser.feed(data) + parser.close()
     return [word for event in events if isinstance(event, TurnFinished) for word in event.anomalies]
 
 
 def with_stray(data: bytes, stray: dict[str, Any]) -> bytes | None:
-    """Return a stream in which a frame of its own stands behind the first one, None where frames are no lines."""
+    """Return a stream with a separate frame after the first frame, None where frames are not lines."""
     framing = framing_of(data)
     if framing not in ("sse", "jsonl"):
         return None
@@ -80,7 +80,7 @@ def with_stray(data: bytes, stray: dict[str, Any]) -> bytes | None:
 
 
 def streams() -> Iterator[tuple[str, str, bytes]]:
-    """Yield the dialect, the name and the bytes of recordings that hold nothing fatal."""
+    """Yield the dialect, the name and the bytes of recordings without fatal faults."""
     for case in corpora.cases():
         data = corpora.recorded(case)
         if case["dialect"] not in NO_CALLS and len(data) < 50_000:
@@ -92,7 +92,7 @@ def streams() -> Iterator[tuple[str, str, bytes]]:
 
 @pytest.mark.parametrize("stray", STRAYS)
 def test_a_call_where_no_translator_looks_is_said(stray: str) -> None:
-    """Law 101: behind the first frame of every recording, whatever its dialect: an anomaly, a fault, a drop or a call."""
+    """Law 101: after the first frame of every recording, in any dialect: an anomaly, a fault, a drop or a call."""
     silent = []
     for _, name, data in streams():
         changed = with_stray(data, STRAYS[stray])
@@ -104,14 +104,14 @@ def test_a_call_where_no_translator_looks_is_said(stray: str) -> None:
 
 @pytest.mark.parametrize("name", PAYLOADS)
 def test_an_almost_dialect_is_not_silent(name: str) -> None:
-    """Law 101: wires that look like a known one, and tell calls in another place."""
+    """Law 101: wires that look like a known wire, and have calls in another place."""
     assert "unread_call" in anomalies(sse(*PAYLOADS[name]))
 
 
 @pytest.mark.parametrize("parts", [[{"functionCall": {"name": "f", "args": {}}}], [{"text": "x"}], []])
 @pytest.mark.parametrize("reason", [{"finishReason": "STOP"}, {"finishReason": None}, {"partial": True}])
 def test_contents_of_an_agent_are_no_chat(parts: list[Any], reason: dict[str, Any]) -> None:
-    """Law 100: a reason beside a content as ADK sends it is no chunk of chat: nobody knows such a stream, and that is said."""
+    """Law 100: a reason next to a content, as ADK sends it, is not a chat chunk; the stream is reported as unknown."""
     data = sse({"content": {"parts": parts, "role": "model"}, "author": "a", **reason})
     parser = ToolCallParser()
     events = parser.feed(data) + parser.close()
@@ -121,14 +121,14 @@ def test_contents_of_an_agent_are_no_chat(parts: list[Any], reason: dict[str, An
 
 @pytest.mark.parametrize("name", QUIET)
 def test_what_is_no_call_raises_no_alarm(name: str) -> None:
-    """Law 101: values that hold nothing, counts, choices of tools, quoted names and echoes are no calls."""
+    """Law 101: empty values, counts, choices of tools, quoted names and echoes are not calls."""
     finish = {"id": "r", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], **QUIET[name]}
 
     assert [] == anomalies(sse(CHUNK, finish))
 
 
 def test_no_recording_raises_an_alarm() -> None:
-    """Law 101: nor does anything in the project's own recordings, of whatever dialect."""
+    """Law 101: nor does anything in the project's own recordings, of any dialect."""
     alarms = [case["name"] for case in corpora.cases() if "unread_call" in anomalies(corpora.recorded(case))]
 
     assert [] == alarms
@@ -189,7 +189,7 @@ def test_the_strict_policy_refuses_calls_beside_one_that_was_not_read() -> None:
 
 
 def test_what_waits_to_be_told_moves_with_the_stream() -> None:
-    """Law 101: a snapshot between a call that was not read and the end of its turn changes nothing."""
+    """Law 101: a snapshot between an unread call and the end of its turn changes nothing."""
     parser = ToolCallParser()
     parser.feed(sse(CHUNK, {"tool_use": {"id": "c2", "name": "book_berth"}}))
     moved = ToolCallParser.restore(parser.snapshot())

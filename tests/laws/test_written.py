@@ -36,7 +36,7 @@ MANY = {"chat-completions", "gemini"}  # dialects with several choices
 
 
 def again(events: list[Any], dialect: str) -> list[Any]:
-    """Return what is read of events that were written in a dialect."""
+    """Return the parser's events for events written in a dialect."""
     ours = encoder(dialect)
     return parse([ours.encode(events) + ours.close()], dialect)
 
@@ -48,14 +48,14 @@ def calls(events: list[Any], dialect: str, choice: int = 0) -> list[tuple[str, .
 
 
 def label(call: Any) -> tuple[str, ...]:
-    """Return what a call is for those who execute it."""
+    """Return the members of a call that matter to its executor."""
     if isinstance(call, BuiltinToolCall):
         return call.id, call.name, canonical(call.arguments)
     return call.id, call.name, call.input if isinstance(call, CustomToolCall) else canonical(call.arguments)
 
 
 def in_order(events: list[Any]) -> list[Any]:
-    """Return the events with the calls in order of their indices: an empty call comes out later than it began."""
+    """Return the events with the calls in order of their indices: an empty call is emitted later than it began."""
     return sorted(events, key=lambda event: (event.choice, getattr(event, "index", -1)))
 
 
@@ -114,7 +114,7 @@ def turns(draw: st.DrawFn) -> list[Any]:
 @pytest.mark.parametrize("dialect", ENCODERS)
 @given(turns())
 def test_any_events_go_round(dialect: str, events: list[Any]) -> None:
-    """Law 25: whatever calls a turn holds, written and read again they are equal, in their order, and so are its words."""
+    """Law 25: the calls of any turn, written and read again, are equal, in their order, and also its words."""
     found = again(events, dialect)
     sent = calls(events, dialect)
 
@@ -139,7 +139,7 @@ def whole_turns(name: str) -> list[list[Event]]:
 
 @pytest.mark.parametrize("dialect", ENCODERS)
 def test_recorded_turns_go_round(dialect: str) -> None:
-    """Law 25: so are the calls of every recording, in the order in which they came out, and its words."""
+    """Law 25: the same for the calls of every recording, in the order of emission, and its words."""
     n_calls = 0
     for name in RECORDED:
         for events in whole_turns(name):

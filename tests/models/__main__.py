@@ -1,7 +1,7 @@
 """All small streams of servers with a few habits, read by the parser: `python -m tests.models [DIALECT ...]`.
 
-Prints what is wrong by what is wrong and by habits, and how much was tried; the exit code is 1 if a call came out that
-was not surely sent. `--ratchet` runs what the tests run, and lowers the numbers that they hold the parser to.
+Prints the faults by kind and by habits, and the number of tries; the exit code is 1 if a call was emitted that was not
+surely sent. `--ratchet` runs the tests' cases, and lowers the numbers of faults that they allow.
 """
 
 from __future__ import annotations

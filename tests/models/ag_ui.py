@@ -76,7 +76,7 @@ _EARLIER = [
 
 
 def _evident(habit: Any) -> bool:
-    """Whether a call without text ended: by its own end, in chunks by the run's, or by a message that lists it."""
+    """Return whether a call without text ended: by its own end, the run's in chunks, or a message that lists it."""
     return (
         habit.end != "none" or habit.form == "chunks" or habit.retold != "no" or habit.text == "placeholder"
     )

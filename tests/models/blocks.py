@@ -91,7 +91,7 @@ MESSAGE = ("message", Label("msg", "first"))
 
 
 def sensible(habit: Any, n_calls: int) -> bool:
-    """Whether a server can have these habits at once."""
+    """Return whether a server can have these habits at once."""
     if habit.start == "blocks":
         others = (habit.index, habit.on_deltas, habit.speech, habit.order, habit.stop)
         if others != ("dense", "own", "none", "row", "each") or habit.text == "given":
@@ -107,12 +107,12 @@ def sensible(habit: Any, n_calls: int) -> bool:
 
 
 def evident(habit: Any) -> bool:
-    """Whether a call without text ended: by its own stop, or by a reason that speaks of calls."""
+    """Return whether a call without text ended: by its own stop, or by a reason that mentions calls."""
     return habit.stop != "none" or habit.reason == "right" or habit.text == "placeholder"
 
 
 def _in_another_order(habit: Any, n_calls: int) -> bool:
-    """Where nothing tells the calls apart, their deltas do not take turns."""
+    """Where the calls cannot be distinguished, their deltas do not take turns."""
     told_apart = habit.index == "dense" and habit.on_deltas in {"own", "stops", "unknown", "shifted"}
     in_a_row = n_calls == 1 or habit.speech == "between" or habit.message == "again"
     return not in_a_row and (habit.order != "turns" or told_apart)

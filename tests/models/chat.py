@@ -48,7 +48,7 @@ HABITS = {
 
 def _sensible(habit: Any, n_calls: int) -> bool:
     if habit.order == "turns" and (n_calls == 1 or (habit.index != "dense" and habit.id != "every")):
-        return False  # nothing tells the calls apart
+        return False  # the calls cannot be distinguished
     return habit.again == "once" or (habit.index == "dense" and habit.id in {"first", "every"})
 
 

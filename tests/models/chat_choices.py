@@ -1,4 +1,4 @@
-"""Chat completions with several choices: each is opened, labelled and ended for itself, beside the others."""
+"""Chat completions with several choices: each is opened, labelled and ended independently of the others."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _rows(calls: Calls, cuts: tuple[int, ...], habit: Any) -> Iterator[list[Even
 
 
 def _of_choice(choice: int, rows: list[list[Event]], habit: Any) -> list[Event]:
-    """The events of a choice: who speaks, what it says, and why it ended."""
+    """The events of a choice: its role, its content, and its finish reason."""
     rows = rows or [[(choice, "talk")]]
     if habit.openers == "again":
         rows = [[*row[:1], (choice, "role"), *row[1:]] for row in rows]

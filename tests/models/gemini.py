@@ -1,6 +1,6 @@
 """Gemini's generateContent: a call is a whole part, or (on Vertex AI) a start, patches of paths and an end.
 
-Ids are optional: without them two equal parts are two equal calls, for that is what the API documents.
+Ids are optional: without them two equal parts are two equal calls, as the API documents.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Judge the calls of a stream by all of its readings.
 
-A stream means what its readings of cost 0 say, if there are any: a conforming server is always believed. Else it means
-what all of its readings of the lowest cost, and those within 0.5 of it, have in common.
+The meaning of a stream is that of its readings of cost 0, if there are any: a conforming server is always believed.
+Else it is the common content of all readings of the lowest cost, and those within 0.5 of it.
 
-A parser that tells a call when the wire ends it cannot wait for the rest of the stream. So a call that came out while
-events still followed is judged twice: by the whole stream, and by what had come until then (the readings of every
-stream that begins so). It is a fault only if both speak against it.
+A parser that emits a call when the wire ends it cannot wait for the rest of the stream. Therefore a call that was
+emitted while events still followed is judged twice: by the whole stream, and by the events until then (the readings of
+every stream that begins so). It is a fault only if both judgements reject it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LOST = "3 lost"
 ORDER = "4 order"
 CUT = "5 in no reading, of a stream that was cut"
 TAKEN_BACK = "6 taken back by what followed"  # no fault
-FAULTS = (NOWHERE, UNSURE, CUT)  # a call came out that was not surely sent
+FAULTS = (NOWHERE, UNSURE, CUT)  # a call was emitted that was not surely sent
 
 Came = list[tuple[int, tuple[str, str]]]  # calls, each with the number of events that had been read
 
@@ -61,7 +61,7 @@ def anywhere(readings: Iterable[Reading]) -> Counter[tuple[str, str]]:
 
 
 def fault(readings: Sequence[Reading], came: Sequence[tuple[str, str]]) -> str | None:
-    """The worst that is wrong with what came out of a whole stream."""
+    """Return the worst fault in the calls of a whole stream."""
     if len(readings) == 1 and tuple(came) == readings[0].calls:
         return None
     meanings = _counting([(reading.cost, reading.calls) for reading in readings])
@@ -76,7 +76,7 @@ def fault(readings: Sequence[Reading], came: Sequence[tuple[str, str]]) -> str |
 
 
 def known_by_beginning(streams: Streams, cases: Sequence[tuple[Stream, Came]]) -> Iterator[bool]:
-    """For each stream and its calls: whether what had come when a call came out justified it."""
+    """Return, for each stream and its calls, whether the events before a call justified it."""
     wanted: dict[Stream, dict[Calls, float]] = {stream[:n]: {} for stream, came in cases for n, _ in came}
     lengths = sorted({len(beginning) for beginning in wanted})
     for stream in streams if wanted else ():

@@ -1,4 +1,4 @@
-"""llama-stack's inference API: what the model writes comes as strings, the call as an object on success."""
+"""llama-stack's inference API: the model's text comes as strings, the call as an object on success."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HABITS = {
         "begun": (0, "quirk 113: the server: an empty one"),
         "unsaid": (0.5, "quirk 71: remote models: no event before the object"),
     },
-    # before: what is written of all calls comes before their objects.
+    # before: the text of all calls comes before their objects.
     "order": {"row": (0, "the server"), "before": (0, "the server")},
     "again": {
         "no": (0, "the server"),

@@ -35,7 +35,7 @@ def _size(case: Case) -> int:
 def _groups(
     model: Model, cases: list[Case]
 ) -> tuple[dict[frozenset[str], list[Case]], Counter[frozenset[str]]]:
-    """The smallest sets of habits with their cases, and how many cases have others besides."""
+    """The smallest sets of habits with their cases, and the number of cases with further habits."""
     by_habits: dict[frozenset[str], list[Case]] = defaultdict(list)
     for case in cases:
         by_habits[frozenset(_told(model, case.readings[0].habit, costly=True))].append(case)
@@ -51,7 +51,7 @@ def _groups(
 
 
 def report(streams: Streams, trial: Trial, say: Say, *, show: int, wire: bool) -> None:
-    """Say what is wrong, by what is wrong and by habits; `show` groups of each with an example."""
+    """Print the faults, by kind and by habits; `show` groups of each with an example."""
     for what, cases in sorted(trial.wrong.items()):
         if not cases:
             continue

@@ -1,6 +1,6 @@
-"""OpenAI Responses: a call is told up to five times.
+"""OpenAI Responses: a call is sent up to five times.
 
-Its item is added, its text comes in deltas and is done, its item is done, and it stands in the finished response.
+Its item is added, its text comes in deltas and is done, its item is done, and it is in the finished response.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ HABITS: dict[str, dict[str, tuple[float, str]]] = {
         "restated": (1, "quirk 69: relays that make the finished items anew"),
         "same": (1.5, "quirk 64: relays that use the answer's for all items"),
     },
-    # The labels of argument events. mixed: a stranger's beside the index; swapped: the call's id as item_id, alone.
+    # The labels of argument events. mixed: a stranger's next to the index; swapped: the call's id as item_id, alone.
     "labels": {
         "both": (0, "the provider"),
         "both and call": (0, "the provider's relatives"),
@@ -110,12 +110,12 @@ _BOTH = {"both", "both and call"}
 
 
 def evident(habit: Any) -> bool:
-    """Whether a call without text ended: its text did, its item, or the finished response lists it."""
+    """Return whether a call without text ended: its text did, its item, or the finished response lists it."""
     return not {"t", "i", "o"}.isdisjoint(habit.parts)
 
 
 def sensible(habit: Any, n_calls: int) -> bool:
-    """Whether a server can have these habits at once."""
+    """Return whether a server can have these habits at once."""
     if habit.text != "pieces":
         needed = _NEEDED[habit.text]
         if needed not in habit.parts or not set(_BESIDES.get(habit.text, needed)) & set(habit.parts):
@@ -242,7 +242,7 @@ def _encode(event: Event) -> bytes:
 
 
 def _cut_item(events: Sequence[Event]) -> bytes:
-    """The last open item told as incomplete, with the text under its index if it has one of its own."""
+    """The last open item sent as incomplete, with the text under its index if it has a separate index."""
     events = [event[1:] if event[0] == "named" else event for event in events]
     done = [event[1:4] for event in events if event[0] == "item"]
     is_open = [event for event in events if event[0] == "added" and event[1:4] not in done]

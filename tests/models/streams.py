@@ -1,14 +1,14 @@
-"""All small streams of a server with a few habits, each with everything that it can mean.
+"""All small streams of a server with a few habits, each with all of its meanings.
 
 Theory of operation. A *habit* is a way in which servers label, cut and restate calls; it costs 0 if the provider
-documents it, 1 if some real server has it, 1.5 if that is rarer. A *scenario* is a list of calls, and where their
-texts are cut. A server with certain habits sends one certain stream for a scenario. A *reading* of a stream is a
-scenario's calls with habits under which exactly this stream is sent; it costs what its habits cost together.
+documents it, 1 if some real server has it, 1.5 if that is rarer. A *scenario* is a list of calls, and the places where
+their texts are cut. A server with certain habits sends one certain stream for a scenario. A *reading* of a stream is a
+scenario's calls with habits under which exactly this stream is sent; its cost is the sum of its habits' costs.
 
-So the readings of all streams are found by sending all scenarios with all habits, and looking which streams come out
-equal. An event becomes a number when it is first seen; a stream is a tuple of these numbers, and its readings are
-numbers, too: millions of them have to fit. Labels that a server makes up are numbered in the order in which they come,
-for only which of them are equal can be known.
+The readings of all streams are found by sending all scenarios with all habits, and comparing the streams. An event
+becomes a number when it is first seen; a stream is a tuple of these numbers, and its readings are numbers, too:
+millions of them must fit. Labels that a server makes up are numbered in order of arrival, because only their equality
+can be known.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ ARGUMENTS = ("", "{}", '{"x":1}', '{"x":{}}')
 NO_CUT, FIRST, MIDDLE, LAST = range(4)
 
 Event = tuple[Any, ...]  # as a model writes it: its kind, labels, texts
-Chunk = bytes | list[dict[str, Any]]  # bytes of the wire, or what an SDK decoded
+Chunk = bytes | list[dict[str, Any]]  # bytes of the wire, or the objects of an SDK
 Calls = tuple[tuple[str, str], ...]  # names, and arguments as JSON
 Cuts = tuple[int, ...]
 Stream = tuple[int, ...]  # the numbers of its events
 Seen = tuple[tuple[int, ...], dict[tuple[str, ...], int]]
 Family = tuple[frozenset[str], frozenset[str]]
-Habits = Mapping[str, Mapping[str, tuple[float, str]]]  # by aspect: what each costs, and who does it
+Habits = Mapping[str, Mapping[str, tuple[float, str]]]  # by aspect: the cost of each, and who does it
 
 
 class Label(NamedTuple):
@@ -63,7 +63,7 @@ class Label(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """Scenarios of so many calls: their names, texts, and the places where a text may be cut."""
+    """Scenarios of a number of calls: their names, texts, and the places where a text may be cut."""
 
     n_calls: int
     names: tuple[str, ...] = NAMES
@@ -91,24 +91,24 @@ def kinds(texts: tuple[str, ...] = ARGUMENTS, *, whole: bool = False) -> tuple[K
 
 
 class Model(NamedTuple):
-    """One dialect: its habits, what a server with them sends, and how that is written.
+    """One dialect: its habits, the events of a server with them, and their encoding.
 
     Attributes:
         dialect: as the parser calls it.
         habits: by aspect, each with its cost and with who does it; the first of an aspect is the plain one.
         send: calls, cuts and habits to events.
-        encode: an event to what is on the wire.
-        ends: how a stream goes on that was cut, perhaps depending on the events before.
+        encode: an event to its form on the wire.
+        ends: continuations of a cut stream, perhaps depending on the events before.
         sensible: whether a server can have these habits at once, for so many calls.
-        opening: what comes before all events.
+        opening: sent before all events.
         kinds: the scenarios.
-        discount: what habits cost less because they come together.
+        discount: the reduction in cost of habits that come together.
         name: of the model, where a dialect has several.
-        slack: what readings may cost beyond the cheapest of the streams that are tried.
+        slack: the cost of readings beyond the cheapest of the streams that are tried.
         evident: whether these habits show that a call without text ended; else such a stream does not mean that call,
-            which may have been cut (`message_stop` without a stop of its block, say, is also what gateways make up).
-        is_shared: whether all calls have one id under these habits. Then equal ones may as well be one call that was
-            told again, and one without text may be the head of the one that has text (quirk 139).
+            which may have been cut (gateways also make up, for example, `message_stop` without a stop of its block).
+        is_shared: whether all calls have one id under these habits. Then equal calls may also be one repeated call, and
+            a call without text may be the head of the call with text (quirk 139).
         has_heads: whether calls come without any text under these habits, and not with an empty object.
     """
 
@@ -129,14 +129,14 @@ class Model(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """Something that a stream can mean: what it costs, the calls as they would come out, and the habits."""
+    """A possible meaning of a stream: its cost, the calls as they would be emitted, and the habits."""
 
     cost: float
     calls: Calls
     habit: Any
 
 
-# What models of several dialects send alike.
+# Events that models of several dialects share.
 
 
 def _cut(text: str, where: int) -> list[str]:
@@ -147,7 +147,7 @@ def _cut(text: str, where: int) -> list[str]:
 
 
 def pieces(text: str, where: int, coming: str) -> list[str]:
-    """The pieces in which a text comes. Where `coming` is none of those that follow, they simply add up."""
+    """The pieces in which a text comes. Where `coming` is not one of the following values, they simply add up."""
     parts = _cut(text, where)
     if coming == "snapshots":
         return ["".join(parts[: n + 1]) for n in range(len(parts))]
@@ -201,9 +201,9 @@ class Streams:
 
     Args:
         model: the dialect.
-        most: what habits may cost.
-        few: only those of some scenarios. All readings of a stream hold the same long texts, and where names come
-            whole the same names; so the streams of these scenarios have no readings in others.
+        most: the limit of the habits' cost.
+        few: only those of some scenarios. All readings of a stream hold the same long texts, and where names come whole
+            the same names. Therefore the streams of these scenarios have no readings in others.
 
     Attributes:
         events: those that occur, by their numbers, with labels as they are on the wire.
@@ -214,7 +214,7 @@ class Streams:
         self.model = model
         self.events: list[Event] = []
         self.chunks: list[Chunk] = []
-        self._numbers: dict[str, int] = {}  # by what is on the wire: events that look the same are the same
+        self._numbers: dict[str, int] = {}  # by form on the wire: events that look the same are the same
         self._seen: dict[Event, Seen] = {}
         self._labels: dict[Label, int] = {}
         self._kinds: list[str] = []  # of the labels
@@ -233,7 +233,7 @@ class Streams:
 
     @cached_property
     def n_ambiguous(self) -> int:
-        """How many streams have several readings."""
+        """The number of streams with several readings."""
         return sum(
             len(self.readings(s)) > 1 for s, found in self._readings.items() if isinstance(found, tuple)
         )
@@ -261,7 +261,7 @@ class Streams:
             yield self._habits[reading // len(self._scenarios)][0]
 
     def readings(self, stream: Stream) -> list[Reading]:
-        """What a stream can mean: of equal calls the cheapest reading, the cheapest of all first."""
+        """The meanings of a stream: the cheapest reading of equal calls, sorted by cost."""
         found = self._readings[stream]
         cheapest: dict[Calls, Reading] = {}
         for number in found if isinstance(found, tuple) else (found,):
@@ -274,7 +274,7 @@ class Streams:
         return sorted(cheapest.values(), key=lambda reading: (reading.cost, reading.calls))
 
     def _meant(self, scenario: int, habit: Any) -> set[Calls]:
-        """What a scenario can mean with these habits."""
+        """The meanings of a scenario with these habits."""
         model = self.model
         key = scenario, model.evident(habit), model.is_shared(habit), model.has_heads(habit)
         meant = self._meanings.get(key)
@@ -294,7 +294,7 @@ class Streams:
         return {family(self.model, self._scenarios[number][1]) for number in scenarios}
 
     def is_mirrored(self, stream: Stream) -> bool:
-        """Whether the second name comes first: as often as not, and with the names exchanged it is another stream."""
+        """Return whether the second name comes first, as in half of the streams, the mirror images of the others."""
         first = next((name for event in self.told(stream) for name in _names_of(event)), NAMES[0])
         return first != NAMES[0] and self.model.kinds[0].names == NAMES
 
@@ -344,14 +344,14 @@ class Streams:
 
 
 def family(model: Model, calls: Iterable[tuple[str, str]]) -> Family:
-    """What all readings of a stream have in common: the names, unless they may come in pieces, and the long texts."""
+    """The common content of all readings of a stream: the names, unless they may come in pieces, and the long texts."""
     calls = list(calls)
     names = frozenset(name for name, _ in calls if model.kinds[0].names == NAMES)
     return names, frozenset(text for _, text in calls if len(text) > 2)
 
 
 def _told_once(calls: Calls, *, heads: bool) -> Calls:
-    """The calls of one id if equal ones are one, and one without text is a head; different ones show that the id says nothing."""
+    """The calls of one id, if equal calls are one and calls without text are heads; differing calls void the id."""
     filled = {call for call in calls if call[1]}
     if heads and len(filled) == 1 and len({name for name, _ in calls}) == 1:
         return tuple(filled)

@@ -56,11 +56,11 @@ SAMPLES = {
 
 
 class Setting(NamedTuple):
-    """How much a test tries.
+    """The extent of a test.
 
     Attributes:
-        habits: what habits may cost together.
-        n_streams: how many streams are tried, about.
+        habits: the limit of the habits' total cost.
+        n_streams: the approximate number of streams that are tried.
         few: whether the streams are those of few scenarios.
         is_slow: whether the test is one of the slow ones.
     """
@@ -71,7 +71,7 @@ class Setting(NamedTuple):
     is_slow: bool = False
 
     def run(self, model: Model) -> Trial:
-        """Try a model so. Of streams that differ in nothing but the names one is tried, and of the ends of a cut one."""
+        """Try a model to this extent: of streams that differ only in names, and of a cut stream's ends, try one."""
         streams = Streams(model, self.habits, few=self.few)
         return tried(streams, sample=2 * self.n_streams / len(streams), mirrored=False, every_end=False)
 

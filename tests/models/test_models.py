@@ -1,4 +1,4 @@
-"""All small streams of servers with a few habits: no call comes out that was not surely sent, and few are lost."""
+"""All small streams of servers with a few habits: no call is emitted that was not surely sent, and few are lost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ALL = [
 
 @pytest.mark.parametrize(("dialect", "setting"), ALL)
 def test_no_more_than_the_known_faults(dialect: str, setting: str) -> None:
-    """Law 65: what comes out is in all readings of a stream; a known fault may go, and none may come."""
+    """Law 65: emitted calls are in all readings of a stream; known faults may disappear, new faults may not appear."""
     counts = SETTINGS[setting].run(MODELS[dialect]).counts()
 
     assert ratchet.complaints(RATCHET, f"{dialect}, {setting}", counts) == []
@@ -35,7 +35,7 @@ def test_no_more_than_the_known_faults(dialect: str, setting: str) -> None:
 
 @pytest.mark.parametrize("dialect", MODELS)
 def test_conforming_streams_give_their_calls(dialect: str) -> None:
-    """Law 65: what a conforming server sends comes out, all of it, in its order; no fault is known there."""
+    """Law 65: all calls of a conforming server are emitted, in its order; no fault is known there."""
     assert Setting(0.0, 400).run(MODELS[dialect]).counts() == {}
 
 
@@ -55,7 +55,7 @@ def test_habits_are_explained(dialect: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", MODELS)
 def test_streams_have_families_and_mirrors(dialect: str) -> None:
-    """What samples rely on: readings of a stream are of one family, and half of the streams mirror the others."""
+    """The assumption of samples: readings of a stream are of one family, and half of the streams mirror the others."""
     streams = Streams(MODELS[dialect], 1.0)
     mirrored = sum(map(streams.is_mirrored, streams))
 
@@ -76,20 +76,20 @@ TO: Calls = (("to", '{"x": 1}'),)
         ([(1, GO)], (), LOST),
         ([(1, (*GO, *TO))], (*TO, *GO), ORDER),
         ([(1, GO), (1.5, TO)], GO, UNSURE),
-        ([(1, GO), (1.5, TO)], (), None),  # nothing is sure
-        ([(1, GO), (2, TO)], GO, None),  # the other is too dear
+        ([(1, GO), (1.5, TO)], (), None),  # no call is certain
+        ([(1, GO), (2, TO)], GO, None),  # the other costs too much
         ([(0, GO), (0.5, TO)], GO, None),  # a conforming server is believed
         ([(1, (*GO, *TO)), (1, TO)], TO, None),
         ([(1, (*GO, *TO)), (1, TO)], (*GO, *TO), UNSURE),
     ],
 )
 def test_the_judge(readings: list[tuple[float, Calls]], came: Calls, what: str | None) -> None:
-    """What counts is what the cheapest readings, and those near them, have in common."""
+    """Only the common content of the cheapest readings, and of those near them, counts."""
     assert fault([Reading(cost, calls, None) for cost, calls in readings], came) == what
 
 
 def test_what_followed_is_no_reproach() -> None:
-    """A call that all streams justify that begin so came out rightly, whatever follows; but not any other."""
+    """A call that all streams with this beginning justify was emitted rightly, whatever follows; no other was."""
     streams = Streams(MODELS["ollama"], 0.0)
     calls = ((None, None, "go", False, "{}"),)
     (stream,) = [s for s in streams if [told for told, _ in streams.told(s)] == [calls, ()]]
@@ -99,7 +99,7 @@ def test_what_followed_is_no_reproach() -> None:
 
 
 def test_calls_are_counted_with_what_had_come() -> None:
-    """A call comes with the number of chunks after which it came out, never before its text was told."""
+    """A call comes with the number of chunks after which it was emitted, never before its text was sent."""
     streams = Streams(MODELS["anthropic"], 0.0, few=True)
     of_two = (stream for stream in streams if len(streams.readings(stream)[0].calls) == 2)
     stream = max(of_two, key=lambda stream: (len(stream), stream))
@@ -111,7 +111,7 @@ def test_calls_are_counted_with_what_had_come() -> None:
 
 
 def test_the_program_tells_faults_by_habits(capsys: pytest.CaptureFixture[str]) -> None:
-    """It names a dialect by a part of its name, says what is wrong by habits, and shows what it knows of them."""
+    """The command accepts a part of a dialect's name, reports faults by habits, and describes the habits."""
     code = main(["stack", "--habits", "0", "--sample", "0.1"])
     told = capsys.readouterr().out
 

@@ -1,7 +1,7 @@
-"""The streams of a model, read by the parser: what came out, and what of it is wrong.
+"""The streams of a model, read by the parser: the emitted calls, and their faults.
 
-Each stream is read whole, and cut somewhere and ended in each way of its dialect, or in one of them. A stream is read at once; only where
-something is wrong with it is it read again, event by event, to know what had come when a call came out.
+Each stream is read whole, and cut somewhere and ended in each way of its dialect, or in one of them. A stream is read
+at once. Only a stream with a fault is read again, event by event, to find the events before each call.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["Case", "Trial", "came_out", "tried"]
 
 
 class Case(NamedTuple):
-    """A stream with something wrong: its events, how it was cut, what came out, and what it means."""
+    """A stream with a fault: its events, its cut, the emitted calls, and its meaning."""
 
     stream: Stream
     end: str
@@ -32,12 +32,12 @@ class Case(NamedTuple):
 
 @dataclass
 class Trial:
-    """What a run found.
+    """The findings of a run.
 
     Attributes:
-        n_tried: how many streams were read.
-        n_cut: how many of their beginnings.
-        wrong: the cases by what is wrong.
+        n_tried: the number of streams that were read.
+        n_cut: the number of their beginnings.
+        wrong: the cases by fault.
     """
 
     n_tried: int = 0
@@ -45,14 +45,14 @@ class Trial:
     wrong: dict[str, list[Case]] = field(default_factory=lambda: defaultdict(list))
 
     def counts(self) -> Counter[str]:
-        """How many cases there are of each fault, and of calls that are lost or out of order."""
+        """The number of cases of each fault, and of calls that are lost or out of order."""
         return Counter(
             {what: len(cases) for what, cases in self.wrong.items() if cases and what != TAKEN_BACK}
         )
 
     @property
     def n_faults(self) -> int:
-        """In how many cases a call came out that was not surely sent."""
+        """The number of cases in which a call was emitted that was not surely sent."""
         return sum(len(self.wrong.get(what, ())) for what in FAULTS)
 
 
@@ -71,7 +71,8 @@ def _fed(parser: ToolCallParser[Any], chunk: Chunk) -> list[Any]:
 def came_out(dialect: str, chunks: Sequence[Chunk]) -> Came:
     """The calls in the order of the turn, each with the number of chunks that had been read.
 
-    Calls whose ends the wire tells one by one come out in the order of their ends; their numbers say how they began.
+    Calls whose ends the wire marks one by one are emitted in the order of their ends; their numbers give the order of
+    their beginnings.
     """
     parser: ToolCallParser[Any] = ToolCallParser(dialect, events="calls")
     told, taken_back = [], set()
@@ -86,7 +87,7 @@ def came_out(dialect: str, chunks: Sequence[Chunk]) -> Came:
 
 
 class _Run:
-    """One run over streams: each is tried, and what is wrong is judged at the end."""
+    """One run over streams: each is tried, and the faults are judged at the end."""
 
     def __init__(self, streams: Streams, chance: random.Random, *, every_end: bool) -> None:
         self.streams, self.model, self.chance = streams, streams.model, chance
@@ -130,7 +131,7 @@ class _Run:
             self.trial.wrong[CUT].append(case._replace(came=came_out(self.model.dialect, chunks)))
 
     def _excuse(self, what: str) -> None:
-        """What had come when the calls came out may have justified them."""
+        """The events before the calls may have justified them."""
         cases = self.trial.wrong.pop(what, [])
         excused = known_by_beginning(self.streams, [(case.stream, case.came) for case in cases])
         for case, is_known in zip(cases, excused, strict=True):

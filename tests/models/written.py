@@ -1,4 +1,4 @@
-"""Spellings of models for what is on the wire."""
+"""Spellings of models for the wire."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Change the core a little, again and again, and see whether its tests notice: `python -m tests.mutation`.
 
 For each module the tests are its own: the test files named for it in `tests/unit`, for dialects in `tests/dialects`.
-The table tells how many changes (mutants) they noticed; below it stand those that they did not. A mutant that changes
-no behaviour at all is named in `equivalent.txt`, with the reason. The exit code is 1 if a module has another survivor,
-or if the list names a mutant that is found or no longer exists.
+The table shows the number of changes (mutants) that they noticed; the unnoticed changes are listed below it. A mutant
+that changes no behaviour at all is named in `equivalent.txt`, with the reason. The exit code is 1 if a module has
+another survivor, or if the list names a mutant that is found or no longer exists.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ROW = "{:<10} {:>8} {:>7} {:>9} {:>11} {:>8} {:>8}"
 
 @dataclass
 class Outcome:
-    """What came of the mutants of one module."""
+    """The outcome of the mutants of one module."""
 
     name: str
     total: int
@@ -52,7 +52,7 @@ class Outcome:
 
     @property
     def unlisted(self) -> list[Mutant]:
-        """Return the survivors that nobody has called equivalent."""
+        """Return the survivors that are not listed as equivalent."""
         return [mutant for mutant in self.survivors if mutant.name not in self.listed]
 
     @property
@@ -112,7 +112,7 @@ def equivalents(name: str) -> set[str]:
 
 
 def report(outcome: Outcome, *, partly: bool) -> bool:
-    """Print what is wrong with an outcome; return whether anything is."""
+    """Print the faults of an outcome; return whether there are any."""
     for mutant in outcome.unlisted:
         print(f"survived: {outcome.name}:{mutant.line} {mutant.name}")
     stale = outcome.listed - {mutant.name for mutant in outcome.survivors}

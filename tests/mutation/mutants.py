@@ -1,12 +1,12 @@
 """Small changes to a module, each of which its tests should notice.
 
-Theory of operation. `mutants` walks the syntax tree of a module and looks up each node in `OPERATORS`: the
-function there yields what may stand in its place. A statement may also be left out. Nothing is changed while
-walking; a `Mutant` knows its place in the tree, and `compiled` puts the change there for one compilation.
+Theory of operation. `mutants` walks the syntax tree of a module and looks up each node in `OPERATORS`: the function
+there yields its replacements. A statement may also be left out. Nothing is changed while walking; a `Mutant` knows its
+place in the tree, and `compiled` puts the change there for one compilation.
 
-Left alone is what is no behaviour: annotations and types, imports, docstrings, `__all__` and `__slots__`,
-decorators, abstract methods, and assertions, which nothing relies on at run time. A local name's assignment is
-never left out, for what reads the name would only fail.
+Nodes that are not behaviour are left alone: annotations and types, imports, docstrings, `__all__` and `__slots__`,
+decorators, abstract methods, and assertions, which nothing relies on at run time. A local name's assignment is never
+left out, because reading the name would only fail.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Mutant:
     Attributes:
         line: the number of the line in the source.
         place: the class and function, or the name that is assigned, where the change is.
-        change: the code before and after it, on one line.
-        in_function: whether it changes what a function does, and not what an import of the module does.
+        change: the code before and after the change, on one line.
+        in_function: whether it changes the behaviour of a function, and not of the module's import.
     """
 
     line: int
@@ -45,7 +45,7 @@ class Mutant:
 
     @property
     def name(self) -> str:
-        """Return what the list of equivalent mutants calls it: it stays when lines move."""
+        """Return its name in the list of equivalent mutants, which stays when lines move."""
         return f"{self.place}: {self.change}"
 
     def compiled(self, path: str) -> CodeType:
@@ -58,7 +58,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class _Site:
-    """A node with what stands around it: its ancestors (nearest last), its place, and how to replace it."""
+    """A node with its context: its ancestors (nearest last), its place, and a way to replace it."""
 
     node: ast.AST
     above: tuple[ast.AST, ...]
@@ -67,7 +67,7 @@ class _Site:
 
     @property
     def in_function(self) -> bool:
-        """Whether the node is in the body of a function: the default of a parameter is not."""
+        """Return whether the node is in the body of a function: the default of a parameter is not."""
         functions = [at for at, node in enumerate(self.above) if isinstance(node, ast.FunctionDef)]
         return bool(functions) and not isinstance((*self.above, self.node)[functions[0] + 1], ast.arguments)
 
@@ -90,7 +90,7 @@ def mutants(source: str) -> list[Mutant]:
 
 
 def _shown(site: _Site, new: ast.AST) -> str:
-    """Return the code before and after the change, with as much around it as fits a line."""
+    """Return the code before and after the change, with as much context as fits a line."""
     left_out = _left_out(site.node, new)
     if left_out is not None:
         return f"without {_line(left_out)}"
@@ -126,11 +126,11 @@ def _line(node: ast.AST) -> str:
     return first if text == first and len(first) <= 2 * _MAX_CONTEXT else first[: 2 * _MAX_CONTEXT] + " ..."
 
 
-# --- where changes are made ----------------------------------------------------------------------------
+# --- places of changes ---------------------------------------------------------------------------------
 
 
 def _sites(node: ast.AST, above: tuple[ast.AST, ...], place: str) -> Iterator[_Site]:
-    """Yield the nodes below one that are behaviour."""
+    """Yield the nodes below a node that are behaviour."""
     for name, value in ast.iter_fields(node):
         if (type(node), name) in _SKIPPED_FIELDS or name in _SKIPPED_NAMES:
             continue
@@ -188,7 +188,7 @@ def _nothing(_: _Site) -> Iterator[ast.AST]:
 
 
 def _without(site: _Site) -> Iterator[ast.AST]:
-    """Leave a statement of a function out, if what comes after it can go on without."""
+    """Leave out a statement of a function, if the following statements can run without it."""
     if not site.in_function:
         return
     node = site.node
@@ -318,7 +318,7 @@ def _of_constant(site: _Site) -> Iterator[ast.AST]:
 
 
 def _is_member(site: _Site) -> bool:
-    """Whether leaving it out of its collection is change enough, or the constant is a key."""
+    """Return whether leaving it out of its collection is change enough, or the constant is a key."""
     parent = site.above[-1]
     if isinstance(parent, ast.Dict):
         return site.node in parent.keys
@@ -342,7 +342,7 @@ def _of_tuple(site: _Site) -> Iterator[ast.AST]:
 
 
 def _is_table(above: tuple[ast.AST, ...]) -> bool:
-    """Whether a tuple is a collection of the module, and no record."""
+    """Return whether a tuple is a collection of the module, and not a record."""
     nested = (ast.Module, ast.Assign, ast.AnnAssign, ast.Tuple, ast.Starred, ast.Call)
     return all(isinstance(node, nested) for node in above)
 
@@ -359,7 +359,7 @@ def _of_dict(site: _Site) -> Iterator[ast.AST]:
 
 
 def _of_condition(site: _Site) -> Iterator[ast.AST]:
-    """Turn round a condition that is no comparison and no formula; those have changes of their own."""
+    """Negate a condition that is neither a comparison nor a formula; those have separate changes."""
     parent = site.above[-1]
     tests = parent.ifs if isinstance(parent, ast.comprehension) else [getattr(parent, "test", None)]
     if any(site.node is test for test in tests):

@@ -8,7 +8,7 @@ from tests.mutation.mutants import mutants
 
 
 def changes(source: str) -> list[str]:
-    """Return what is changed in a source, place by place."""
+    """Return the changes of a source, place by place."""
     return [mutant.name for mutant in mutants(source)]
 
 
@@ -77,7 +77,7 @@ def test_tables_lose_their_members_and_records_do_not() -> None:
 
 
 def test_places_and_lines() -> None:
-    """A mutant knows its line, its class and function, and whether it changes what an import does."""
+    """A mutant knows its line, its class and function, and whether it changes an import's effect."""
     found = mutants("A = 1\nclass C:\n    def f(self, a=2):\n        return a == 3\n")
 
     assert [

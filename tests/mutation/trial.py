@@ -1,12 +1,12 @@
-"""The tests of one module run on each of its mutants, in a process forked for it.
+"""A run of one module's tests on each of its mutants, in a forked process.
 
-Theory of operation. A child process collects the tests once. Nearly all changes are inside a function: for
-those a grandchild is forked after the collection, which gives the function its changed code and runs the
-tests up to the first failure. A change of what the module does when it is imported gets a child of its own
-that has imported nothing yet, and in which an import of the module finds the mutant.
+Theory of operation. A child process collects the tests once. Nearly all changes are inside a function: for those a
+grandchild is forked after the collection, which gives the function its changed code and runs the tests up to the first
+failure. A change of the module's import-time behaviour gets a separate child that has imported nothing yet, and in
+which an import of the module finds the mutant.
 
-Tests that found other mutants of the same function run first, then the fast ones. A process may use only so
-much processor time and memory: a mutant that never ends, or never stops growing, is found out, too.
+Tests that found other mutants of the same function run first, then the fast ones. Processor time and memory of a
+process are limited: a mutant that never ends, or never stops growing, is also detected.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _BROKEN = 70  # the exit code of a process in which no tests could be run
 
 
 def settle() -> None:
-    """Let a run over the same code draw the same examples, shrink none, and leave out pytest's further plugins."""
+    """Make a run over the same code draw the same examples, shrink none, and omit pytest's further plugins."""
     hypothesis.settings.register_profile(
         "mutation",
         deadline=None,
@@ -57,7 +57,7 @@ def settle() -> None:
 
 
 def source_of(module: str) -> Path:
-    """Return the file of a module of the package, which is not imported for it."""
+    """Return the file of a module of the package, without importing it."""
     package = importlib.util.find_spec(module.partition(".")[0])
     assert package is not None
     assert package.origin is not None
@@ -78,7 +78,7 @@ def tried(module: str, tests: Sequence[Path], mutants: Sequence[Mutant]) -> Iter
         code = yield from _verdicts(
             [mutant], lambda tell, mutant=mutant: _import(module, tests, mutant, tell)
         )
-        if code != 0:  # nothing told: the tests broke down, or had no end
+        if code != 0:  # no report: the tests broke down, or did not end
             yield mutant, False
 
 
@@ -97,11 +97,11 @@ def _fork(work: Callable[[int], int]) -> tuple[int, int]:
         os.close(reading)
         code = work(writing)
     finally:
-        os._exit(code)  # whatever happens, a child goes no further
+        os._exit(code)  # a child never runs beyond this point
 
 
 def _verdicts(mutants: Sequence[Mutant], work: Callable[[int], int]) -> Iterator[tuple[Mutant, bool]]:
-    """Yield what a child tells of mutants, and return its exit code."""
+    """Yield a child's reports on mutants, and return its exit code."""
     child, reading = _fork(work)
     with open(reading, encoding="utf-8") as told:  # noqa: PTH123 (a descriptor)
         for line in told:
@@ -113,7 +113,7 @@ def _verdicts(mutants: Sequence[Mutant], work: Callable[[int], int]) -> Iterator
 def _bound(seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-    signal.alarm(20 * seconds)  # what waits for nothing uses no processor time
+    signal.alarm(20 * seconds)  # a deadlock uses no processor time
 
 
 def _collect(tests: Sequence[Path], plugin: object) -> int:
@@ -130,7 +130,7 @@ def _collect(tests: Sequence[Path], plugin: object) -> int:
 
 @dataclass
 class _Loop:
-    """A plugin of pytest: where the tests would be run, they are run for each mutant of a function."""
+    """A pytest plugin that replaces the test run by a run for each mutant of a function."""
 
     module: str
     mutants: Sequence[Mutant]
@@ -152,13 +152,13 @@ class _Loop:
         finders, durations = self.finders[mutant.place], self.durations
         ordered = sorted(items, key=lambda item: (-finders[item.nodeid], durations.get(item.nodeid, 0.0)))
         report, _ = self._run(ordered, _changed(self.module, mutant), self.seconds)
-        failed = report.get("failed", "all")  # no report: the tests broke down, or had no end
+        failed = report.get("failed", "all")  # no report: the tests broke down, or did not end
         if failed is not None:
             finders[failed] += 1
         return failed is None
 
     def _run(self, items: list[pytest.Item], change: Callable[[], None], seconds: int) -> tuple[Any, float]:
-        """Return what a child reports that ran the tests after the change, and the processor time it took."""
+        """Return the report of a child that ran the tests after the change, and its processor time."""
 
         def work(writing: int) -> int:
             _bound(seconds)
@@ -174,7 +174,7 @@ class _Loop:
 
 
 def _first_failure(items: list[pytest.Item]) -> dict[str, Any]:
-    """Run tests in their order; return the first that fails, None if none does, and how long each took."""
+    """Run tests in order; return the first failing test (None if none fails) and the duration of each."""
     seen = _Reports()
     items[0].config.pluginmanager.register(seen)
     for item, following in zip(items, [*items[1:], None], strict=True):
@@ -185,7 +185,7 @@ def _first_failure(items: list[pytest.Item]) -> dict[str, Any]:
 
 
 class _Reports:
-    """A plugin of pytest: how long each test took, and which failed."""
+    """A pytest plugin that records the duration of each test, and failed tests."""
 
     def __init__(self) -> None:
         self.durations: dict[str, float] = {}
@@ -198,7 +198,7 @@ class _Reports:
 
 
 def _changed(module: str, mutant: Mutant) -> Callable[[], None]:
-    """Return what gives the function that the mutant changes its new code, wherever it is known by now."""
+    """Return an action that gives the mutated function its new code wherever it is already referenced."""
     code = mutant.compiled(str(source_of(module)))
     owner: Any = sys.modules[module]
     for name in mutant.place.split("."):
@@ -207,16 +207,16 @@ def _changed(module: str, mutant: Mutant) -> Callable[[], None]:
         ]
         owner = vars(owner)[name]
     function = owner.fget if isinstance(owner, property) else getattr(owner, "__func__", owner)
-    function = inspect.unwrap(function)  # what a cache remembers goes with the process
+    function = inspect.unwrap(function)  # cache contents end with the process
     assert isinstance(function, FunctionType)
     return lambda: setattr(function, "__code__", code)
 
 
-# --- changes of what an import does --------------------------------------------------------------------
+# --- changes of an import ------------------------------------------------------------------------------
 
 
 def _import(module: str, tests: Sequence[Path], mutant: Mutant, tell: int) -> int:
-    """Run the tests on a mutant that is there from the first import on."""
+    """Run the tests on a mutant that is in place from the first import."""
     _bound(60)
     path = source_of(module)
     sys.meta_path.insert(0, _Finder(module, path, mutant.compiled(str(path))))
@@ -228,7 +228,7 @@ def _import(module: str, tests: Sequence[Path], mutant: Mutant, tell: int) -> in
 
 
 class _Once:
-    """A plugin of pytest: the tests are run up to the first failure."""
+    """A pytest plugin that runs the tests up to the first failure."""
 
     all_pass = False
 
@@ -240,7 +240,7 @@ class _Once:
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds one module, whose code is given."""
+    """A finder of one module, whose code is given."""
 
     def __init__(self, name: str, path: Path, code: CodeType) -> None:
         self._name, self._path, self._code = name, path, code

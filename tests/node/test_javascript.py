@@ -25,22 +25,22 @@ pytestmark = pytest.mark.node
 
 CLIENTS = [row.client for row in ROWS]
 OF_RECORDINGS = [Client("@google/genai, own loop", "gemini"), Client("ai + @ai-sdk/google", "gemini")]
-# How streams are repaired: by the proxy, with its options, or without one, and a ping after each piece.
+# Ways of repair: by the proxy, with its options, or without it, and a ping after each piece.
 PROXIES: dict[str, tuple[str, ...]] = {"the proxy": (), "the proxy, live": ("--live",)}
 PINGS: dict[str, Serve] = {
     "with pings": partial(mended, pings=True),
     "live, with pings": partial(mended, live=True, pings=True),
 }
 WAYS = (*PROXIES, *PINGS)
-# What clients lose of repaired recordings, and say nothing:
+# Silent losses of clients on repaired recordings:
 KNOWN = {
     "anthropic/cut-max-tokens",
     "anthropic/cut-max-tokens-parses",
     "chat-completions/cut-length",
     "gemini/cut-at-length",
     "responses/incomplete",
-}  # what is whole beside a call that was cut at the token limit; the AI SDK runs none of them
-# Calls that it takes from other choices than the first.
+}  # whole calls next to a call that was cut at the token limit; the AI SDK runs none of them
+# Calls that it takes from choices after the first.
 OF_OTHER_CHOICES = [
     ("openai, own loop, chat-completions", f"chat-completions/{name}")
     for name in ("copilot-extras", "foundry-choices-by-chunk")
@@ -48,20 +48,20 @@ OF_OTHER_CHOICES = [
 
 
 def named(client: Client) -> str:
-    """Return what a test calls a client."""
+    """Return the name of a client in a test."""
     return f"{client.name}, {client.dialect}"
 
 
 @cache
 def directly() -> dict[Client, list[Outcome]]:
-    """Return what the clients make of the streams as they are."""
+    """Return the clients' outcomes on the streams as they are."""
     with StreamServer() as server:
         return run_node(CLIENTS, server.url)
 
 
 @contextmanager
 def repairing(way: str, streams: Streams = STREAMS) -> Iterator[str]:
-    """Give the address of repaired streams."""
+    """Yield the address of repaired streams."""
     with StreamServer(PINGS.get(way), streams) as server:
         if way in PINGS:
             yield server.url
@@ -72,19 +72,19 @@ def repairing(way: str, streams: Streams = STREAMS) -> Iterator[str]:
 
 @cache
 def repaired(way: str) -> dict[Client, list[Outcome]]:
-    """Return what the clients make of the repaired streams."""
+    """Return the clients' outcomes on the repaired streams."""
     with repairing(way) as url:
         return run_node(CLIENTS, url)
 
 
 def faults(outcomes: list[Outcome]) -> list[tuple[str, ...]]:
-    """Return what went wrong: the streams, the verdicts and the errors."""
+    """Return the failures: the streams, the verdicts and the errors."""
     return [(found.stream.title, found.verdict, found.error) for found in outcomes if not found.is_right]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: named(row.client))
 def test_streams_as_they_are(row: Row) -> None:
-    """Without the proxy a client misreads what the table says, and as quietly."""
+    """Without the proxy a client misreads the streams that the table lists, and as silently."""
     outcomes = directly()[row.client]
     titles = {
         verdict: tuple(found.stream.title for found in outcomes if found.verdict == verdict)
@@ -115,7 +115,7 @@ def test_a_stream_without_an_end_is_raised(way: str, client: Client) -> None:
 
 @cache
 def ended(ending: Ending) -> dict[Client, list[Outcome]]:
-    """Return what clients make of the half of a healthy stream, through the proxy, if the server ends it so."""
+    """Return the clients' outcomes on half of a healthy stream, through the proxy, for this kind of end."""
     streams = {
         dialect: [known[0]._replace(pieces=known[0].pieces[: len(known[0].pieces) // 2], expected=())]
         for dialect, known in STREAMS.items()
@@ -132,7 +132,7 @@ def ending_in(ending: Ending, stream: Stream) -> Answer:
 @pytest.mark.parametrize("client", CLIENTS, ids=named)
 @pytest.mark.parametrize("ending", ["clean", "cut", "reset"])
 def test_a_connection_that_is_lost_is_raised(ending: Ending, client: Client) -> None:
-    """However the connection to the provider ends within a call, every client raises, and runs nothing."""
+    """For every end of the provider's connection within a call, every client raises, and runs nothing."""
     [found] = ended(ending)[client]
 
     assert "raise" == found.verdict
@@ -140,7 +140,7 @@ def test_a_connection_that_is_lost_is_raised(ending: Ending, client: Client) -> 
 
 @cache
 def withheld() -> dict[Client, list[Outcome]]:
-    """Return what clients make of a cut call, through a proxy that ends turns without their calls with an error."""
+    """Return the clients' outcomes on a cut call, through a proxy that ends turns without their calls with an error."""
     streams = {
         dialect: [stream for stream in known if stream.title == "cut text, called finished"]
         for dialect, known in STREAMS.items()
@@ -151,7 +151,7 @@ def withheld() -> dict[Client, list[Outcome]]:
 
 @pytest.mark.parametrize("client", CLIENTS, ids=named)
 def test_a_turn_without_its_calls_is_no_success(client: Client) -> None:
-    """Every client raises for a turn that claims success, and whose only call was withheld; it can say which."""
+    """Every client raises for a turn that claims success, and whose only call was withheld; it can name the call."""
     [found] = withheld()[client]
 
     assert "raise" == found.verdict
@@ -167,7 +167,7 @@ def recordings() -> dict[str, list[Stream]]:
 
 
 def test_repaired_recordings() -> None:
-    """No client takes a call from a repaired recording that is not in it, or loses one in silence."""
+    """No client takes a call that is not in a repaired recording, or loses a call silently."""
     streams = recordings()
     with repairing("the proxy", streams) as url:
         outcomes = run_node([*CLIENTS, *OF_RECORDINGS], url, streams)

@@ -27,7 +27,7 @@ def house(request: pytest.FixtureRequest) -> Iterator[House]:
 
 @pytest.fixture(scope="module", params=["httptools", "h11"])
 def hasty(request: pytest.FixtureRequest) -> Iterator[House]:
-    """Give a proxy that waits for nobody."""
+    """Give a proxy that waits for no client."""
     yield from _running(House(request.param, {"write_timeout": SOON}, head_seconds=SOON, keep_alive=SOON))
 
 
@@ -64,9 +64,9 @@ def test_a_head_that_is_too_large(house: House, head: bytes) -> None:
     assert [] == house.entries
 
 
-@pytest.mark.parametrize("house", ["httptools"], indirect=True)  # h11 reads nothing behind a request
+@pytest.mark.parametrize("house", ["httptools"], indirect=True)  # h11 reads nothing after a request
 def test_a_head_behind_a_request_that_is_being_answered(house: House) -> None:
-    """It has the same bounds; nothing is said in the middle of the answer, so the connection is closed."""
+    """It has the same bounds; no status can be sent in the middle of the answer: the connection is closed."""
 
     async def serve(conversation: Conversation) -> None:
         await conversation.begin()
@@ -104,7 +104,7 @@ def test_a_head_and_a_large_body_in_one_piece(house: House) -> None:
 
 @pytest.mark.parametrize("said", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nhost: localhost\r\n"])
 def test_a_head_that_does_not_come(hasty: House, said: bytes) -> None:
-    """The connection is closed, whether the client said nothing or a part."""
+    """The connection is closed, whether the client sent nothing or a part."""
     assert b"" == hasty.play(lambda: hasty.ask(said), small)
 
 
@@ -158,7 +158,7 @@ def test_idle_connections_are_closed(hasty: House) -> None:
     ],
 )
 def test_framing_that_can_be_read_in_two_ways(house: House, lines: list[bytes]) -> None:
-    """It is refused: what stands behind a proxy may read it the other way. A folded header may go on unfolded."""
+    """It is refused: a server after a proxy may read it the other way. A folded header may be passed on unfolded."""
     head = b"\r\n".join(
         [b"POST /v1/chat/completions HTTP/1.1", b"host: localhost", b"connection: close", *lines]
     )
@@ -185,7 +185,7 @@ def test_a_chunk_that_is_none(house: House, chunk: bytes) -> None:
 
 @pytest.mark.parametrize("target", ["http://canary.example/v1/models", "https://canary.example"])
 def test_a_whole_url_is_no_path(house: House, target: str) -> None:
-    """This is no forward proxy: nothing in a request chooses a host."""
+    """This is not a forward proxy: no part of a request chooses a host."""
     head = f"GET {target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n".encode()
     status, _ = head_of(house.play(lambda: house.ask(head), small))
 
@@ -211,7 +211,7 @@ def test_there_are_no_tunnels(house: House) -> None:
     ],
 )
 def test_a_path_goes_on_as_it_came(house: House, target: str, sent: str) -> None:
-    """After the upstream's own address, whatever it looks like; only doubled slashes become one."""
+    """After the upstream's own address, in any form; only doubled slashes become one."""
     head = f"GET {target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n".encode()
     status, _ = head_of(house.play(lambda: house.ask(head), small))
     first = house.conversations[0].head.partition(b"\r\n")[0]
@@ -227,7 +227,7 @@ def test_a_path_goes_on_as_it_came(house: House, target: str, sent: str) -> None
     ],
 )  # fmt: skip
 def test_a_path_that_may_lead_elsewhere_goes_nowhere(house: House, target: str) -> None:
-    """Prefixes and keys are chosen by a path, and somebody behind the proxy may resolve it to another one."""
+    """Prefixes and keys are chosen by a path, and a server after the proxy may resolve it to another path."""
     head = f"GET {target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n".encode()
     status, _ = head_of(house.play(lambda: house.ask(head), small))
 
@@ -235,7 +235,7 @@ def test_a_path_that_may_lead_elsewhere_goes_nowhere(house: House, target: str) 
 
 
 def test_trailers_stay_here(house: House) -> None:
-    """What comes behind a body in chunks is no header: it reaches no upstream, and decides nothing."""
+    """A trailer after a body in chunks is not a header: it reaches no upstream, and has no effect."""
     head = request(CHAT, b"", b"transfer-encoding: chunked")
     trailers = b"x-late: canary-late\r\nauthorization: Bearer canary-late\r\nhost: evil\r\norigin: https://evil.example\r\n"
     answer = house.play(lambda: house.ask(head + b"2\r\n{}\r\n0\r\n" + trailers + b"\r\n"), small)
@@ -282,7 +282,7 @@ def test_a_websocket_is_refused(house: House) -> None:
 
 
 def test_http_2_is_not_offered(house: House) -> None:
-    """Whoever asks for it is answered as if it had not."""
+    """A client that asks for it is answered as if it had not."""
     upgrade = b"connection: upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: x"
     head = b"GET /v1/models HTTP/1.1\r\nhost: localhost\r\n" + upgrade + b"\r\n\r\n"
 
@@ -340,7 +340,7 @@ def test_our_names(house: House, host: bytes) -> None:
     ("origin", "status"), [(b"https://canary.example", 403), (b"null", 403), (b"https://ours.example", 200)]
 )
 def test_web_pages(house: House, origin: bytes, status: int) -> None:
-    """Only those that were named may ask, and none is told that it may read."""
+    """Only the named origins may ask, and none is permitted to read."""
     given = house.config(clients=ClientsConfig(origins=("https://ours.example",)))
     answer = house.play(lambda: house.ask(request(CHAT, b"{}", b"origin: " + origin)), small, given)
 
@@ -352,7 +352,7 @@ def test_web_pages(house: House, origin: bytes, status: int) -> None:
     ("site", "status"), [(b"cross-site", 403), (b"same-site", 403), (b"same-origin", 200), (b"none", 200)]
 )
 def test_a_get_of_a_web_page(house: House, site: bytes, status: int) -> None:
-    """Browsers name no origin with it, but say that it comes from another site."""
+    """Browsers name no origin with it, but mark it as coming from another site."""
     asked = request("/v1/models", b"", b"sec-fetch-site: " + site, method="GET")
 
     assert status == head_of(house.play(lambda: house.ask(asked), small))[0]
@@ -384,7 +384,7 @@ def test_tokens_and_keys(house: House, header: bytes, status: int) -> None:
 
 
 def test_what_is_about_the_client_stays_here(house: House) -> None:
-    """Nothing of its network goes on, and nothing that is about one connection."""
+    """No header of its network is passed on, and none that concerns one connection."""
     stays = [
         b"cookie: canary",
         b"x-forwarded-for: 10.0.0.1",
@@ -404,7 +404,7 @@ def test_what_is_about_the_client_stays_here(house: House) -> None:
     assert goes == [line for line in goes if b"\r\n" + line.lower() + b"\r\n" in head]
 
 
-# Clients that read nothing.
+# Clients that do not read.
 
 
 def test_a_client_that_reads_nothing_is_dropped(hasty: House) -> None:
@@ -434,7 +434,7 @@ def test_a_client_that_reads_nothing_is_dropped(hasty: House) -> None:
 
 
 def test_a_request_body_has_bounds(house: House) -> None:
-    """One that is too large is refused, by what it says or by what comes."""
+    """A body that is too large is refused, by its declared or its received size."""
     given = house.config(max_request_bytes=10)
     chunks = request(CHAT, b"", b"transfer-encoding: chunked") + b"b\r\n" + b"x" * 11 + b"\r\n"
 

@@ -1,7 +1,7 @@
 """Faults between a client and an upstream, with real sockets, under either of uvicorn's parsers.
 
-Whatever nobody may log has the word canary in it: the client's keys, its query, its prompt, the model's text. When all
-tests were run no log has it.
+All text that must not be logged contains the word canary: the client's keys, its query, its prompt, the model's text.
+After all tests no log has it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def unchunked(body: bytes) -> bytes:
 
 
 def is_whole(body: bytes) -> bool:
-    """Whether a body in chunks came to its end."""
+    """Return whether a body in chunks came to its end."""
     return body.endswith(b"0\r\n\r\n")
 
 
@@ -94,7 +94,7 @@ def test_a_client_that_leaves(house: House, sent: list[bytes] | None) -> None:
         writer.write(request())
         if sent:
             await reader.readuntil(b"canary-text")
-        else:  # the head waits for the first event, which says whether the answer is read
+        else:  # the head waits for the first event, which decides whether the answer is read
             await house.until(lambda: bool(house.conversations))
             await settle()
         writer.transport.abort()
@@ -106,7 +106,7 @@ def test_a_client_that_leaves(house: House, sent: list[bytes] | None) -> None:
 
 
 def test_a_client_that_leaves_in_its_request(house: House) -> None:
-    """Nobody is asked."""
+    """No upstream is asked."""
 
     async def go() -> None:
         _, writer = await house.connect()
@@ -134,12 +134,12 @@ async def ends_short(conversation: Conversation) -> None:
 
 
 async def bad_chunk(conversation: Conversation) -> None:
-    """Send a size that is none."""
+    """Send an invalid size."""
     await conversation.say(b"zz\r\nhello\r\n")
 
 
 async def stalls(conversation: Conversation) -> None:
-    """Say nothing more."""
+    """Send no more bytes."""
     await conversation.until_closed()
 
 
@@ -160,7 +160,7 @@ ENDS = {
 @pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("sent", [[HELLO], [HELLO, HALF]])
 def test_an_answer_that_breaks_off(house: House, end: object, sent: list[bytes]) -> None:
-    """The client gets what came, no call, an error that says why, and a connection that is cut."""
+    """The client gets the bytes so far, no call, an error with the reason, and a cut connection."""
     shown = asyncio.Event()
 
     async def serve(conversation: Conversation) -> None:
@@ -191,7 +191,7 @@ def test_an_answer_that_breaks_off(house: House, end: object, sent: list[bytes])
 
 
 def test_an_answer_that_is_closed_while_it_is_read_is_let_go(house: House) -> None:
-    """Whoever waits for more is told that it is lost, and nothing holds the answer any more."""
+    """A client that waits for more is told that it is lost, and the answer is released."""
 
     async def serve(conversation: Conversation) -> None:
         await conversation.begin()
@@ -256,7 +256,7 @@ def test_a_whole_answer_of_http_1_0(house: House) -> None:
 
 
 def test_trailers_are_dropped(house: House) -> None:
-    """What follows the last chunk is none of the body."""
+    """Bytes after the last chunk are not part of the body."""
 
     async def serve(conversation: Conversation) -> None:
         await conversation.begin(b"trailer: x-late")
@@ -288,7 +288,7 @@ def test_a_compressed_answer(house: House, members: bool) -> None:
 
 
 def closed_port() -> int:
-    """Return a port where nothing listens."""
+    """Return a port without a listener."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -306,7 +306,7 @@ async def closes(conversation: Conversation) -> None:
 
 
 async def no_http(conversation: Conversation) -> None:
-    """Say something else."""
+    """Send other bytes."""
     await conversation.say(b"220 canary.example ESMTP\r\n")
     await conversation.until_closed()
 
@@ -320,7 +320,7 @@ async def large_head(conversation: Conversation) -> None:
 
 
 async def many_headers(conversation: Conversation) -> None:
-    """Send many headers, none of which is large."""
+    """Send many small headers."""
     lines = b"".join(b"x-%d: %b\r\n" % (at, b"x" * 1000) for at in range(100))
     await conversation.say(b"HTTP/1.1 200 OK\r\n" + lines + b"content-length: 0\r\n\r\n")
     await conversation.until_closed()
@@ -365,7 +365,7 @@ def test_an_upstream_that_gives_no_answer(house: House, serve: object, status: i
     ],
 )
 def test_an_upstream_that_cannot_be_reached(house: House, url: str) -> None:
-    """Nothing listens, the name is none, it speaks no TLS: all are told alike, in the form of the path."""
+    """Nothing listens, the name is invalid, it speaks no TLS: all are reported alike, in the form of the path."""
     given = house.config(url=url.format(port=house.url.rpartition(":")[2], closed=closed_port()))
     status, body = head_of(house.play(lambda: house.ask(request(MESSAGES)), closes, given))
     said = {"type": "error", "error": {"type": "api_error", "message": "up cannot be reached"}}
@@ -421,7 +421,7 @@ def test_an_answer_that_began_is_not_asked_for_again(house: House) -> None:
 
 
 def test_an_answer_that_was_left_is_not_waited_for(house: House) -> None:
-    """Its connection is not used again: what it would still bring belongs to nobody."""
+    """Its connection is not used again: its remaining bytes belong to no request."""
 
     async def serve(conversation: Conversation) -> None:
         await conversation.begin()
@@ -452,7 +452,7 @@ def test_an_answer_that_was_left_is_not_waited_for(house: House) -> None:
     "status", [b"400 Bad Request", b"429 Too Many Requests", b"529 Overloaded", b"302 Found"]
 )
 def test_other_statuses_pass(house: House, status: bytes) -> None:
-    """With their body and their headers; nobody follows where they point to."""
+    """With their body and their headers; they are not followed."""
 
     async def serve(conversation: Conversation) -> None:
         lines = [b"retry-after: 3", b"location: http://127.0.0.1:1/", b"set-cookie: a=1", b"set-cookie: b=2"]
@@ -469,7 +469,7 @@ def test_other_statuses_pass(house: House, status: bytes) -> None:
 
 
 def test_headers_of_the_upstream_come_once(house: House) -> None:
-    """The server adds none of its own beside them."""
+    """The server adds no other headers."""
     lines = [b"date: Tue, 24 Nov 2026 00:00:00 GMT", b"server: theirs"]
 
     async def serve(conversation: Conversation) -> None:
@@ -488,7 +488,7 @@ def test_headers_of_the_upstream_come_once(house: House) -> None:
 
 
 def test_an_answer_without_a_body(house: House) -> None:
-    """`HEAD` has none, whatever length is said."""
+    """`HEAD` has none, for any declared length."""
 
     async def serve(conversation: Conversation) -> None:
         await conversation.say(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n")

@@ -1,4 +1,4 @@
-"""Healthy streams through the proxy, byte for byte at any cut; all others come out as from a repairer."""
+"""Healthy streams through the proxy, byte for byte at any cut; all others leave as from a repairer."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def path_of(name: str) -> str:
 
 @cache
 def repaired(name: str) -> tuple[bytes, str | None]:
-    """Return what a repairer makes of a stream, and the error with which it ends."""
+    """Return a repairer's output for a stream, and the error with which it ends."""
     repairer = Repairer(limits=Limits.gateway(), expected=name.partition("/")[0])
     out = repairer.feed(STREAMS[name]) + repairer.close()
     return out, repairer.report.error
@@ -63,7 +63,7 @@ def cut(data: bytes, *places: int) -> list[bytes]:
 
 
 def through(name: str, cuts: Iterable[list[bytes]]) -> Iterator[tuple[bytes, bool]]:
-    """Yield what comes through the proxy for each way in which a stream is cut, and whether it ended well."""
+    """Yield the proxy's output for each way in which a stream is cut, and whether it ended well."""
 
     async def go(pieces: list[bytes]) -> tuple[bytes, bool]:
         client = Client(path_of(name))
@@ -81,7 +81,7 @@ def through(name: str, cuts: Iterable[list[bytes]]) -> Iterator[tuple[bytes, boo
 
 
 def test_most_recordings_are_healthy() -> None:
-    """Or the tests below would say little."""
+    """Otherwise the tests below would show little."""
     assert len(healthy()) > 25
 
 
@@ -91,7 +91,7 @@ def _marked(name: str) -> object:
 
 @pytest.mark.parametrize("name", [_marked(name) for name in shortest()])
 def test_a_short_stream_cut_anywhere(name: str) -> None:
-    """It comes out as it went in."""
+    """It leaves unchanged."""
     data = STREAMS[name]
     wrong = [
         at
@@ -104,7 +104,7 @@ def test_a_short_stream_cut_anywhere(name: str) -> None:
 
 @pytest.mark.parametrize("name", STREAMS)
 def test_a_stream_cut_at_random(name: str) -> None:
-    """It comes out as of a repairer, whole or in crumbs; an error ends well only where it has an end of its own."""
+    """It leaves as from a repairer, whole or in crumbs; an error ends well only where it has a separate end."""
     data, chance = STREAMS[name], random.Random(name)
     out, error = repaired(name)
     ways = [[data], *(cut(data, *(chance.randrange(len(data)) for _ in range(n))) for n in (3, 30, 300))]
@@ -125,7 +125,7 @@ def house() -> Iterator[House]:
 
 
 def test_healthy_streams_over_sockets(house: House) -> None:
-    """Every one comes out as it went in, with an end."""
+    """Every stream leaves unchanged, with an end."""
     wrong = []
     for name in healthy():
         data = STREAMS[name]

@@ -1,4 +1,4 @@
-"""A process that listens, is told to stop, and says what it does."""
+"""A process that listens, is asked to stop, and logs its actions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def parser(request: pytest.FixtureRequest) -> str:
 
 
 def stopped(parser: str, *, drain: float, n_stops: int, goes_on: bool) -> tuple[bytes, House]:
-    """Stop a proxy while an answer is open; return what its client got."""
+    """Stop a proxy while an answer is open; return its client's bytes."""
     house = House(parser, {"drain": drain})
     gate = asyncio.Event()
 
@@ -67,7 +67,7 @@ def stopped(parser: str, *, drain: float, n_stops: int, goes_on: bool) -> tuple[
 
 
 def test_open_answers_may_end(parser: str) -> None:
-    """A process that is told to stop waits for them."""
+    """A process that is asked to stop waits for them."""
     answer, house = stopped(parser, drain=60, n_stops=1, goes_on=True)
 
     assert ("ok", True) == (house.entries[0].outcome, answer.endswith(b"0\r\n\r\n"))
@@ -75,7 +75,7 @@ def test_open_answers_may_end(parser: str) -> None:
 
 @pytest.mark.parametrize(("drain", "n_stops"), [(0.05, 1), (60, 2)])
 def test_an_answer_that_does_not_end_is_ended(parser: str, drain: float, n_stops: int) -> None:
-    """When its time is over, or the process is told twice; its client gets the reason."""
+    """When its time is over, or the process is asked twice; its client gets the reason."""
     answer, house = stopped(parser, drain=drain, n_stops=n_stops, goes_on=False)
     body = b"".join(re.findall(rb"data: .*\n\n", head_of(answer)[1]))
 
@@ -88,7 +88,7 @@ def test_an_answer_that_does_not_end_is_ended(parser: str, drain: float, n_stops
 
 
 def test_a_configuration_that_cannot_be_used_changes_nothing() -> None:
-    """It is told, and the old one stays."""
+    """The error is reported, and the old one stays."""
 
     def load() -> None:
         raise ConfigError("upstream: there is none")
@@ -107,7 +107,7 @@ def test_a_configuration_that_cannot_be_used_changes_nothing() -> None:
 
 
 def test_an_address_that_is_taken() -> None:
-    """It is told by its name, and nothing of it stays open."""
+    """It is reported by its name, and no part of it stays open."""
     sockets = bound(Address("127.0.0.1"))
     port = sockets[0].getsockname()[1]
     try:
@@ -143,7 +143,7 @@ def test_a_file_of_somebody_stays(tmp_path: Path) -> None:
 
 @pytest.fixture
 def said() -> Iterator[io.StringIO]:
-    """Give what libraries log, as it is written."""
+    """Return the libraries' log as it is written."""
     stream = io.StringIO()
     names = ("uvicorn", "asyncio", "aiohttp")
     before = [(logging.getLogger(name), logging.getLogger(name).handlers) for name in names]
@@ -154,7 +154,7 @@ def said() -> Iterator[io.StringIO]:
 
 
 def test_libraries_say_no_more_than_they_may(said: io.StringIO) -> None:
-    """The end of an answer is no fault; of a fault its type and its place are kept, not its message."""
+    """The end of an answer is not a fault; of a fault its type and its place are kept, not its message."""
     logger = logging.getLogger("uvicorn.error")
 
     def fail(error: Exception) -> None:
@@ -186,7 +186,7 @@ def started(*options: str) -> tuple[subprocess.Popen[str], str]:
 
 
 def asked(url: str) -> bytes:
-    """Return what a client gets."""
+    """Return a client's answer."""
     host, port = url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=30) as client:
         client.sendall(request())
@@ -196,7 +196,7 @@ def asked(url: str) -> bytes:
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_the_program(workers: str) -> None:
-    """It listens, answers, logs, and stops when it is told to, with or without workers."""
+    """It listens, answers, logs, and stops on request, with or without workers."""
     with serve(Answer([HELLO, END], "text/event-stream")) as upstream:
         process, url = started("--upstream", upstream.url, "--workers", workers)
         answer = asked(url)
@@ -211,7 +211,7 @@ def test_the_program(workers: str) -> None:
 
 @pytest.mark.slow
 def test_the_program_cannot_listen() -> None:
-    """It says so, with the status for that."""
+    """It reports this, with the status for that."""
     sockets = bound(Address("127.0.0.1"))
     address = f"127.0.0.1:{sockets[0].getsockname()[1]}"
     command = [

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.sdk
 
 # An error event is raised.
 RAW = {"error-event": Truth("APIStatusError")}
-# The helpers parse arguments themselves, and raise: what is open then is dropped.
+# The helpers parse arguments themselves, and raise: calls open then are dropped.
 HELPER = {
     **RAW,
     "delta-without-start": Truth("IndexError", calls=(), dropped=()),
@@ -31,15 +31,15 @@ RAW["type-in-the-event-name"] = HELPER["type-in-the-event-name"] = Truth(calls=(
 
 
 def test_raw_events_tell_what_the_bytes_tell() -> None:
-    """Raw events tell all calls and drops of the bytes; an error is raised."""
+    """Raw events give all calls and drops of the bytes; an error is raised."""
     assert expected("anthropic", RAW) == swept("anthropic", "anthropic")
 
 
 def test_events_of_the_helper_tell_what_the_bytes_tell() -> None:
-    """The helper's events tell the same, none of them twice, until the helper raises."""
+    """The helper's events give the same, none of them twice, until the helper raises."""
     assert expected("anthropic", HELPER) == swept("anthropic-helper", "anthropic")
 
 
 def test_events_of_the_beta_helper_tell_what_the_bytes_tell() -> None:
-    """So do those of the beta's helper."""
+    """The same for the beta's helper."""
     assert expected("anthropic", HELPER) == swept("anthropic-beta", "anthropic")

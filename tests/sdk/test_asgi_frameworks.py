@@ -40,7 +40,7 @@ WHOLE = {
         {"index": 0, "message": {"content": "x" * 2000, "tool_calls": [CALL]}, "finish_reason": "tool_calls"}
     ],
 }
-# A server says by its version of ASGI whether `send` raises once the client is gone; Starlette listens for it else.
+# A server's ASGI version tells whether `send` raises once the client is gone; else Starlette listens for it.
 each_version = pytest.mark.parametrize("version", ["2.3", "2.4"])
 
 Answering = Callable[[], Any]  # makes the response
@@ -87,7 +87,7 @@ async def sent_of(pieces: list[bytes], ended: list[str]) -> AsyncIterator[bytes]
 
 
 class Server:
-    """Asks an application as a server does, and keeps what it sends."""
+    """Calls an application as a server does, and keeps its messages."""
 
     def __init__(self, app: Any, version: str = "2.3", **headers: str) -> None:
         self.app = app
@@ -123,7 +123,7 @@ class Server:
         await self.app(scope, receive, self.send)
 
     async def send(self, message: Any) -> None:
-        """Take a message, and tell that one came; a client that is gone takes none."""
+        """Take a message, and signal its arrival; a client that has left takes none."""
         if self.leaves.is_set() and self.version == "2.4":
             raise OSError("the client is gone")
         self.sent.append(message)
@@ -171,7 +171,7 @@ PATHS = {"chat-completions": PATH, "responses": "/v1/responses", "anthropic": "/
 @pytest.mark.parametrize("way", ["whole", *BROKEN])
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_applications_give_strict_streams(framework: Any, dialect: str, way: str) -> None:
-    """What clients get is what the repairer makes of the stream; one that ends with an error ends by an exception."""
+    """Clients get the repairer's output; a stream that ends with an error ends by an exception."""
     pieces, ended = tide(dialect, way), list[str]()
     repairer = Repairer(limits=Limits.gateway())
     strict = b"".join(map(repairer.feed, pieces)) + repairer.close()
@@ -208,7 +208,7 @@ def test_applications_give_judged_bodies(framework: Any) -> None:
 @each_framework
 @each_version
 def test_an_endless_stream_is_stopped(framework: Any, version: str) -> None:
-    """A stream beyond the limit ends the answer, and the generator behind it, however the framework hears of it."""
+    """A stream beyond the limit ends the answer, and its generator, however the framework learns of it."""
     ended: list[str] = []
     app = framework(lambda: streaming(sent_of([TEXT, BEGUN, *[MORE] * 10_000], ended)))
     app.add_middleware(RepairMiddleware, limits=Limits(max_stream_bytes=5000))
@@ -262,7 +262,7 @@ def test_a_client_that_leaves_drops_the_call(framework: Any, version: str) -> No
 
 @each_framework
 def test_an_exception_of_the_generator_goes_on(framework: Any) -> None:
-    """The client gets a frame that says so, and no call; the server the exception."""
+    """The client gets a frame with the error, and no call; the server the exception."""
 
     async def failing() -> AsyncIterator[bytes]:
         yield TEXT
@@ -290,12 +290,12 @@ def test_background_tasks_run(framework: Any) -> None:
 
 
 def test_compression_stands_outside() -> None:
-    """What compresses gets the judged body; the other way round the middleware sees bytes that it cannot read."""
+    """A compressor outside gets the judged body; inside, it gives the middleware bytes that it cannot read."""
     compress = sdk("starlette.middleware.gzip").GZipMiddleware
     found = []
     for order in ([RepairMiddleware, compress], [compress, RepairMiddleware]):
         app = starlette(lambda: sdk("starlette.responses").JSONResponse(WHOLE))
-        for middleware in order:  # the one that is added last stands outside
+        for middleware in order:  # the middleware that is added last is outermost
             app.add_middleware(middleware)
         server = asked(app, accept_encoding="gzip")
         body = gzip.decompress(server.body) if server.body[:2] == b"\x1f\x8b" else server.body
@@ -346,7 +346,7 @@ def test_the_form_of_vllm(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_gateway_of_the_page(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """The gateway of docs/asgi.md hands on streams, bodies and refusals, and prints what was withheld."""
+    """The gateway of docs/asgi.md passes streams, bodies and refusals on, and prints the withheld calls."""
     ((_, code),) = blocks("python", page="docs/asgi.md", needs="fastapi")
     refused = b'{"error":{"message":"slow down"}}'
 

@@ -38,7 +38,7 @@ EACH = [
     for loop, names in (("asyncio", USUAL), ("trio", ON_TRIO))
     for name in names
 ]
-# Calls of Ollama come whole, and are none that could be open.
+# Calls of Ollama come whole, and cannot be open.
 IN_PIECES = [one for one in EACH if one.values[0] != "ollama"]
 # LangChain's `asyncio.wait_for` swallows a cancellation that meets a chunk, on Python before 3.12.
 TASKS = sorted(USUAL.keys() - {"langchain", "ollama"})
@@ -66,7 +66,7 @@ async def _read(surface: str, url: str) -> Told:
 
 @pytest.mark.parametrize(("surface", "loop"), EACH)
 def test_chunks_tell_what_the_bytes_tell(surface: str, loop: str) -> None:
-    """An asynchronous stream tells the calls of its bytes."""
+    """An asynchronous stream gives the calls of its bytes."""
     with serve(answer(*USUAL[surface])) as server:
         assert from_bytes(*USUAL[surface]) == _run(loop, _read, surface, server.url)
 
@@ -78,7 +78,7 @@ async def _collected(surface: str, url: str) -> Told:
 
 @pytest.mark.parametrize(("surface", "loop"), EACH)
 def test_streams_are_collected(surface: str, loop: str) -> None:
-    """`acollect` takes what the SDK gives, stream or context manager."""
+    """`acollect` accepts the SDK's object, stream or context manager."""
     with serve(answer(*USUAL[surface])) as server:
         assert from_bytes(*USUAL[surface]) == _run(loop, _collected, surface, server.url)
 
@@ -105,7 +105,7 @@ async def _is_closed(server: Loopback) -> bool:
 
 @pytest.mark.parametrize(("surface", "loop"), IN_PIECES)
 def test_a_loop_that_is_left(surface: str, loop: str) -> None:
-    """Leaving the loop drops the open call and closes the connection, although the client goes on."""
+    """Leaving the loop drops the open call and closes the connection, although the client continues."""
     with serve(Answer(_half(surface), ending="hang")) as server:
         stream, is_closed = _run(loop, _left, surface, server)
 
@@ -162,7 +162,7 @@ async def _cancelled_by_hand(surface: str, server: Loopback) -> Any:
 
 @pytest.mark.parametrize("surface", TASKS)
 def test_a_task_of_asyncio_that_is_cancelled(surface: str) -> None:
-    """`task.cancel()` goes through to whoever awaits the task, the open call is dropped, the connection closes."""
+    """`task.cancel()` goes through to the awaiter of the task, the open call is dropped, the connection closes."""
     with serve(Answer(_half(surface), ending="hang")) as server:
         stream, is_closed = asyncio.run(_cancelled_by_hand(surface, server))
 

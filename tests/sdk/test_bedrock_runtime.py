@@ -37,7 +37,7 @@ INVOKE: dict[str, dict[str, Truth]] = {
 
 
 def test_events_of_converse_tell_what_the_bytes_tell() -> None:
-    """Events of Converse tell all calls and drops of the binary stream."""
+    """Events of Converse give all calls and drops of the binary stream."""
     assert expected("bedrock-converse", CONVERSE, "bin") == swept(
         "bedrock-converse", "bedrock-converse", "bin"
     )
@@ -45,7 +45,7 @@ def test_events_of_converse_tell_what_the_bytes_tell() -> None:
 
 @pytest.mark.parametrize("model", sorted(INVOKE))
 def test_chunks_of_an_invoked_model_tell_what_the_bytes_tell(model: str) -> None:
-    """Chunks of each family of models tell all calls and drops of the binary stream."""
+    """Chunks of each family of models give all calls and drops of the binary stream."""
     dialect = f"bedrock-invoke-{model}"
 
     assert expected(dialect, INVOKE[model], "bin") == swept("bedrock-invoke", dialect, "bin")

@@ -13,7 +13,7 @@ LOST_ENDS = (
     (1, Told(dropped=(("call_fl", "toll", "unterminated", '{"bell":2}'),), reason="malformed")),
     (2, Told(reason="stop")),
 )
-# What both keep: the end of the stream, `[DONE]`, and a keep-alive that they raise.
+# Both keep the end of the stream, `[DONE]`, and a keep-alive that they raise.
 BOTH = {
     "choices-scatter-a-call": Truth(dropped=(("call_sc", "flood_dock", "unterminated", ""),)),
     "finish-never": Truth(
@@ -40,7 +40,7 @@ NAMELESS = {
 HUGGING_FACE = {
     **BOTH,
     **dict.fromkeys(ERRORS, Truth("UnknownError")),
-    # It reads one line of data at a time, and raises what is no JSON.
+    # It reads one line of data at a time, and raises for a line that is not JSON.
     "dropped-inside-a-frame": Truth(
         "JSONDecodeError", dropped=(("call_half", "sign_form", "aborted", '{"form":"17-B"'),)
     ),
@@ -70,16 +70,16 @@ HUGGING_FACE = {
         ),
         reason="malformed",
     ),
-    # ... arguments among them: this call looks as if it had none.
+    # ... arguments among them: this call appears to have none.
     "arguments-parsed-beside": Truth(calls=(("call_parsed", "check_address", {}),)),
 }
 
 
 def test_chunks_of_groq_tell_what_the_bytes_tell() -> None:
-    """Chunks tell the calls and drops of the bytes, but for what the SDK raises and the end that it keeps."""
+    """Chunks give the calls and drops of the bytes, except for the SDK's errors and the end that it keeps."""
     assert expected("chat-completions", GROQ) == swept("groq", "chat-completions")
 
 
 def test_chunks_of_hugging_face_tell_what_the_bytes_tell() -> None:
-    """Chunks tell what the SDK's classes have members for."""
+    """Chunks give everything that the SDK's classes have members for."""
     assert expected("chat-completions", HUGGING_FACE) == swept("hugging-face", "chat-completions")

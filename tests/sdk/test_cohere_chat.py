@@ -9,7 +9,7 @@ from tests.support.sdks import Truth, expected, swept
 pytestmark = pytest.mark.sdk
 
 
-# What fits no class the SDK takes for a message's start, or leaves out with a line in the log.
+# The SDK takes an event that fits no class for a message's start, or omits it with a line in the log.
 V2 = {
     "bare-message-error": Truth(dropped=(), reason="unknown"),
     "relay-lists-and-same-index": Truth(calls=(), reason="stop"),
@@ -17,10 +17,10 @@ V2 = {
 
 
 def test_events_of_v1_tell_what_the_bytes_tell() -> None:
-    """Events of the first version tell all calls and drops of the bytes."""
+    """Events of the first version give all calls and drops of the bytes."""
     assert expected("cohere-v1", {}, "ndjson") == swept("cohere-v1", "cohere-v1", "ndjson")
 
 
 def test_events_of_v2_tell_what_the_bytes_tell() -> None:
-    """Events of the second version tell all calls and drops of the bytes, in the shapes that Cohere documents."""
+    """Events of the second version give all calls and drops of the bytes, in the shapes that Cohere documents."""
     assert expected("cohere-v2", V2) == swept("cohere-v2", "cohere-v2")

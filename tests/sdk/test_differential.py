@@ -34,7 +34,7 @@ READERS: dict[str, Callable[[str], Any]] = {
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("name", TEXTS)
 def test_listed_texts(name: str, reader: str) -> None:
-    """Law 11: what docs/differences.md says of a text is what the other reader makes of it."""
+    """Law 11: docs/differences.md states the other reader's result for each text."""
     (expected,) = cells("Argument texts", [reader])[name]
 
     assert expected == of_peer(READERS[reader], TEXTS[name])
@@ -43,7 +43,7 @@ def test_listed_texts(name: str, reader: str) -> None:
 @pytest.mark.parametrize("reader", READERS)
 @given(text=DAMAGED)
 def test_nothing_else_differs(reader: str, text: str) -> None:
-    """Law 11: over JSON with some characters changed no reader differs from us but as the document says."""
+    """Law 11: over JSON with some characters changed, readers differ from us only as the document says."""
     assert disagreement(READERS[reader], text, rounds=reader == "orjson") is None
 
 
@@ -60,7 +60,7 @@ def httpx_events(stream: bytes) -> list[SSEvent]:
 
 @pytest.mark.parametrize("name", SSE_STREAMS)
 def test_listed_streams(name: str) -> None:
-    """Law 30: the document counts what httpx-sse makes of a stream right."""
+    """Law 30: the document's counts of httpx-sse's events are right."""
     (expected,) = cells("Event streams", ["httpx-sse"])[name]
 
     assert int(expected) == len(httpx_events(SSE_STREAMS[name]))
@@ -70,13 +70,13 @@ def test_listed_streams(name: str) -> None:
     ("name", "retry"), [("`retry: 1_0`", 10), ("`retry: -5`", -5), ("a `retry` of 30 digits", int("9" * 30))]
 )
 def test_times_to_retry(name: str, retry: int) -> None:
-    """Law 30: httpx-sse takes what the document says it takes."""
+    """Law 30: httpx-sse accepts the input that the document names."""
     assert [retry] == [one.retry for one in httpx_events(SSE_STREAMS[name])]
 
 
 @given(STREAMS)
 def test_httpx_sse_is_the_standard_without_three_rules(stream: bytes) -> None:
-    """Law 30: nothing else differs: with the rules that it does not follow turned off, the standard gives its events."""
+    """Law 30: no other difference: without the rules that it does not follow, the standard gives its events."""
     assert sse_events(stream, mark=False, dataless=True, digits=False) == httpx_events(stream)
 
 
@@ -125,7 +125,7 @@ def _botocore(data: bytes) -> tuple[list[tuple[str, str]], str]:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_listed_messages(name: str) -> None:
-    """The document says what becomes of a message here and there."""
+    """The document states the fate of a message in both readers."""
     frames, faults = _ours([MESSAGES[name]])
     found = ["frame" if frames else faults[0], _botocore(MESSAGES[name])[1]]
 
@@ -133,7 +133,7 @@ def test_listed_messages(name: str) -> None:
 
 
 def test_the_document_lists_what_is_tried() -> None:
-    """Each message of the document is tried, and nothing else is."""
+    """Exactly the messages of the document are tried."""
     assert [*MESSAGES] == [*cells("Binary event streams", [])]
 
 

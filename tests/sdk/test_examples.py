@@ -88,14 +88,14 @@ SENT: dict[str, Callable[[Any], Iterator[tuple[str, str, str]]]] = {
 
 
 def sent(server: Loopback, dialect: str) -> tuple[list[str], list[str], list[str]]:
-    """Return what the last request holds: the ids of calls, those of results, and the results."""
+    """Return the content of the last request: the ids of calls, those of results, and the results."""
     found = list(SENT[dialect](server.requests[-1].json()))
     ids = {kind: [id for one, id, _ in found if one == kind] for kind in ("call", "result")}
     return ids["call"], ids["result"], [text for kind, _, text in found if kind == "result"]
 
 
 def answers(dialect: str, *ways: str) -> list[Answer]:
-    """Return what a server answers: a turn with a call for each way, then words."""
+    """Return a server's answers: a turn with a call for each way, then words."""
     return [*(Answer(tide(dialect, way)) for way in ways), Answer(said(dialect))]
 
 
@@ -104,7 +104,7 @@ def answers(dialect: str, *ways: str) -> list[Answer]:
 def test_agents_go_on_whatever_the_server_sends(
     dialect: str, way: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A whole call is executed once; of another one the model is told, and goes on; ids pair, and none comes twice."""
+    """A whole call is executed once; another call is reported to the model, which continues; ids pair, none twice."""
     module, client = AGENTS[dialect]
     messages: list[Any] = [ASKED]
     with serve(*answers(dialect, way, way, "whole")) as server, CLIENTS[client](server.url) as one:
@@ -139,7 +139,7 @@ def test_agents_hear_what_a_tool_raised(dialect: str, monkeypatch: pytest.Monkey
 
 
 def lost_connection() -> tuple[type[Exception], ...]:
-    """Return what the SDKs raise for it: openai its own exception, anthropic that of the HTTP client."""
+    """Return the SDKs' exceptions for it: openai raises its own, anthropic that of the HTTP client."""
     return sdk("openai").APIConnectionError, sdk("httpx2").RemoteProtocolError
 
 
@@ -150,7 +150,7 @@ def same(text: str) -> str:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_agents_start_again_after_a_lost_connection(dialect: str) -> None:
-    """The SDK's exception holds the turn; the messages are those of before it, so that the loop can be called again."""
+    """The SDK's exception holds the turn; the messages are those before it: the loop can be called again."""
     module, client = AGENTS[dialect]
     lost = Answer(tide(dialect, "cut"), ending="cut")
     messages: list[Any] = [ASKED]
@@ -183,7 +183,7 @@ def test_a_loop_has_at_most_twelve_lines(dialect: str) -> None:
 
 @pytest.mark.parametrize("way", ["whole", *BROKEN])
 def test_a_framework_on_the_transport(way: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """A whole call is executed once. A cut one is an exception; of one that does not fit the framework tells the model."""
+    """A whole call is executed once. A cut call is an exception; the model is told of a call that does not fit."""
     dropped: list[tuple[str | None, str]] = []
 
     async def ask(url: str) -> str:
@@ -218,7 +218,7 @@ PATHS = {
 @pytest.mark.parametrize("way", ["whole", *BROKEN])
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_gateway_hands_on_strict_streams(dialect: str, way: str, caplog: pytest.LogCaptureFixture) -> None:
-    """What its clients get is what the repairer makes of the stream, and the log names each call that was withheld."""
+    """Its clients get the repairer's output, and the log names each withheld call."""
     gateway = importlib.import_module("starlette_gateway").gateway
     pieces = tide(dialect, way)
     withheld: list[str] = []
@@ -237,7 +237,7 @@ def test_a_gateway_hands_on_strict_streams(dialect: str, way: str, caplog: pytes
 
 
 def test_a_gateway_passes_errors_on() -> None:
-    """What is no stream goes through as it came, with its status."""
+    """An answer that is not a stream passes unchanged, with its status."""
     gateway = importlib.import_module("starlette_gateway").gateway
     body = b'{"error":{"message":"slow down"}}'
     with serve(Answer([body], "application/json", 429, (("retry-after", "7"),))) as server:
@@ -298,7 +298,7 @@ def test_an_audit_counts_what_replay_shows(capsys: pytest.CaptureFixture[str]) -
 
 @pytest.mark.parametrize("program", sorted(path.name for path in EXAMPLES.glob("*.py")))
 def test_examples_are_programs_with_a_docstring(program: str) -> None:
-    """Each says what it shows and how it is run."""
+    """Each example states its purpose and how to run it."""
     doc = ast.get_docstring(ast.parse((EXAMPLES / program).read_text("utf-8"))) or ""
 
     assert doc

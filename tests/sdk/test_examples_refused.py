@@ -1,7 +1,7 @@
-"""The examples' agents against servers that refuse what providers refuse: a turn that does not go back as it came.
+"""The examples' agents against servers that refuse, like providers, a turn that does not come back unchanged.
 
-The servers know what they said. They answer 400 where a turn lacks something of it, where a call has no result directly
-behind it, where code that waits has no container, and where Vertex AI gets an id, which it does not know.
+The servers know their turns. They answer 400 where a turn lacks a part, where a call has no result directly after it,
+where code that waits has no container, and where Vertex AI gets an id, which it does not know.
 
 These tests need the extra `sdk`; `pytest -m sdk` runs them.
 """
@@ -35,12 +35,12 @@ def beside_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Provider(Loopback):
-    """A server that says its turns one after the other, and refuses requests.
+    """A server that sends its turns one after the other, and refuses requests.
 
     Args:
-        turns: what it says: blocks of Anthropic, items of Responses, parts of Gemini.
+        turns: to send: blocks of Anthropic, items of Responses, parts of Gemini.
         write: makes a turn a stream.
-        refuse: yields what is wrong with a request, of its body and of the turns that were said before.
+        refuse: yields the faults of a request, given its body and the turns that were sent before.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Provider(Loopback):
         self.refused: list[str] = []
 
     def answer(self, request: IncomingRequest) -> Answer:
-        """Return the next turn, or say why there is none."""
+        """Return the next turn, or raise with the reason."""
         n = len(self.requests)
         self.requests.append(request)
         assert n < len(self.turns), "the loop goes on without end"
@@ -64,7 +64,7 @@ class Provider(Loopback):
 
 
 def run(example: str, client: Any, messages: list[Any]) -> str:
-    """Return what the agent of an example answers."""
+    """Return the answer of an example's agent."""
     answer: str = importlib.import_module(example).answer(client, messages)
     return answer
 
@@ -100,7 +100,7 @@ CONTAINER = {"id": "container_1", "expires_at": "2027-01-01T00:00:00Z"}
 
 
 def written_message(blocks: list[JSON]) -> bytes:
-    """Return a message as a stream: it pauses behind a search, and asks for results behind a call."""
+    """Return a message as a stream: it pauses after a search, and asks for results after a call."""
     if blocks[-1] is _SEARCH:
         return message_stream(blocks, "pause_turn")
     if blocks[-1] is _PROGRAMMED:
@@ -109,7 +109,7 @@ def written_message(blocks: list[JSON]) -> bytes:
 
 
 def refused_messages(body: Any, said: list[list[JSON]]) -> Iterator[str]:
-    """Yield what Anthropic refuses."""
+    """Yield the faults that Anthropic refuses."""
     messages = body["messages"]
     sent = [block for message in messages if message["role"] == "assistant" for block in message["content"]]
     if sent != [block for blocks in said for block in blocks]:
@@ -126,7 +126,7 @@ def refused_messages(body: Any, said: list[list[JSON]]) -> Iterator[str]:
 
 
 def test_anthropic_goes_on_after_a_pause_and_in_its_container(capsys: pytest.CaptureFixture[str]) -> None:
-    """A paused turn goes back unchanged, a call that code made is answered in the code's container; nobody is refused."""
+    """A paused turn goes back unchanged, code's call is answered in the code's container; no request is refused."""
     with (
         Provider(MESSAGES, written_message, refused_messages) as server,
         CLIENTS["anthropic"](server.url) as one,
@@ -138,7 +138,7 @@ def test_anthropic_goes_on_after_a_pause_and_in_its_container(capsys: pytest.Cap
     assert "Let me look.High water.At 06:12." == capsys.readouterr().out
 
 
-# --- Responses: items that nobody may leave out -----------------------------------------------------------------
+# --- Responses: items that must not be left out -----------------------------------------------------------------
 
 _REASONING = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "c2VhbGVk"}
 _WEB = {
@@ -166,14 +166,14 @@ RESPONSES = [[_REASONING, _WEB, _CALL], [_SAID]]
 
 
 def _known(item: JSON) -> JSON:
-    """Return what an item has to have; the status of a call is OpenAI's to say."""
+    """Return the required members of an item; OpenAI alone sets the status of a call."""
     return {
         name: value for name, value in item.items() if (item["type"], name) != ("function_call", "status")
     }
 
 
 def refused_items(body: Any, said: list[list[JSON]]) -> Iterator[str]:
-    """Yield what OpenAI refuses."""
+    """Yield the faults that OpenAI refuses."""
     items = body["input"]
     own = [item for item in items if item.get("role") != "user" and item["type"] != "function_call_output"]
     if [_known(item) for item in own] != [_known(item) for turn in said for item in turn]:
@@ -184,7 +184,7 @@ def refused_items(body: Any, said: list[list[JSON]]) -> Iterator[str]:
 
 
 def test_responses_gets_all_items_back() -> None:
-    """Reasoning, a search and a call go back as they came, with the result behind them; nothing is refused."""
+    """Reasoning, a search and a call go back as they came, with the result after them; no request is refused."""
     with (
         Provider(RESPONSES, lambda items: response_stream(items, items), refused_items) as server,
         CLIENTS["openai"](server.url) as one,
@@ -202,7 +202,7 @@ CONTENTS = [[{**_PARTS[0], "thoughtSignature": "c2ln"}, _PARTS[1]], [{"text": "A
 
 
 def refused_contents(body: Any, said: list[list[JSON]]) -> Iterator[str]:
-    """Yield what Vertex AI refuses."""
+    """Yield the faults that Vertex AI refuses."""
     contents = body["contents"]
     parts = [part for content in contents for part in content["parts"]]
     for kind in ("functionCall", "functionResponse"):
@@ -220,7 +220,7 @@ def refused_contents(body: Any, said: list[list[JSON]]) -> Iterator[str]:
 
 @pytest.mark.filterwarnings("ignore:there are non-text parts")
 def test_vertex_gets_no_id() -> None:
-    """Calls without ids go back without ids, signed as they came, their results in their order; nothing is refused."""
+    """Calls without ids go back without ids, signed as they came, results in their order; no request is refused."""
     with Provider(CONTENTS, content_stream, refused_contents) as server:
         client = sdk("google.genai").Client(vertexai=True, api_key="k", http_options={"base_url": server.url})
         with client:
@@ -230,7 +230,7 @@ def test_vertex_gets_no_id() -> None:
     assert ("At 06:12.", 2) == (answer, len(server.requests))
 
 
-# --- the servers refuse what is wrong ---------------------------------------------------------------------------
+# --- the servers refuse wrong requests ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

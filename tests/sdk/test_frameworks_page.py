@@ -15,13 +15,13 @@ pytestmark = [
 
 
 def test_every_row_is_tried() -> None:
-    """The page has a line and a row of what it does for each framework that is tried, here or in `tests/sdk_other`."""
+    """The page has a line and a row of behaviour for each framework that is tried, here or in `tests/sdk_other`."""
     assert (FRAMEWORKS.keys(), FRAMEWORKS.keys()) == (LINES.keys(), TOLD.keys())
 
 
 @pytest.mark.parametrize("name", NEWEST)
 def test_the_page_tells_what_is_run(name: str) -> None:
-    """Without the transport a framework runs of a cut call what the page says; with it it raises what the page says."""
+    """Without the transport a framework treats a cut call as the page says; with it, it raises as the page says."""
     assert TOLD[name] == cells(name)
 
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.sdk
 
 
 TRUTHS = {
-    # A chunk that is no JSON is raised, and an error among the chunks; the chunk before it is lost with it.
+    # A chunk that is not JSON is raised, and an error among the chunks; the chunk before it is lost with it.
     "cut-stream": Truth("UnknownApiResponseError", dropped=((None, "list_ports", "aborted", ""),)),
     "error-among-the-lines": Truth("ServerError", dropped=((None, "book_berth", "aborted", ""),)),
     "streamed-arguments-lost-frame": Truth(
@@ -28,7 +28,7 @@ TRUTHS = {
 
 
 def test_chunks_tell_what_the_bytes_tell() -> None:
-    """Chunks tell all calls and drops of the bytes, arguments that were streamed in parts among them."""
+    """Chunks give all calls and drops of the bytes, arguments that were streamed in parts among them."""
     assert expected("gemini", TRUTHS) == swept("gemini", "gemini")
 
 

@@ -25,7 +25,7 @@ UNANSWERED = (
     "messages.4: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_01A."
 )
 TOO_LONG = "prompt is too long: 210000 tokens > 200000 maximum"
-# A status, what the provider says in its own words, and what it is.
+# A status, the provider's own words, and its class.
 REFUSED = [
     (
         400,
@@ -38,7 +38,7 @@ REFUSED = [
 
 
 def refused(surface: str, status: int, message: str) -> Any:
-    """Return what the SDK raises for such an answer."""
+    """Return the SDK's exception for such an answer."""
     said = {
         "type": "error",
         "message": message,
@@ -55,7 +55,7 @@ def refused(surface: str, status: int, message: str) -> Any:
     return None
 
 
-# Of an answer without a body mistralai raises what httpx says when it tries to read the body too late.
+# For an answer without a body mistralai raises httpx's error for reading the body too late.
 CASES = [
     (surface, *case) for surface in SURFACES for case in REFUSED if (surface, case[1]) != ("mistral", "")
 ]
@@ -65,14 +65,14 @@ CASES = [
 def test_what_an_sdk_raises_is_the_answer(
     surface: str, status: int, message: str, expected: ErrorClass
 ) -> None:
-    """Status, words and ids are those of the response, whatever the SDK calls them; nothing else has to be given."""
+    """Status, words and ids are those of the response, under any names of the SDK; no other argument is needed."""
     assert expected == classify_error(refused(surface, status, message))
 
 
 @pytest.mark.parametrize("library", ["httpx", "httpx2"])
 @pytest.mark.parametrize("is_read", [True, False])
 def test_a_response_that_was_not_read(library: str, is_read: bool) -> None:
-    """The body of a streamed response may be unread: then its status decides, and nothing is read by us."""
+    """The body of a streamed response may be unread: then its status decides, and we do not read it."""
     http = sdk(library)
     body = json.dumps({"error": {"message": TOO_LONG}}).encode()
     with serve(Answer([body], status=400)) as server, http.stream("GET", server.url) as response:

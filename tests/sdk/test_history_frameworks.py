@@ -1,7 +1,7 @@
 """Recorded turns as messages of frameworks, against the frameworks' own types.
 
-These tests need the extra `sdk`; `pytest -m sdk` runs them. Each message of each recording is read by the type
-that its framework has for it, and has to come out of it as it went in: nothing refused, renamed or passed over.
+These tests need the extra `sdk`; `pytest -m sdk` runs them. Each message of each recording is read by the type that its
+framework has for it, and must be unchanged after it: nothing refused, renamed or skipped.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.sdk
 
 
 def _recorded(transport: str) -> Iterator[list[dict[str, Any]]]:
-    """Yield the messages of each recorded turn that has something to say."""
+    """Yield the messages of each recorded turn with content."""
     for entry in corpora.cases():
         parser = ToolCallParser()
         parser.feed(corpora.recorded(entry))
@@ -43,7 +43,7 @@ def _of_langchain(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_langchain_reads_what_was_written() -> None:
-    """An `AIMessage` of the members has them all, and the calls stand where they were put."""
+    """An `AIMessage` of the members has them all, and the calls are where they were put."""
     messages = [message for (message,) in _recorded("langchain")]
 
     assert any("invalid_tool_calls" in message for message in messages)
@@ -51,7 +51,7 @@ def test_langchain_reads_what_was_written() -> None:
 
 
 def test_langchains_own_readers_agree() -> None:
-    """`messages_from_dict` makes the same message; so does `convert_to_messages`, but for calls that were dropped."""
+    """`messages_from_dict` makes the same message; so does `convert_to_messages`, except for dropped calls."""
     langchain = _langchain()
     messages = [message for (message,) in _recorded("langchain")]
     whole = [message for message in messages if "invalid_tool_calls" not in message]
@@ -82,7 +82,7 @@ def _of_ag_ui(messages: list[dict[str, Any]]) -> Any:
 
 
 def test_ag_ui_reads_what_was_written() -> None:
-    """The protocol's types take all messages, with reasoning and what is sealed, and give them back."""
+    """The protocol's types accept all messages, with reasoning and sealed content, and give them back."""
     recorded = list(_recorded("ag-ui"))
 
     assert {"assistant", "reasoning"} == {message["role"] for messages in recorded for message in messages}

@@ -1,7 +1,7 @@
 """Repaired transcripts against the SDKs: their own types of parameters, and another library's rules.
 
-These tests need the extra `sdk`; `pytest -m sdk` runs them. What the SDKs promise to take is what their types
-say, read by pydantic. A field that is an iterable is checked while it is read, so everything is read to its end.
+These tests need the extra `sdk`; `pytest -m sdk` runs them. The SDKs promise to accept the values of their types, read
+by pydantic. An iterable field is checked while it is read, so everything is read to its end.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ STOPS = ("finishReason", "finish_reason", "stop_reason")
 
 @cache
 def _adapter(shape: str) -> Any:
-    """Return what validates a list of messages; it is kept, because lazy iterators refer to it."""
+    """Return the validator of a list of messages; it is kept, because lazy iterators refer to it."""
     pydantic = importlib.import_module("pydantic")
     module, name = TYPES[shape]
     kind = getattr(importlib.import_module(module), name)
@@ -66,7 +66,7 @@ def _repaired(shape: str, happened: list[Happening], **options: Any) -> list[dic
 @MANY
 @given(happened=happenings)
 def test_repaired_transcripts_have_the_types_of_requests(shape: str, happened: list[Happening]) -> None:
-    """Whatever was broken, the SDK's types accept what comes out, each iterable read to its end (law 42)."""
+    """After any damage, the SDK's types accept the output, each iterable read to its end (law 42)."""
     assert _exhaust(_adapter(shape).validate_python(_repaired(shape, happened))) >= 0
 
 
@@ -89,7 +89,7 @@ PROVIDERS = {"anthropic": "anthropic", "chat-completions": "openai"}
 
 
 def _violations(shape: str, messages: list[dict[str, Any]]) -> list[tuple[str, int, str | None]]:
-    """Return what `turnsafe` finds wrong; its warnings are about what some models take and others do not."""
+    """Return the faults that `turnsafe` finds; its warnings are about input that only some models accept."""
     turnsafe = importlib.import_module("turnsafe")
     report = turnsafe.validate(messages, provider=PROVIDERS[shape])
     return [(one.code, one.index, one.tool_call_id) for one in report.violations if one.severity == "error"]
@@ -99,7 +99,7 @@ def _violations(shape: str, messages: list[dict[str, Any]]) -> list[tuple[str, i
 @MANY
 @given(happened=happenings)
 def test_another_validator_agrees(shape: str, happened: list[Happening]) -> None:
-    """What was repaired breaks no rule that `turnsafe` knows of the provider."""
+    """A repaired list breaks no rule that `turnsafe` knows of the provider."""
     assert [] == _violations(shape, _repaired(shape, happened))
 
 

@@ -1,4 +1,4 @@
-"""Law 129 for objects: pieces that are read by their attributes say what the text of their objects says."""
+"""Law 129 for objects: pieces that are read by their attributes give the events of their objects' text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TYPES = {
 
 
 def maker(dialect: str) -> Callable[[Any], Any]:
-    """Return what makes an object of a payload, as the SDK makes it of a stream: whatever it holds."""
+    """Return the function that makes an object of any payload, as the SDK does for a stream."""
     package, module, name = TYPES[dialect]
     construct = import_module(f"{package}._models").construct_type
     type_ = getattr(import_module(module), name)
@@ -31,7 +31,7 @@ def maker(dialect: str) -> Callable[[Any], Any]:
 
 
 def said(objects: list[Any], *, lane: bool) -> tuple[list[Any], Any, bool]:
-    """Return what objects say, and whether a lane has read them to their end."""
+    """Return the events of objects, and whether a lane has read them to their end."""
     parser = ToolCallParser[Any]()
     parser._may_begin_in = parser._may_begin_in if lane else ""
     events = [parser.feed_event(each) for each in objects]
@@ -42,7 +42,7 @@ def said(objects: list[Any], *, lane: bool) -> tuple[list[Any], Any, bool]:
 
 @pytest.mark.parametrize("dialect", TYPES)
 def test_objects(dialect: str) -> None:
-    """Law 129: of conforming streams, and of such of which frames are lost, told twice, late or strange."""
+    """Law 129: of conforming streams, and of streams with lost, duplicate, late or strange frames."""
     make, wire, rng, n_whole = maker(dialect), WIRES[dialect], random.Random(5), 0
     for _ in range(400):
         frames = wire.stream(rng)
@@ -90,7 +90,7 @@ BESIDE: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("before", ["text", "thought", "head"])
 def test_chunks_with_more_in_them(before: str) -> None:
-    """Law 129: of chunks behind a piece or a head, with any member beside it, declared or not."""
+    """Law 129: of chunks after a piece or a head, with any member next to it, declared or not."""
     make, wire = maker("chat-completions"), WIRES["chat-completions"]
     names = ("text", before) if before != "head" else (before,)
     first = [decoded(frame)[1] for frame in (wire.opening, *(wire.documented[name] for name in names))]

@@ -20,9 +20,9 @@ SPOKEN = (
     "single-call",
     "zero-argument-empty",
 )
-# A call whose arguments come beside the text that LangChain reads looks as if it had none.
+# A call whose arguments come next to the text that LangChain reads appears to have none.
 ARGUMENTS_LOST = {"arguments-parsed-beside": (("call_parsed", "check_address", {}),)}
-# LangChain puts all choices into one message, and says that the message is over however the stream ended.
+# LangChain puts all choices into one message, and marks the message as ended however the stream ended.
 CHAT_INVENTED = {
     **ARGUMENTS_LOST,
     "choices-scatter-a-call": (("call_sc", "flood_dock", {"dock": 4, "to": "6 m"}),),
@@ -31,7 +31,7 @@ CHAT_INVENTED = {
 
 
 def test_chunks_over_chat_completions_tell_what_the_bytes_tell() -> None:
-    """Chunks tell the calls and drops of usual streams; the provider's error is raised."""
+    """Chunks give the calls and drops of usual streams; the provider's error is raised."""
     truths = {"error-event": Truth("APIError")}
 
     assert expected("chat-completions", truths, only=SPOKEN) == swept(
@@ -64,13 +64,13 @@ RESPONSES_INVENTED = {
     # Free text becomes an argument.
     "custom-tool": (("call_ca", "write_query", {"__arg1": 'MATCH (p:Port {name: "Brest"})\nRETURN p{.*}'}),),
     "dropped-connection": (("call_eb", "get_beam", {"vessel": "Tern"}),),
-    # That a result stands in the response is lost, too.
+    # The presence of a result in the response is lost, too.
     "executed-by-the-server": (("call_ex1", "hoist", {"flag": "Q"}),),
 }
 
 
 def test_chunks_over_responses_tell_what_the_bytes_tell() -> None:
-    """Chunks tell the calls and drops of responses, and that one was cut; an error is raised."""
+    """Chunks give the calls and drops of responses, and a cut; an error is raised."""
     truths = {"error-event": Truth("ValueError")}
 
     assert expected("responses", truths, only=ITEMS) == swept("langchain-responses", "responses", only=ITEMS)
@@ -102,7 +102,7 @@ MESSAGES_INVENTED = {
 
 
 def test_chunks_over_messages_tell_what_the_bytes_tell() -> None:
-    """Chunks tell the calls and drops of messages; a refusal only says that the text was cut."""
+    """Chunks give the calls and drops of messages; a refusal only shows that the text was cut."""
     truths = {"refusal": Truth(dropped=(("toolu_01Ref", "order_parts", "truncated", '{"part": "fuse'),))}
 
     assert expected("anthropic", truths, only=BLOCKS) == swept(

@@ -46,7 +46,7 @@ def test_a_streamed_leak_arrives_structured(leak: str) -> None:
 
 
 def test_a_whole_answer_arrives_structured() -> None:
-    """So it does where the answer is not streamed."""
+    """The same where the answer is not streamed."""
     message = {"role": "assistant", "content": f"Go. {CALL}"}
     body = {"id": "x", "object": "chat.completion", "created": 1, "model": "m",
             "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}  # fmt: skip
@@ -65,7 +65,7 @@ def test_a_whole_answer_arrives_structured() -> None:
 
 
 def test_a_response_arrives_structured() -> None:
-    """The helper of Responses builds its snapshot from pieces, and holds it against what the end restates."""
+    """The helper of Responses builds its snapshot from pieces, and compares it with the restated text at the end."""
     stream = response(spoken(f"Go. {QWEN}"))
     with serve(*[Answer([stream], "text/event-stream")] * 2) as server, _client(server.url) as client:
         events = list(client.responses.create(model="m", input="Dig.", stream=True))

@@ -17,7 +17,7 @@ from wholecall import ToolCallParser, collect, wrap
 
 pytestmark = pytest.mark.sdk
 
-# By dialect: the client, and what asks it for a whole response.
+# By dialect: the client, and the function that asks it for a whole response.
 WHOLE: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "anthropic": ("anthropic", lambda sdk: sdk.messages.create(**ASKED, max_tokens=9)),
     "bedrock-converse": ("bedrock", lambda sdk: sdk.converse(modelId="m", messages=TURNS)),
@@ -53,7 +53,7 @@ def _body(dialect: str) -> bytes:
 
 @pytest.mark.parametrize("dialect", sorted(WHOLE))
 def test_whole_responses_tell_what_the_bytes_tell(dialect: str) -> None:
-    """A whole response, as the SDK's object, tells the calls of its body; of Ollama's under ids of our own."""
+    """A whole response, as the SDK's object, gives the calls of its body; of Ollama's under ids of our own."""
     client, ask = WHOLE[dialect]
     body = _body(dialect)
     wire = told(collect([body]))
@@ -69,7 +69,7 @@ def test_whole_responses_tell_what_the_bytes_tell(dialect: str) -> None:
     assert wire == actual
 
 
-# Streams whose arguments are objects, and a value in each that null can stand for.
+# Streams whose arguments are objects, and a value in each that null can replace.
 NULLS = {
     "gemini": ("gemini", "single-call", "sse", b'"Brest"'),
     "mistral": ("chat-completions", "mistral-whole-calls", "sse", b"[1,2]"),
@@ -117,7 +117,7 @@ UNTOUCHED = {
 
 @pytest.mark.parametrize("surface", sorted(UNTOUCHED))
 def test_chunks_pass_untouched(surface: str) -> None:
-    """A wrapped stream yields what the stream itself would yield: the same objects of the same classes."""
+    """A wrapped stream yields the objects of the stream itself: the same objects of the same classes."""
     one = answer(*UNTOUCHED[surface])
     with serve(one, one) as server, asking(surface, server.url) as ask:
         plain = ask()
@@ -135,7 +135,7 @@ REALTIME = cases("openai-realtime", "ndjson")
 
 @pytest.mark.parametrize("case", REALTIME)
 def test_events_of_a_realtime_connection_tell_what_the_lines_tell(case: str) -> None:
-    """A connection that is wrapped tells the calls and drops of the messages that came over the socket."""
+    """A wrapped connection gives the calls and drops of the messages that came over the socket."""
     data = recorded("openai-realtime", case, "ndjson")
     with serve_lines(data) as url:
         openai = sdk("openai").OpenAI(api_key="k", websocket_base_url=url)

@@ -9,7 +9,7 @@ from tests.support.sdks import Truth, expected, swept
 pytestmark = pytest.mark.sdk
 
 
-# The SDK drops the ids of calls, so that ours stand for them; a call that is told again is another call then.
+# The SDK drops the ids of calls, so that ours replace them; a repeated call is another call then.
 IDS_LOST = {
     "nameless": Truth(
         calls=(("call_0_0_0", "first_mate", {"n": 1}), ("call_0_0_2", "bosun", {"n": 3})),
@@ -43,12 +43,12 @@ CHAT = {
 
 
 def test_chunks_tell_what_the_bytes_tell() -> None:
-    """Chunks tell the names and arguments of all calls, under ids of our own."""
+    """Chunks give the names and arguments of all calls, under ids of our own."""
     assert expected("ollama", CHAT, "ndjson") == swept("ollama", "ollama", "ndjson")
 
 
 def test_generated_text_has_no_calls() -> None:
-    """Chunks of `generate` tell how the turn ended; an error is raised."""
+    """Chunks of `generate` give the end of the turn; an error is raised."""
     truths = {"error-line": Truth("ResponseError")}
 
     assert expected("ollama-generate", truths, "ndjson") == swept(

@@ -23,13 +23,13 @@ EVENTS = {
 
 
 def test_events_of_responses_tell_what_the_bytes_tell() -> None:
-    """Events tell all calls and drops of the bytes, an error and a failure among them included."""
+    """Events give all calls and drops of the bytes, an error and a failure among them included."""
     assert expected("responses", EVENTS) == swept("responses", "responses")
 
 
 HELPER = {
     **EVENTS,
-    # The helper puts the response together itself, and refuses what does not fit: what is open then is dropped.
+    # The helper assembles the response itself, and refuses events that do not fit: calls open then are dropped.
     "deltas-before-added": Truth("RuntimeError", calls=()),
     "item-id-rotates": Truth(
         "RuntimeError",
@@ -49,12 +49,12 @@ HELPER = {
 
 
 def test_events_of_the_responses_helper_tell_what_the_bytes_tell() -> None:
-    """The helper's events tell what the raw ones tell, until the helper raises."""
+    """The helper's events give the same as the raw events, until the helper raises."""
     assert expected("responses", HELPER) == swept("responses-helper", "responses")
 
 
 def test_events_of_runs_tell_what_the_bytes_tell() -> None:
-    """Events of an assistant's run tell all calls and drops of the bytes."""
+    """Events of an assistant's run give all calls and drops of the bytes."""
     assert expected("openai-assistants", {}) == swept("assistants", "openai-assistants")
 
 
@@ -67,5 +67,5 @@ RUNS = {
 
 
 def test_events_of_the_runs_helper_tell_what_the_bytes_tell() -> None:
-    """The helper's events tell the same, but for an error that it keeps."""
+    """The helper's events give the same, except an error that it keeps."""
     assert expected("openai-assistants", RUNS) == swept("assistants-helper", "openai-assistants")

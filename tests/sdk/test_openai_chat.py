@@ -8,16 +8,16 @@ import pytest
 
 from tests.support.sdks import Told, Truth, expected, swept
 
-# The helper dumps its own objects, and pydantic warns of what the server sent in another type.
+# The helper dumps its own objects, and pydantic warns of members that the server sent in another type.
 pytestmark = [pytest.mark.sdk, pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")]
 
 
 RAISED: dict[str, Truth] = {
-    # An error that the provider tells is raised: the turn is aborted, and does not know the error itself.
+    # An error that the provider sends is raised: the turn is aborted, and does not know the error itself.
     **dict.fromkeys(
         ("error-event", "error-failed-generation", "error-finish", "error-object"), Truth("APIError")
     ),
-    # A keep-alive with data that is no JSON is raised.
+    # A keep-alive with data that is not JSON is raised.
     "framing-comments": Truth(
         "JSONDecodeError", calls=(), dropped=(("call_quiet", "start_timer", "aborted", '{"minutes"'),)
     ),
@@ -49,7 +49,7 @@ CHUNKS["comments-as-data"] = Truth(calls=(), reason="unknown")
 
 
 def test_chunks_tell_what_the_bytes_tell() -> None:
-    """Chunks tell the calls and drops of the bytes, but for what the SDK raises and the end that it keeps."""
+    """Chunks give the calls and drops of the bytes, except for the SDK's errors and the end that it keeps."""
     assert expected("chat-completions", CHUNKS) == swept("chat", "chat-completions")
 
 
@@ -74,7 +74,7 @@ EVENTS = {
         calls=(),
         dropped=(("call_AzPilot", "assign_pilot", "aborted", '{"vessel":"MV Tern"'),),
     ),
-    # What is no chunk to it, it leaves out without a word.
+    # It silently omits data that it does not accept as a chunk.
     **dict.fromkeys(
         ("gigachat-object", "message-in-one-frame", "oracle-cohere", "oracle-generic", "watsonx-events"),
         Truth(calls=(), reason="unknown"),
@@ -86,5 +86,5 @@ EVENTS = {
 
 
 def test_the_events_of_the_helper_tell_what_the_bytes_tell() -> None:
-    """The helper's events tell the calls and drops of the chunks inside them, once, until the helper raises."""
+    """The helper's events give the calls and drops of the chunks inside them, once, until the helper raises."""
     assert expected("chat-completions", EVENTS) == swept("chat-helper", "chat-completions")

@@ -1,6 +1,7 @@
-"""The blocks of README and docs/text.md that need SDKs, as they stand, against a server on this machine.
+"""The blocks of README and docs/text.md that need SDKs, unchanged, against a server on this machine.
 
-Tutorials show `examples`. The first answer is cut inside a call, the second makes the call whole, the third says what the model found.
+Tutorials show `examples`. The first answer is cut inside a call, the second makes the call whole, the third reports the
+model's result.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def answers(render: Callable[[Turn, Pieces], bytes], *turns: Turn) -> list[bytes
 
 
 def run(code: str, **names: Any) -> tuple[dict[str, Any], str]:
-    """Run a program, close its client, and return what it leaves and prints."""
+    """Run a program, close its client, and return its variables and output."""
     with contextlib.redirect_stdout(io.StringIO()) as out:
         exec(code, names)  # noqa: S102 - the pages are ours
     if "client" in names:
@@ -72,7 +73,7 @@ def test_the_failure_of_the_readme_is_real(server: Loopback) -> None:
 
 
 def test_the_loop_of_the_readme_goes_on(server: Loopback) -> None:
-    """The loop tells the model of the cut call, executes the whole one and ends; ids of calls and results pair."""
+    """The loop reports the cut call to the model, executes the whole one and ends; ids of calls and results pair."""
     server.serve(*answers(render_chat, *TURNS))
     given = {
         "model": "m",

@@ -1,4 +1,4 @@
-"""Law 118, by the SDKs' own types: whatever a server makes of a member, their strict checks take what goes out.
+"""Law 118, by the SDKs' own types: for any change of a member by a server, their strict checks accept the output.
 
 These tests need the extra `sdk`; `pytest -m sdk` runs them.
 """
@@ -24,24 +24,24 @@ TYPES = {
     "gemini": ("google.genai.types", "GenerateContentResponse", "GenerateContentResponse"),
     "responses": ("openai.types.responses", "ResponseStreamEvent", "Response"),
 }
-# What these types require, most servers leave out, and no client asks for.
+# Members that these types require, most servers omit, and no client needs.
 UNASKED = {
     *("logprobs", "parallel_tool_calls", "tool_choice", "tools"),
     *("input_tokens_details", "output_tokens_details", "cache_write_tokens"),
 }
-# A reason for which chat completions have no word goes out as it came.
+# A reason for which chat completions have no word leaves unchanged.
 UNSAID = "finish_reason word"
 
 
 def checker(dialect: str, *, body: bool = False) -> Any:
-    """Return what checks the frames, or the bodies, of a dialect."""
+    """Return the validator of a dialect's frames or bodies."""
     pydantic: Any = importlib.import_module("pydantic")
     module, frame, whole = TYPES[dialect]
     return pydantic.TypeAdapter(getattr(importlib.import_module(module), whole if body else frame))
 
 
 def flaws(check: Any, payload: dict[str, Any]) -> Iterator[str]:
-    """Yield what a check finds wrong; of a union, what it finds in the variants that the object says it is."""
+    """Yield the faults that a check finds; of a union, only those in the variants that the object names."""
     pydantic: Any = importlib.import_module("pydantic")
     try:
         check.validate_python(payload)
@@ -61,7 +61,7 @@ def flaws(check: Any, payload: dict[str, Any]) -> Iterator[str]:
 
 @pytest.mark.parametrize("dialect", STREAMS)
 def test_the_sdk_takes_every_frame(dialect: str) -> None:
-    """Any member of any frame may be gone or of another type: the SDK's type of it takes what goes out."""
+    """Any member of any frame may be missing or of another type: the SDK's type accepts the output."""
     check = checker(dialect)
     found = []
     for sound in STREAMS[dialect]:
@@ -82,7 +82,7 @@ def test_the_sdk_takes_every_frame(dialect: str) -> None:
 
 @pytest.mark.parametrize("dialect", BODIES)
 def test_the_sdk_takes_every_body(dialect: str) -> None:
-    """So does its type of a body."""
+    """The same for its type of a body."""
     check = checker(dialect, body=True)
     found = []
     for sound in BODIES[dialect]:

@@ -28,7 +28,7 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytes
 
 
 def run(project: pytest.Pytester, code: str, *arguments: str) -> pytest.RunResult:
-    """Run the tests of a file beside recordings of each SDK's provider."""
+    """Run the tests of a file next to recordings of each SDK's provider."""
     for name, dialect in RECORDINGS.items():
         shutil.copy(CORPORA / "recordings" / dialect / f"{CASES[name]}.sse", project.path / f"{name}.sse")
     project.makepyfile(test_agent=code)
@@ -44,7 +44,7 @@ def test_the_examples_with_sdks_run(project: pytest.Pytester) -> None:
 
 
 def test_the_tutorials_test_runs(project: pytest.Pytester) -> None:
-    """The test in docs/tutorials/tests.md passes beside a cassette, under each split."""
+    """The test in docs/tutorials/tests.md passes next to a cassette, under each split."""
     ((_, code),) = blocks("python", page="docs/tutorials/tests.md", needs="pytest")
     cassette = CORPORA / "recordings" / "chat-completions" / "single-call.sse"
     (project.path / "cassettes").mkdir()
@@ -127,7 +127,7 @@ def test_sdks_are_answered(project: pytest.Pytester) -> None:
 
 
 def test_what_is_beyond_is_asked_once(project: pytest.Pytester) -> None:
-    """An SDK that is answered that nothing is left does not try again, and its error says why."""
+    """An SDK whose answer reports that nothing is left does not retry, and its error has the reason."""
     result = run(
         project,
         """

@@ -41,7 +41,7 @@ NO_BASE64 = {"gemini-live/pretty-printed-two-channels"}  # recordings whose sign
 ENDED = re.compile(
     "must not be executed|after (it was|they were) shown"
 )  # how we end a stream that was shown
-WITHHELD = "all tool calls were withheld: "  # and one of which no call comes out
+WITHHELD = "all tool calls were withheld: "  # and one of which no call is emitted
 
 
 @cache
@@ -116,7 +116,7 @@ def gemini(server: Loopback, **options: Any) -> list[Any]:
 CLIENTS = {"anthropic": anthropic, "chat-completions": chat, "gemini": gemini, "responses": responses}
 
 
-# What the SDKs' own accumulators cannot read in a stream whatever its calls are like.
+# Input that the SDKs' own accumulators cannot read in a stream, whatever its calls are.
 KNOWN = {
     "chat-completions/custom-tool": "calls of free-text tools",
     "chat-completions/cut-content-filter": "a cut is an exception",
@@ -132,7 +132,7 @@ KNOWN = {
 @pytest.mark.parametrize("live", [False, True])
 @pytest.mark.parametrize("dialect", CLIENTS)
 def test_clients_get_the_calls_of_every_recording(dialect: str, live: bool) -> None:
-    """Under the SDK's own client each recording gives exactly the calls that the parser emits, or raises for none."""
+    """Under the SDK's own client each recording gives exactly the calls that the parser emits, or raises."""
     wrong = {}
     for entry in corpora.cases():
         data = corpora.recorded(entry)
@@ -154,7 +154,7 @@ def test_clients_get_the_calls_of_every_recording(dialect: str, live: bool) -> N
 
 
 def _found(dialect: str, data: bytes, *, live: bool = False) -> list[Any]:
-    """Return the calls that the client gets, or what it raises."""
+    """Return the calls that the client gets, or its exception."""
     with serve(Answer([data])) as server, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # pydantic's, of fields that are not as the SDK types them
         try:
@@ -185,7 +185,7 @@ def _ends_well(events: list[Any]) -> bool:
     "mode", ["index_zero", "id_churn", "snapshots", "placeholder", "name_split", "message_only"]
 )
 def test_quirky_chat_streams_reach_the_client(mode: str) -> None:
-    """What breaks the SDK's accumulator reaches it whole."""
+    """Input that breaks the SDK's accumulator reaches it unchanged."""
     data = quirky.make("sdk", (mode,)).bytes()
 
     assert sorted(_told(data), key=repr) == _found("chat-completions", data)
@@ -230,7 +230,7 @@ def own_loop(dialect: str, server: Loopback, **options: Any) -> list[Any]:
 @pytest.mark.parametrize("helper", [True, False], ids=["helper", "own loop"])
 @pytest.mark.parametrize("dialect", CLIENTS)
 def test_a_turn_without_its_calls_is_no_success(dialect: str, helper: bool) -> None:
-    """Helpers and plain loops raise, and say which tool and why; with `withheld="end"` they go on as after a plain end."""
+    """Helpers and plain loops raise, with tool and reason; with `withheld="end"` they continue as after a plain end."""
     read = CLIENTS[dialect] if helper else partial(own_loop, dialect)
     with serve(Answer([unfit(dialect)])) as server:
         with pytest.raises(Exception, match=rf"{WITHHELD}f \(not_an_object\)"):

@@ -1,4 +1,4 @@
-"""The libraries after the repairing transport, and behind the proxy: what `benchmarks/rivals` prints cannot regress.
+"""The libraries after the repairing transport, and through the proxy: the output of `benchmarks/rivals` cannot regress.
 
 The extra `sdk` brings the SDKs of OpenAI and Anthropic. Frameworks take part where they are installed (the extra
 `rivals`).
@@ -18,7 +18,7 @@ from benchmarks.rivals.systems import SYSTEMS
 from tests.support.loopback import Answer, IncomingRequest, Loopback
 from tests.support.proxy_process import proxied
 
-# What libraries warn of while they read broken streams is not our affair.
+# Libraries' warnings about broken streams do not matter here.
 pytestmark = [pytest.mark.sdk, pytest.mark.filterwarnings("ignore")]
 
 MENDED = [system for system in SYSTEMS if system.installed and system.mendable and system.dialect in STREAMS]
@@ -41,13 +41,13 @@ class Provider(Loopback):
     """Answers with a stream, and after it with a farewell, again and again."""
 
     def show(self, stream: Stream) -> None:
-        """Begin with a stream, and forget what was asked before."""
+        """Begin with a stream, and forget earlier requests."""
         self._streams = [Answer(stream.pieces)]
         self._farewell = Answer([FAREWELLS[stream.dialect]])
         self.asked: list[IncomingRequest] = []
 
     def answer(self, request: IncomingRequest) -> Answer:
-        """Return what comes next."""
+        """Return the next answer."""
         self.asked.append(request)
         return self._streams.pop() if self._streams else self._farewell
 
@@ -61,7 +61,7 @@ def house() -> Iterator[tuple[Provider, str]]:
 
 @pytest.mark.parametrize("system", MENDED, ids=lambda system: f"{system.name}, {system.dialect}")
 def test_streams_through_the_proxy_are_read_right(system: Any, house: tuple[Provider, str]) -> None:
-    """Behind the proxy, so does a library without the transport."""
+    """Through the proxy, so does a library without the transport."""
     provider, url = house
     wrong = []
     for stream in STREAMS[system.dialect]:

@@ -23,7 +23,7 @@ CASES = [
 
 @pytest.mark.parametrize(("system", "stream"), CASES)
 def test_recordings_are_read_right(system: System, stream: Stream) -> None:
-    """A library gets exactly the calls that may run, or where none may, none or an error; the exceptions have a reason."""
+    """A library gets exactly the executable calls, or without any, none or an error; the exceptions have a reason."""
     said = measure(system, stream, mended=True)
 
     assert is_right(stream, said) == (not excuse(system.name, stream)), said

@@ -17,7 +17,7 @@ from wholecall import wrap
 
 pytestmark = pytest.mark.sdk
 
-# What answers each row: the client, and a recording of its dialect.
+# The answer to each row: the client, and a recording of its dialect.
 ANSWERS: dict[str, tuple[str, str, str, str]] = {
     "openai": ("openai", "chat-completions", "parallel-interleaved", "sse"),
     "openai, Responses": ("openai", "responses", "parallel-interleaved", "sse"),
@@ -55,7 +55,7 @@ def test_every_row_has_an_answer() -> None:
 
 @pytest.mark.parametrize("row", ANSWERS)
 def test_the_line_gives_the_calls(row: str) -> None:
-    """The line as it stands gives the calls that the bytes tell; only ollama's SDK keeps the ids to itself."""
+    """The unchanged line gives the calls of the bytes; only ollama's SDK keeps the ids to itself."""
     opens, *recording = ANSWERS[row]
     with serve(answer(*recording)) as server, CLIENTS[opens](server.url) as client:
         names = {**NAMES, "client": client}

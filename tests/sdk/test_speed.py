@@ -10,7 +10,7 @@ from benchmarks import baselines, live, workloads
 from benchmarks.rivals.memory import OutOfTime, Within
 from benchmarks.rivals.readers import LIVE, READERS
 
-# What libraries warn of is not our affair.
+# Libraries' warnings do not matter here.
 pytestmark = [pytest.mark.sdk, pytest.mark.filterwarnings("ignore")]
 
 READ = 1460
@@ -25,7 +25,7 @@ def named(reader: Any) -> str:
 
 
 def test_the_sdks_are_there() -> None:
-    """The environment has what most of the comparison is about, in each dialect."""
+    """The environment has most of the compared libraries, in each dialect."""
     names = {reader.name for reader in OF_STREAMS}
 
     assert {"openai create()", "openai .stream()", "anthropic create()", "anthropic .stream()"} <= names
@@ -33,7 +33,7 @@ def test_the_sdks_are_there() -> None:
 
 @pytest.mark.parametrize("reader", OF_STREAMS, ids=named)
 def test_streams_are_read_to_our_result(reader: Any) -> None:
-    """Calls of W1 and the text of a turn of text come out as ours do, the first time and every other."""
+    """Calls of W1 and the text of a turn of text are as ours, the first time and every other."""
     for workload in (workloads.w1(reader.dialect), workloads.plain_text(reader.dialect, workloads.KIB)):
         reads = workloads.cut(workload.data, READ)
         read = reader.open(reads)
@@ -52,7 +52,7 @@ def test_arguments_are_read_to_our_value(reader: Any) -> None:
 
 @pytest.mark.parametrize("reader", INSTALLED, ids=named)
 def test_every_library_can_be_stopped(reader: Any) -> None:
-    """No library swallows what stops it when its time is over."""
+    """No library swallows the exception that stops it when its time is over."""
     is_live = reader.dialect == LIVE
     pieces = live.pieces(64) if is_live else workloads.cut(workloads.w1(reader.dialect).data, READ)
 

@@ -15,8 +15,8 @@ from wholecall import wrap
 
 pytestmark = pytest.mark.sdk
 
-# By surface: a recording with a call, the number of its frames of which the first call is open, and what the SDK
-# raises when the connection is cut then, or reset.
+# By surface: a recording with a call, the number of its frames of which the first call is open, and the SDK's
+# exceptions when the connection is cut then, or reset.
 USUAL: dict[str, tuple[str, str, str]] = {
     "anthropic": ("anthropic", "zero-argument", "sse"),
     "anthropic-helper": ("anthropic", "unicode-pieces", "sse"),
@@ -52,7 +52,7 @@ def test_pieces_do_not_matter(surface: str) -> None:
     assert dict.fromkeys(CUTS, Read(from_bytes(dialect, case, suffix))) == actual
 
 
-# What the SDKs raise when the connection is cut: their own error, or that of the HTTP client below.
+# The SDKs' exceptions when the connection is cut: their own error, or that of the HTTP client below.
 OWN_ERRORS = {
     **dict.fromkeys(
         ("assistants", "chat", "chat-helper", "responses", "responses-helper"), "APIConnectionError"
@@ -83,7 +83,7 @@ def test_a_connection_that_is_cut(surface: str) -> None:
 
 @pytest.mark.parametrize("surface", sorted(USUAL))
 def test_a_connection_that_is_reset(surface: str) -> None:
-    """The SDK raises its error, and no call comes out; how much of the text was read is the system's affair."""
+    """The SDK raises its error, and no call is emitted; the amount of text read depends on the system."""
     error = OWN_ERRORS.get(surface, "ReadError")
 
     with serve(Answer(_half(surface), ending="reset")) as server, asking(surface, server.url) as ask:
@@ -95,7 +95,7 @@ def test_a_connection_that_is_reset(surface: str) -> None:
 
 @pytest.mark.parametrize("surface", sorted(USUAL))
 def test_a_loop_that_is_left(surface: str) -> None:
-    """Leaving the loop drops the open call and closes the connection, although the client goes on."""
+    """Leaving the loop drops the open call and closes the connection, although the client continues."""
     parts = _half(surface)
     with serve(Answer(parts, ending="hang")) as server, asking(surface, server.url) as ask:
         stream = wrap(ask())
@@ -108,17 +108,17 @@ def test_a_loop_that_is_left(surface: str) -> None:
 
 
 def _has_begun(stream: Any) -> bool:
-    """Whether a call has begun; a turn shows calls once they are over, and the order of all that it holds."""
+    """Return whether a call has begun; a turn shows calls once they have ended, and the order of its content."""
     return any(type(part) is int for turn in stream.turns for part in turn.content)
 
 
-# Surfaces whose wire says that a call is over before the turn is.
+# Surfaces whose wire ends a call before the turn.
 CLOSING = ("anthropic", "anthropic-helper", "bedrock-converse", "bedrock-invoke", "gemini", "responses")
 
 
 @pytest.mark.parametrize("surface", CLOSING)
 def test_a_call_is_there_as_soon_as_the_wire_said_all(surface: str) -> None:
-    """The call is there while the server still waits to send what comes after it."""
+    """The call is emitted while the server still waits to send the events after it."""
     dialect, case, suffix = USUAL[surface]
     parts = frames(recorded(dialect, case, suffix), suffix)
     n_needed = n_until(parts, lambda turn: turn.calls)

@@ -1,4 +1,6 @@
-"""The transport's clients beside the SDKs' own: as many connections, as patient, and whole bodies through both SDKs."""
+"""The transport's clients compared with the SDKs' own: equal connections and timeouts, and whole bodies through both
+SDKs.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ pytestmark = pytest.mark.sdk
 
 
 def made_as(http: Any) -> tuple[object, ...]:
-    """Return what a client is made with: connections, patience, redirects."""
+    """Return the settings of a client: connections, timeouts, redirects."""
     transport = getattr(http._transport, "_inner", http._transport)
     pool = transport._pool
     limits = pool._max_connections, pool._max_keepalive_connections, pool._keepalive_expiry
@@ -29,7 +31,7 @@ def made_as(http: Any) -> tuple[object, ...]:
     ("theirs", "ours"), [("DefaultHttpxClient", "client"), ("DefaultAsyncHttpxClient", "async_client")]
 )
 def test_clients_are_made_like_the_sdks_own(sdk: str, theirs: str, ours: str) -> None:
-    """Whoever puts the transport under an SDK loses none of its settings."""
+    """An SDK over the transport loses none of its settings."""
     own = getattr(importlib.import_module(sdk), theirs)()
 
     assert made_as(own) == made_as(getattr(wholecall.transport, ours)())
@@ -122,7 +124,7 @@ def test_whole_bodies_are_mended_for_sdks(dialect: str, given: Any) -> None:
 
 @pytest.mark.parametrize(("dialect", "given"), [("anthropic", "[1]"), ("chat-completions", "[1]")])
 def test_whole_bodies_without_their_calls_raise(dialect: str, given: str) -> None:
-    """The SDK raises what we say, and does not ask again."""
+    """The SDK raises our error, and does not retry."""
     with serve(Answer([body(dialect, given)], content_type="application/json")) as server:
         with pytest.raises(Exception, match=r"all tool calls were withheld: f \(not_an_object\)") as raised:
             ask(dialect, server)

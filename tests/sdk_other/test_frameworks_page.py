@@ -18,7 +18,7 @@ NAMES = [name for name in FRAMEWORKS if name not in NEWEST]
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_page_tells_what_is_run(name: str) -> None:
-    """Without the transport a framework runs of a cut call what the page says; with it it raises what the page says."""
+    """Without the transport a framework treats a cut call as the page says; with it, it raises as the page says."""
     assert TOLD[name] == cells(name)
 
 

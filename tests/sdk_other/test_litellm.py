@@ -1,6 +1,6 @@
-"""Streams of `litellm`, which retells every provider's chunks as Chat Completions.
+"""Streams of `litellm`, which converts every provider's chunks to Chat Completions.
 
-They have an environment of their own: litellm's requirements and those of the SDKs exclude each other.
+They have a separate environment: litellm's requirements and those of the SDKs exclude each other.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ RETOLD = (
     "single-call",
     "zero-argument-empty",
 )
-# A call whose arguments come in a member that litellm does not know looks as if it had none.
+# A call whose arguments come in a member that litellm does not know appears to have none.
 CHAT_INVENTED = {"arguments-parsed-beside": (("call_parsed", "check_address", {}),)}
 
 
 def test_chunks_of_chat_tell_what_the_bytes_tell() -> None:
-    """Chunks of a server of Chat Completions tell the calls and drops of its bytes; its error is raised, and a missing end."""
+    """Chunks of a Chat Completions server give the calls and drops of its bytes; its error or a missing end raises."""
     unfinished = {"calls": (), "dropped": (("call_nofinish", "ring_bell", "aborted", '{"times":3}'),)}
     truths = {
         "error-event": Truth("MidStreamFallbackError"),
@@ -68,7 +68,7 @@ MESSAGES_INVENTED = {
 
 
 def test_chunks_of_messages_tell_what_the_bytes_tell() -> None:
-    """Chunks of Anthropic's messages tell the calls and drops of usual streams."""
+    """Chunks of Anthropic's messages give the calls and drops of usual streams."""
     assert expected("anthropic", {}, only=BLOCKS) == swept("litellm-anthropic", "anthropic", only=BLOCKS)
 
 
@@ -78,7 +78,7 @@ def test_chunks_of_messages_invent_what_litellm_invents() -> None:
 
 
 def test_the_line_of_the_readme_gives_the_calls() -> None:
-    """The page's line as it stands gives the calls that the bytes tell."""
+    """The page's unchanged line gives the calls of the bytes."""
     (line,) = re.findall(r"^\| litellm \| `(stream = [^`]+)` \|$", PAGE.read_text("utf-8"), re.MULTILINE)
     recording = ("chat-completions", "parallel-interleaved")
     with serve(answer(*recording)) as server, CLIENTS["litellm-chat"](server.url) as complete:

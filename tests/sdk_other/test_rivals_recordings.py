@@ -21,19 +21,19 @@ CASES = [
 
 @pytest.mark.parametrize(("system", "stream"), CASES)
 def test_recordings_are_read_right(system: System, stream: Stream) -> None:
-    """A library gets exactly the calls that may run, or where none may, none or an error; the exceptions have a reason."""
+    """A library gets exactly the executable calls, or without any, none or an error; the exceptions have a reason."""
     said = measure(system, stream, mended=True)
 
     assert is_right(stream, said) == (not excuse(system.name, stream)), said
 
 
 def test_all_of_them_are_here() -> None:
-    """None is left out because it is not installed."""
+    """No library is left out because it is not installed."""
     assert {system.name for system in MENDED} == OLDER
 
 
 def test_gateways_need_mending() -> None:
-    """Without the transport a gateway hands a program calls that nobody sent, or that are no JSON, in every wire."""
+    """Without the transport a gateway hands a program unsent calls, or calls that are not JSON, in every wire."""
     gateway = [system for system in MENDED if system.name == "any-llm"]
     wrong = {
         system.dialect

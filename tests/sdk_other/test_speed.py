@@ -15,11 +15,11 @@ READS = workloads.cut(workloads.w1(LITELLM.dialect).data, 1460)
 
 
 def test_streams_are_read_to_our_result() -> None:
-    """Calls of W1 come out as ours do."""
+    """Calls of W1 are as ours."""
     assert baselines.ours(READS) == LITELLM.open(READS)()
 
 
 def test_it_can_be_stopped() -> None:
-    """It does not swallow what stops it when its time is over."""
+    """It does not swallow the exception that stops it when its time is over."""
     with pytest.raises(OutOfTime):
         LITELLM.open(Within(-1, READS))()

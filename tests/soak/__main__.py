@@ -1,7 +1,7 @@
 """A long run over generated streams with random faults: `python -m tests.soak --streams N --seed S`.
 
-All dialects, one process. The books must balance, nothing may raise, and the memory of the process may not grow. A
-million streams take some minutes; the exit code is 1 if anything is wrong.
+All dialects, one process. The accounts must balance, no exception may occur, and the memory of the process must not
+grow. A million streams take some minutes; the exit code is 1 if anything is wrong.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _STATM = Path("/proc/self/statm")
 
 
 def _memory() -> float:
-    """Return the resident memory of this process in MiB; where the system does not tell, its peak."""
+    """Return the resident memory of this process in MiB, or its peak where the system does not report it."""
     if _STATM.exists():
         return int(_STATM.read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
     return peak() / 2**20
 
 
 def _silent(_line: str) -> None:
-    """Say nothing."""
+    """Print nothing."""
 
 
 def soak(

@@ -1,9 +1,9 @@
-"""Hostile answers beside healthy ones: `python -m tests.soak.floods --seconds 20 --floods 4`.
+"""Hostile answers next to healthy answers: `python -m tests.soak.floods --seconds 20 --floods 4`.
 
-A process of its own stands between clients and an upstream. Some clients ask without end for answers of a few kilobytes
-that decode to megabytes of events that hold nothing; one asks for a small healthy answer again and again, and is told
-how long each took. What it waits for the others is the difference to what it took alone. The exit code is 1 if it waited
-longer than a tenth of a second, or did not get its call.
+A separate process runs between clients and an upstream. Some clients ask without end for answers of a few kilobytes
+that decode to megabytes of empty events; one client repeatedly asks for a small healthy answer, and measures its
+duration. Its wait for the others is the difference to its duration alone. The exit code is 1 if it waited longer than a
+tenth of a second, or did not get its call.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ async def _floods(port: int, first: int) -> None:
 
 
 async def _healthy(port: int, seconds: float) -> tuple[list[float], set[str]]:
-    """Return how long healthy requests took, and what was wrong with them."""
+    """Return the durations of healthy requests, and their faults."""
     took: list[float] = []
     wrong: set[str] = set()
     until = time.monotonic() + seconds

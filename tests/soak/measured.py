@@ -1,8 +1,8 @@
-"""The program `wholecall`, in a process that tells how much it holds: `python -m tests.soak.measured FILE ARGUMENT...`.
+"""The program `wholecall`, in a process that reports its memory: `python -m tests.soak.measured FILE ARGUMENT...`.
 
-What a process occupies grows by holes, too, between things that live for different times. So growth is judged by what is
-in use: at each SIGUSR1, after a collection, a line of the file says how many blocks Python's own allocator has given
-out (all objects of up to 512 bytes), and how many bytes the C library's has (all that are larger).
+The memory of a process also grows by holes between objects that live for different times. Therefore growth is judged by
+the memory in use: at each SIGUSR1, after a collection, a line of the file says how many blocks Python's own allocator
+has given out (all objects of up to 512 bytes), and how many bytes the C library's has (all that are larger).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MIB = 2**20
 
 
 class Held(NamedTuple):
-    """What a process has in use."""
+    """The memory that a process has in use."""
 
     blocks: int
     mib: float
@@ -51,7 +51,7 @@ class _Mallinfo(ctypes.Structure):
 
 
 def held() -> Held:
-    """Return what this process has in use; of the C library's part nothing where it does not tell."""
+    """Return this process's memory in use; without the C library's part where it does not report it."""
     gc.collect()
     asked = getattr(ctypes.CDLL(None), "mallinfo2", None)
     if asked is None:

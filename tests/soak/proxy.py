@@ -1,9 +1,9 @@
 """A long run of the proxy under load: `python -m tests.soak.proxy --minutes 10 --streams 200 --seed 1`.
 
-A process of its own stands between an upstream whose answers break in every way and clients that leave, or read slowly,
-at any moment. Every call that a client gets must be one that was sent; an answer that nothing happened to must hold all
-of its calls. When all is over no connection, no stream and no file may be left open in it, and what it has in use may
-not have grown since the clients of the first fifth of the run had left. The exit code is 1 if anything is wrong.
+A separate process runs between an upstream whose answers break in every way and clients that leave, or read slowly, at
+any moment. Every call that a client gets must have been sent; an undamaged answer must contain all of its calls. After
+the run the process must have no open connection, stream or file, and its memory in use must not have grown since the
+clients of the first fifth of the run left. The exit code is 1 if anything is wrong.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ PATHS = {
     "anthropic": "/v1/messages",
     "responses": "/v1/responses",
 }
-# What the process may hold more after the run than after a fifth of it: far less than one object for each exchange.
+# The allowed growth of the process between a fifth of the run and its end: far less than one object per exchange.
 _GROWTH = Held(blocks=4000, mib=1.0)
-_PATIENCE = 30.0  # seconds for what must come to an end
+_PATIENCE = 30.0  # seconds until an operation must end
 _N_SAMPLES = 10
 _LISTENING = re.compile(r"listening: http://127\.0\.0\.1:(\d+)")
 
 
 class Planned(NamedTuple):
-    """What one exchange is to be; the model that a request asks for says it to the upstream."""
+    """The plan of one exchange; the requested model's name carries it to the upstream."""
 
     number: int
     upstream: str
@@ -59,16 +59,16 @@ class Planned(NamedTuple):
 
     @property
     def stream(self) -> Stream:
-        """What is answered."""
+        """The answer."""
         return STREAMS[self.number]
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing happens to it."""
+        """Whether it is undamaged."""
         return self.upstream in HARMLESS and self.client in ("reads", "slow")
 
 
-# What the upstream does.
+# The upstream's behaviours.
 
 Served = Callable[[Conversation, Sequence[bytes], random.Random], Awaitable[None]]
 
@@ -164,11 +164,11 @@ async def _met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
     writer.close()
 
 
-# What the clients do.
+# The clients' behaviours.
 
 
 async def _converse(port: int, plan: Planned) -> bytes:
-    """Return what a client got of the body before it left, or the connection ended."""
+    """Return the part of the body that a client got before it left, or the connection ended."""
     chance = random.Random(plan.seed + 1)
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
@@ -210,7 +210,7 @@ def unchunked(answer: bytes) -> bytes:
 
 
 def complaint(plan: Planned, answer: bytes) -> str | None:
-    """Return what is wrong with what a client got."""
+    """Return the faults in a client's answer."""
     if not answer.startswith(b"HTTP/1.1 200"):
         return "no answer" if plan.is_whole else None
     parser: ToolCallParser[Any] = ToolCallParser(plan.stream.dialect, events="calls")
@@ -228,11 +228,11 @@ def complaint(plan: Planned, answer: bytes) -> str | None:
 
 
 class Watched:
-    """The proxy's process, as Linux sees it; elsewhere its memory and its files are not looked at.
+    """The proxy's process, as Linux sees it; on other systems its memory and files are not checked.
 
     Args:
         upstream: the URL that it asks.
-        folder: where it may write what it holds.
+        folder: where it may write its measurements.
     """
 
     def __init__(self, upstream: str, folder: Path) -> None:
@@ -253,7 +253,7 @@ class Watched:
         self._proc = Path(f"/proc/{self.process.pid}")
 
     async def held(self) -> Held:
-        """Return what it has in use."""
+        """Return its use of resources."""
         before, said = self._file.read_text("ascii"), ""
         self.process.send_signal(signal.SIGUSR1)
         until = time.monotonic() + _PATIENCE
@@ -287,10 +287,10 @@ class Soak:
     """One run.
 
     Attributes:
-        wrong: what was wrong, and how often.
-        done: how many exchanges there were, by what the upstream did.
-        memory: that the process occupied, in the course of the run.
-        held: what it had in use when no client was there: after a fifth of the run, and in the end.
+        wrong: the faults, and how often each occurred.
+        done: the number of exchanges, by the upstream's behaviour.
+        memory: the process's memory in the course of the run.
+        held: its use without clients: after a fifth of the run, and at the end.
     """
 
     def __init__(self, seed: int) -> None:
@@ -324,7 +324,7 @@ class Soak:
                 self.wrong[f"{wrong}: {plan.stream.title}, {plan.upstream}, {plan.client}"] += 1
 
     async def run(self, seconds: float, n_clients: int) -> None:
-        """Run it, and take note of what is left behind."""
+        """Run it, and record everything that is left open."""
         server = await asyncio.start_server(_met, "127.0.0.1", 0, backlog=1024)
         with tempfile.TemporaryDirectory() as folder:
             watched = Watched(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", Path(folder))
@@ -357,7 +357,7 @@ class Soak:
 
     @staticmethod
     async def _settled(watched: Watched, idle: int | None) -> int:
-        """Return how many files are open once that many are no longer changing, or no more than when it was idle."""
+        """Return the number of open files once it no longer changes, or is no more than when it was idle."""
         until, before = time.monotonic() + _PATIENCE, -1
         while time.monotonic() < until:
             now = watched.n_open()

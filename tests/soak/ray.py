@@ -1,8 +1,8 @@
 """Ray Data over many recordings, with deaths: `python -m tests.soak.ray --rows 20000 --kills 3`, where Ray is installed.
 
-The recipes of docs/recipes/ray.md run as they stand: the first while workers are killed, the second until the program
-itself is killed, and once more to go on. After each every recording must be there once, with the values of a plain run. The
-exit code is 1 if anything is wrong.
+The recipes of docs/recipes/ray.md run unchanged: the first while workers are killed, the second until the program
+itself is killed, and once more to continue. After each every recording must be there once, with the values of a plain
+run. The exit code is 1 if anything is wrong.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tests.support.engines import Kitchen, Rows, kitchen, read, rows
 
 __all__ = ["complaints", "main"]
 
-_BLOCK = str(4 << 20)  # bytes: what a death costs
+_BLOCK = str(4 << 20)  # bytes: the cost of a death
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _watched(what: Callable[[Kitchen, int], str], made: Kitchen, kills: int) -> list[str]:
-    """Run a recipe, say how it went, and return what is wrong."""
+    """Run a recipe, print its result, and return the faults."""
     started = time.monotonic()
     told = what(made, kills)
     found = rows(read(made.folder, "assembled"), *_FURTHER.get(what, ()))
@@ -48,7 +48,7 @@ def _watched(what: Callable[[Kitchen, int], str], made: Kitchen, kills: int) -> 
 
 
 def complaints(told: str, expected: Rows, found: Rows) -> list[str]:
-    """Return what is wrong with the rows that were found, all of them in the same order; `told` says where."""
+    """Return the faults of the rows that were found, all of them in the same order; `told` gives their place."""
     if len(expected) != len(found):
         return [f"{told}: {len(expected):,} rows were to come"]
     wrong = [want["recording_id"] for want, got in zip(expected, found, strict=True) if want != got]

@@ -1,8 +1,8 @@
-"""A scan that is killed and goes on: `python -m tests.soak.scan --recordings 20000 --kills 2 --workers 2 --seed 1`.
+"""A scan that is killed and continues: `python -m tests.soak.scan --recordings 20000 --kills 2 --workers 2 --seed 1`.
 
-So many generated recordings are scanned by one worker without a pause, and again by several, whose parent is killed
-with everything it started, so many times, each time after some further units; then the scan goes on. Both must have
-the same parts, byte for byte, and each recording once. The exit code is 1 if anything is wrong.
+The generated recordings are scanned by one worker without a pause, and again by several, whose parent is killed with
+all its processes, the given number of times, each time after some further units; then the scan continues. Both must
+have the same parts, byte for byte, and each recording once. The exit code is 1 if anything is wrong.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _UNIT_PIECES = 200  # small units: many of them are open when the parent dies
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run it, print what was found, and return the exit code."""
+    """Run it, print the findings, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.soak.scan", description=__doc__)
     parser.add_argument("--recordings", type=int, default=20_000)
     parser.add_argument("--kills", type=int, default=2)
@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def soak(folder: Path, n_recordings: int, n_kills: int, workers: int, seed: int) -> list[str]:
-    """Scan in both ways, and return what is wrong."""
+    """Scan in both ways, and return the faults."""
     rng = random.Random(seed)
     logs = make_recordings(folder / "logs", n_recordings, first=seed)
     small = {"DYING_UNIT_PIECES": str(min(_UNIT_PIECES, n_recordings // 20 or 1))}
@@ -73,7 +73,7 @@ def _ended(logs: Path, out: Path, *options: str, small: dict[str, str]) -> int:
 
 
 def _killed(logs: Path, out: Path, options: Sequence[str], units: int, small: dict[str, str]) -> int:
-    """Scan until so many further units are done, kill all, and return how many are done altogether."""
+    """Scan until a number of further units are done, kill all, and return the total number done."""
     process = begun(logs, "--out", out, *options, "--json", dying=small)
     done = 0
     assert process.stderr is not None

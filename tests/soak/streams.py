@@ -1,10 +1,10 @@
-"""Generated streams with random faults, and the books that are kept over what comes out of them.
+"""Generated streams with random faults, and the accounts of their events.
 
-Theory of operation. Short turns are rendered once in every dialect, and read once as they are: that gives their events,
-and how many of them each frame brings. Then each stream takes one of these templates and one fault. What the wire says
-is known exactly unless the fault changed what it says: so a stream that is whole, cut or broken off must bring its
-template's events, or a beginning of them, and the rest is held to what is true of every stream: each call that was
-started has one end, and the text that was shown of it is the text of its call, or of its drop, or was replaced.
+Theory of operation. Short turns are rendered once in every dialect, and read once undamaged: that gives their events,
+and the number of events of each frame. Then each stream takes one of these templates and one fault. The wire's content
+is known exactly unless the fault changed it. Therefore a stream that is whole, cut or broken off must bring its
+template's events, or a beginning of them. The others must satisfy the laws of every stream: each started call has one
+end, and the text that was shown of it is the text of its call, or of its drop, or was replaced.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Template:
         dialect: its name.
         data: its bytes.
         frames: the same, cut after each frame.
-        events: what it brings.
+        events: of its undamaged replay.
         calls: the keys of the calls among them, and their texts.
     """
 
@@ -109,16 +109,16 @@ def _read(parser: ToolCallParser[Any], chunks: Iterable[bytes]) -> list[Any]:
 
 @dataclass
 class Books:
-    """What came in and what came out, of all streams so far.
+    """The input and the output of all streams so far.
 
     Attributes:
         streams: by fault.
         ends: of calls, by kind of event, drops by their reason.
         started: how many calls were started.
-        told: how many drops no start came before: calls without a name, and those that share a drop.
+        told: the number of drops without an earlier start: calls without a name, and calls that share a drop.
         shown: characters of argument text that were shown.
-        called: of these, what stands in calls; dropped: in drops; replaced: what a restatement took the place of.
-        findings: what did not add up.
+        called: of these, those in calls; dropped: those in drops; replaced: those that a restatement replaced.
+        findings: the contradictions.
     """
 
     streams: Counter[str] = field(default_factory=Counter)
@@ -132,7 +132,7 @@ class Books:
     findings: list[str] = field(default_factory=list)
 
     def enter(self, events: Iterable[Any], where: str) -> None:
-        """Enter a stream's events; what does not add up becomes a finding."""
+        """Enter a stream's events; each contradiction becomes a finding."""
         open_: dict[Key, str] = {}
         finished: set[tuple[int, int]] = set()
         for event in events:
@@ -167,7 +167,7 @@ class Books:
             self.told += shown is None
             if (shown or "") == event.raw_arguments or shown is None:
                 self.dropped += len(shown or "")
-            else:  # the text in force is what the wire restated
+            else:  # the text in force is the restated text
                 self.replaced += len(shown)
             return
         self.ends[kind.__name__] += 1
@@ -182,7 +182,7 @@ class Books:
 
     @property
     def balanced(self) -> bool:
-        """Whether all that was started has ended, and all that was shown is somewhere."""
+        """Return whether all started calls have ended, and all shown text is accounted for."""
         ended = sum(self.ends.values())
         return self.started + self.told == ended and self.shown == self.called + self.dropped + self.replaced
 
@@ -190,7 +190,8 @@ class Books:
 _ENDS = frozenset(TERMINAL)
 
 
-# Faults. Each takes a template and returns the events of a stream with that fault, and what must hold of them beside.
+# Faults. Each takes a template and returns the events of a stream with that fault, and additional requirements for
+# them.
 
 _Faulty = Callable[[Template, random.Random], tuple[list[Any], str]]
 
@@ -218,7 +219,7 @@ def _moved(template: Template, rng: random.Random) -> tuple[list[Any], str]:
 
 
 def _cut(template: Template, rng: random.Random) -> tuple[list[Any], str]:
-    """End the stream at any byte: what came before is what the whole stream brings, and no other call comes."""
+    """End the stream at any byte: the events are a beginning of the whole stream's events, and no other call comes."""
     return _stopped(template, rng, lambda parser: parser.close())
 
 

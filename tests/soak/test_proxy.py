@@ -1,4 +1,4 @@
-"""The soak of the proxy, short: all is well, and it would tell if it were not."""
+"""The soak of the proxy, short: no faults are found, and faults would be reported."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def answered(number: int) -> bytes:
 def test_what_is_wrong_is_told(
     number: int, upstream: str, client: str, answer: bytes, expected: str | None
 ) -> None:
-    """A call may be missing only where something happened to the exchange, and none may be there that was not sent."""
+    """A call may be missing only where the exchange was damaged, and no unsent call may appear."""
     assert expected == complaint(Planned(number, upstream, client, 0), answer)
 
 
@@ -52,7 +52,7 @@ def test_chunks_are_put_together() -> None:
 
 @pytest.mark.slow
 def test_a_short_run_is_well(capsys: pytest.CaptureFixture[str]) -> None:
-    """Some hundred exchanges with every fault: right calls or none, nothing left open, no growth."""
+    """Some hundred exchanges with every fault: right calls or none, no open connection or file, no growth."""
     assert (0, True) == (
         main(["--minutes", "0.05", "--streams", "20"]),
         "all is well" in capsys.readouterr().out,
@@ -63,7 +63,7 @@ def test_a_short_run_is_well(capsys: pytest.CaptureFixture[str]) -> None:
 def test_healthy_requests_get_their_calls_beside_floods(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Beside answers that decode to megabytes of nothing a healthy one comes, with its call; how fast is no test's."""
+    """Next to answers that decode to megabytes of nothing a healthy answer comes, with its call, at any speed."""
     monkeypatch.setattr(floods, "_MOST", 600.0)
 
     assert (0, True) == (

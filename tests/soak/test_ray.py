@@ -1,4 +1,4 @@
-"""The soak of Ray Data tells what is wrong; it needs Ray only to run."""
+"""The soak of Ray Data reports the faults; it needs Ray only to run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The soak, short: the books balance, and they would tell if they did not."""
+"""The soak, short: the accounts balance, and an imbalance would be reported."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ END = TurnFinished(0, 0, "stop", None, 1, 0, None, ())
 
 
 def test_books_balance() -> None:
-    """Laws 1, 4, 5, 7, 9, 10 and 21: a run over two thousand streams finds nothing, and meets every fault."""
+    """Laws 1, 4, 5, 7, 9, 10 and 21: a run over two thousand streams has no findings, and meets every fault."""
     books, _ = soak(0, 2000, seed=3)
 
     assert [] == books.findings
@@ -38,7 +38,7 @@ def test_books_balance() -> None:
 
 
 def test_streams_repeat_themselves() -> None:
-    """A stream is drawn from its number and the seed alone, whatever was run before."""
+    """A stream is drawn from its number and the seed alone, independently of earlier runs."""
     first, again = Books(), Books()
     for number in range(30):
         run_stream(number, 5, first)
@@ -49,7 +49,7 @@ def test_streams_repeat_themselves() -> None:
 
 
 def test_templates_hold_calls() -> None:
-    """Every dialect is there, with streams that bring calls and one that brings none."""
+    """Every dialect is present, with streams with calls and a stream without."""
     calls = Counter({template.dialect: 0 for template in templates()})
     calls.update(
         template.dialect
@@ -77,7 +77,7 @@ def test_templates_hold_calls() -> None:
     ],
 )
 def test_books_tell(events: list[Any], complaints: list[str]) -> None:
-    """Whatever is missing or too much is a finding that says where and what."""
+    """Each missing or extra event is a finding with its place and content."""
     books = Books()
     books.enter(events, "here")
 
@@ -85,7 +85,7 @@ def test_books_tell(events: list[Any], complaints: list[str]) -> None:
 
 
 def test_a_fault_that_raises_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An exception is a finding that names its stream, and the run goes on."""
+    """An exception is a finding that names its stream, and the run continues."""
 
     def broken(_template: object, _rng: random.Random) -> Any:
         raise KeyError("x")
@@ -99,7 +99,7 @@ def test_a_fault_that_raises_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
-    """The command says what it ran and what it found."""
+    """The command prints its runs and findings."""
     assert 0 == main(["--streams", "20", "--seed", "2"])
     assert "20 streams of" in (told := capsys.readouterr().out)
     assert "findings: 0" in told

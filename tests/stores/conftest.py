@@ -32,7 +32,7 @@ def running_s3() -> Iterator[Server]:
 
 @pytest.fixture
 def s3(running_s3: Server) -> Server:
-    """The server, which does what it is asked for unless a test says otherwise."""
+    """The server, which serves every request unless a test says otherwise."""
     running_s3.clear()
     return running_s3
 

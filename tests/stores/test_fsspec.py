@@ -1,4 +1,4 @@
-"""Scans of what pyarrow does not know and fsspec does."""
+"""Scans of stores that fsspec knows and pyarrow does not."""
 
 from __future__ import annotations
 

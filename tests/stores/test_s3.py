@@ -1,4 +1,4 @@
-"""Scans from and to S3, over the wire and by processes: whole or not there, whatever fails."""
+"""Scans from and to S3, over the wire and by processes: output is whole or absent, whichever step fails."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.stores
 
-PATIENCE = 60.0  # seconds for what must come to an end
+PATIENCE = 60.0  # seconds for a process that must end
 N, UNIT, UNITS = 14, 5, 3
 SMALL = {"DYING_UNIT_PIECES": str(UNIT)}
 SECRET = "secretly"
@@ -54,7 +54,7 @@ def expected(logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dic
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
-    """Wait for the end of a process, and return its exit code and what it wrote."""
+    """Wait for the end of a process, and return its exit code and output."""
     try:
         out, err = process.communicate(timeout=PATIENCE)
     finally:
@@ -68,11 +68,11 @@ def parts_in(url: str) -> dict[str, bytes]:
     return {name: data for name, data in objects(url).items() if not name.startswith("_scan/")}
 
 
-# --- what is whole ---------------------------------------------------------------------------------------
+# --- whole output ----------------------------------------------------------------------------------------
 
 
 def test_a_bucket_is_scanned_as_a_disk_is(bucket: str, logs: Path, corpora_dir: Path, tmp_path: Path) -> None:
-    """Every form of recordings, by several processes: the same bytes, and nothing says with which credentials."""
+    """Every form of recordings, by several processes: the same bytes, and no trace of the credentials."""
     (logs / "cut.sse.gz").write_bytes(gzip.compress(stream(3) * 200, mtime=0)[:-900])
     (logs / "large.sse").write_bytes(stream(4) * 3_000)  # several ranges
     tools = corpora_dir / "tools"
@@ -90,7 +90,7 @@ def test_a_bucket_is_scanned_as_a_disk_is(bucket: str, logs: Path, corpora_dir: 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.jsonl.gz"])
 def test_tables_in_a_bucket(bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """The same bytes again; of Parquet only what is needed is read."""
+    """The same bytes again; of Parquet only the needed ranges are read."""
     monkeypatch.setattr("wholecall.bulk.scanning.Pool", Inline)
     monkeypatch.setattr(plan, "MOST_BYTES", 20_000)
     table = pa.table(
@@ -113,7 +113,7 @@ def test_tables_in_a_bucket(bucket: str, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_an_object_costs_four_requests(bucket: str, s3: Server, logs: Path, tmp_path: Path) -> None:
-    """Its state before and after, its size, its bytes; the rest is of the scan as a whole."""
+    """Its state before and after, its size, its bytes; the rest belongs to the whole scan."""
     url = copied(logs, bucket)
     s3.clear()
     code = ended(begun(url, "--out", tmp_path / "out", "--workers", "1"))[0]
@@ -125,10 +125,10 @@ def test_an_object_costs_four_requests(bucket: str, s3: Server, logs: Path, tmp_
     assert sum(s3.counts.values()) < 4 * N + 10
 
 
-# --- what fails ------------------------------------------------------------------------------------------
+# --- failures --------------------------------------------------------------------------------------------
 
 
-STEPS: dict[str, tuple[str, str]] = {  # of an upload in parts: method, and what stands in the query
+STEPS: dict[str, tuple[str, str]] = {  # of an upload in parts: method, and part of the query
     "begin": ("POST", "uploads"),
     "first part": ("PUT", "partNumber=1"),
     "second part": ("PUT", "partNumber=2"),
@@ -139,7 +139,7 @@ STEPS: dict[str, tuple[str, str]] = {  # of an upload in parts: method, and what
 
 @pytest.mark.parametrize("step", STEPS)
 def test_an_upload_that_fails_leaves_nothing(bucket: str, s3: Server, step: str) -> None:
-    """At whichever step: no object is there, also not after the stream is forgotten."""
+    """At any step: there is no object, not even after the stream is forgotten."""
     method, said = STEPS[step]
     s3.refused = lambda asked: (
         "ServiceFault"
@@ -159,7 +159,7 @@ def test_an_upload_that_fails_leaves_nothing(bucket: str, s3: Server, step: str)
 def test_a_fault_in_the_middle_leaves_nothing(
     bucket: str, logs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A part that is half written when something raises is not there."""
+    """A part that is half written at an exception does not exist."""
     monkeypatch.setattr("wholecall.bulk.scanning.Pool", Inline)
     monkeypatch.setattr("wholecall.bulk.parts._GROUP_ROWS", 2)
     monkeypatch.setattr("wholecall.bulk.work._BATCH_ROWS", 4)
@@ -182,7 +182,7 @@ def test_a_fault_in_the_middle_leaves_nothing(
 def test_a_scan_that_is_killed_goes_on(
     bucket: str, s3: Server, logs: Path, expected: dict[str, bytes]
 ) -> None:
-    """When a parent is killed in the middle of a unit or of an upload, what is there is whole; the next scan does the rest."""
+    """When a parent is killed within a unit or an upload, existing objects are whole; the next scan does the rest."""
     from tests.support.s3 import Gate  # noqa: PLC0415 - an extra
 
     url, out = copied(logs, f"{bucket}/logs"), f"{bucket}/out"
@@ -212,7 +212,7 @@ def test_a_scan_that_is_killed_goes_on(
 def test_an_object_that_changes_meanwhile(
     bucket: str, s3: Server, logs: Path, expected: dict[str, bytes]
 ) -> None:
-    """Its unit is read again, and holds what it is now."""
+    """Its unit is read again, and holds the current content."""
     from tests.support.s3 import Gate  # noqa: PLC0415 - an extra
 
     changing = logs / "day-6" / "000013.sse"
@@ -236,7 +236,7 @@ def test_an_object_that_changes_meanwhile(
 def test_a_bucket_that_is_not_there(
     s3: Server, logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], *, is_out: bool
 ) -> None:
-    """One line says so; nothing is written."""
+    """One line reports it; nothing is written."""
     assert s3.port
     out = "s3://none/out" if is_out else str(tmp_path / "out")
     code = main(["scan", str(logs) if is_out else "s3://none/logs", "--out", out])
@@ -267,7 +267,7 @@ def test_credentials_that_are_refused(
 
 
 def test_one_object_may_not_be_read(bucket: str, s3: Server, logs: Path) -> None:
-    """It is a row, and the others stand."""
+    """It is a row, and the others remain."""
     url = copied(logs, f"{bucket}/logs")
     s3.refused = lambda asked: (
         "AccessDenied" if asked.path.endswith("000003.sse") and asked.method != "PUT" else None

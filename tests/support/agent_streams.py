@@ -1,6 +1,6 @@
 """Streams of an agent's turns in three dialects: a call of `get_tide` as servers send it, whole and broken, and an answer.
 
-A turn is written from the dialect's documentation, an event a piece. What breaks a call is the same in all of them:
+A turn is written from the dialect's documentation, an event a piece. The faults of a call are the same in all dialects:
 
     whole       as documented
     cut         the stream ends inside the arguments, and says nothing more
@@ -31,12 +31,12 @@ def tide(dialect: str, way: str = "whole") -> list[bytes]:
 
 
 def told(dialect: str, way: str) -> bool:
-    """Whether the model hears that the call was not executed: a block's text has an owner, or it is lost."""
+    """Return whether the model is told that the call was not executed: a block's text has an owner, or it is lost."""
     return way in {"cut", "misfit"} or (way == "churning" and dialect == "anthropic")
 
 
 def said(dialect: str, text: str = "At 06:12.") -> list[bytes]:
-    """Return a turn that only says something."""
+    """Return a turn with text only."""
     return _WRITERS[dialect][1](text)
 
 
@@ -154,7 +154,7 @@ def _responses_tide(way: str, id: str | None, texts: list[str]) -> list[bytes]:
     pieces += [
         {"type": "response.function_call_arguments.done", "name": "get_tide", "arguments": "".join(texts)}
     ]
-    if way == "churning":  # each event names the item anew, as a relay does that seals its ids
+    if way == "churning":  # each event gives the item a new id, like a relay that seals its ids
         pieces = [{**piece, "item_id": f"i{n + 2}"} for n, piece in enumerate(pieces)]
     events = _item(item, pieces)
     if way == "cut":

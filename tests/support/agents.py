@@ -1,8 +1,8 @@
-"""Coding agents, unmodified, over a provider that asks for one tool in an odd way.
+"""Unmodified coding agents over a provider that asks for one tool in an odd way.
 
-Theory of operation. The provider answers the first question that offers the agent's tool with a stream that calls
-it. What the agent sends next says what became of the call: the tool's result, what the model is told instead, or
-nothing at all. Every run has a home of its own, and whatever it asks of other hosts goes to a port where nobody listens.
+Theory of operation. The provider answers the first question that offers the agent's tool with a stream that calls it.
+The agent's next request shows the outcome of the call: the tool's result, another message to the model, or nothing.
+Every run has a separate home, and its requests to other hosts go to a port without a listener.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class Agent(NamedTuple):
     """A coding agent.
 
     Attributes:
-        dialect: what it speaks.
-        tool: that reads the note.
-        arguments: the tool's, for the path of the note.
-        faults: makes the frames of streams that call the tool with these arguments, by what is odd.
-        command: what runs it: for the provider's address and its home, the words and the variables.
+        dialect: its wire.
+        tool: the name of the tool that reads the note.
+        arguments: the tool's arguments for the path of the note.
+        faults: makes the frames of streams that call the tool with these arguments, by the fault.
+        command: takes the provider's address and the home; gives the words and the variables of its command.
     """
 
     dialect: str
@@ -58,12 +58,12 @@ class Agent(NamedTuple):
     def ask(
         self, fault: str, home: Path, through: Callable[[str], AbstractContextManager[str]]
     ) -> list[IncomingRequest]:
-        """Run the agent in an empty folder with the note; return all that it asked of the provider.
+        """Run the agent in an empty folder with the note; return all its requests to the provider.
 
         Args:
-            fault: what is odd about the call.
+            fault: the fault of the call.
             home: an empty folder.
-            through: gives the address that the agent asks, for the provider's.
+            through: maps the provider's address to the address that the agent asks.
         """
         work = home / "work"
         work.mkdir()
@@ -86,7 +86,7 @@ class Agent(NamedTuple):
 
 
 class _Provider(Loopback):
-    """Answers the first question that offers the tool with a prepared answer, all others with few words."""
+    """A provider that gives the first question with the tool a prepared answer, all others a few words."""
 
     def __init__(self, agent: Agent, prepared: Answer) -> None:
         super().__init__()
@@ -110,7 +110,7 @@ def _name_of(tool: JSON) -> Any:
 
 
 def results(requests: Sequence[IncomingRequest]) -> list[str]:
-    """Return what the model was told of its calls, each once."""
+    """Return the messages to the model about its calls, each once."""
     return list(dict.fromkeys(text for request in requests for text in _results(request)))
 
 
@@ -123,7 +123,7 @@ def _results(request: IncomingRequest) -> Iterator[str]:
             yield json.dumps(one.get("content", one.get("output")))
 
 
-# What is odd.
+# The faults.
 
 
 def _cut(text: str) -> list[str]:
@@ -184,7 +184,7 @@ def _opencode_faults(arguments: JSON) -> dict[str, list[bytes]]:
     }
 
 
-# How they are run.
+# The commands.
 
 
 def _claude(url: str, _home: Path) -> tuple[list[str], dict[str, str]]:

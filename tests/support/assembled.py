@@ -1,4 +1,4 @@
-"""Deltas in, events out: how the tests of the assembler feed it, and see what came of calls and turns."""
+"""Deltas in, events out: input for the tests of the assembler, and the outcomes of calls and turns."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ _CLIENTS: dict[str, Callable[[str], Any]] = {
     "openai": lambda url: sdk("openai").AsyncOpenAI(api_key="k", base_url=f"{url}/v1", max_retries=0),
 }
 
-# What asks a client for a streamed response; what it gives may have to be awaited.
+# A function that asks a client for a streamed response; its result may have to be awaited.
 ASYNC_STREAMS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "anthropic": ("anthropic", lambda sdk: sdk.messages.create(**ASKED, max_tokens=9, stream=True)),
     "anthropic-helper": ("anthropic", lambda sdk: sdk.messages.stream(**ASKED, max_tokens=9)),
@@ -76,7 +76,7 @@ ASYNC_STREAMS: dict[str, tuple[str, Callable[[Any], Any]]] = {
 
 @asynccontextmanager
 async def asking_async(name: str, url: str) -> AsyncIterator[Callable[[], Awaitable[Any]]]:
-    """Open the client of a surface at a server's address, and give what asks it for one more streamed response."""
+    """Open the client of a surface at a server's address; yield a function that asks for another streamed response."""
     client, ask = ASYNC_STREAMS[name]
     async with _CLIENTS[client](url) as one:
 

@@ -1,4 +1,4 @@
-"""Count turns of other tasks in an event loop beside something that takes long."""
+"""Count turns of other tasks in an event loop during long work."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["turns_beside"]
 
 
 def turns_beside(act: Callable[[], Awaitable[object]]) -> int:
-    """Do something under asyncio; return how often another task went on meanwhile."""
+    """Do something under asyncio; return how often another task ran meanwhile."""
     turns = 0
 
     async def others() -> None:

@@ -1,8 +1,8 @@
 """Golden event logs: how a recording is parsed and cut, and the script that writes the logs.
 
-`python -m tests.support.bless --reason TEXT [NAME ...]` rewrites `<case>.events.jsonl` beside each recording
-(or beside the named ones) and says which changed. A bless says why: the reason belongs into the commit
-message, because a golden that changes without one hides a regression.
+`python -m tests.support.bless --reason TEXT [NAME ...]` rewrites `<case>.events.jsonl` next to each recording (or the
+named recordings) and reports the changed files. A bless needs a reason: the reason belongs into the commit message,
+because a golden that changes without one hides a regression.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def closed(index: int | str | None = 0, *, final: bool = True) -> CallClosed:
 
 
 def bound(*deltas: Delta) -> list[Got]:
-    """Return what came of the calls of a turn that ends for a reason that speaks of calls."""
+    """Return the outcomes of the calls of a turn whose finish reason names calls."""
     return assembled(*deltas, *ENDS)[0]
 
 
@@ -87,17 +87,17 @@ def astray(text: str) -> list[Delta]:
 
 
 def cut(*deltas: Delta) -> list[Got]:
-    """Return what came of the calls of a stream that just stops."""
+    """Return the outcomes of the calls of a stream that just stops."""
     return assembled(*deltas)[0]
 
 
 def over(*deltas: Delta) -> list[Got]:
-    """Return what came of the calls of a turn that ends without a reason."""
+    """Return the outcomes of the calls of a turn that ends without a reason."""
     return assembled(*deltas, TurnEnded())[0]
 
 
 def signs(came: list[Got], id: str | None) -> list[str]:
-    """Return the signs of the calls that came under an id."""
+    """Return the signs of the calls under an id."""
     return [got.sign for got in came if got.id == id]
 
 

@@ -1,7 +1,6 @@
-"""Assistant messages as whole, non-streamed response bodies. Knows nothing of wholecall.
+"""Assistant messages as whole, non-streamed response bodies. Independent of wholecall.
 
-What a client sends back as history has the shape in which the provider answered, so that a body can be put
-around it and read again.
+A client's history has the shape of the provider's answer, so that a body can be put around it and read again.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ def _langchain(messages: Sequence[JSON]) -> JSON:
 
 
 def _ag_ui(messages: Sequence[JSON]) -> list[JSON]:
-    """Return the run in which the agent streamed the message: whole messages are no answers."""
+    """Return the run in which the agent streamed the message: whole messages are not answers."""
     *_, message = messages
     events: list[JSON] = [{"type": "RUN_STARTED", "threadId": "t-h", "runId": "r-h"}]
     about = {"messageId": message["id"]}

@@ -1,4 +1,4 @@
-"""Deltas in, calls out: how the tests of binding see what became of each call."""
+"""Deltas in, calls out: the outcome of each call for the tests of binding."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def assembled(
 
 
 def _anything(**arguments: Any) -> None:
-    """Be a tool that takes whatever comes."""
+    """Be a tool that takes any arguments."""
 
 
 # Streams of labels.
@@ -94,5 +94,5 @@ def lost(id: str | None, name: str | None, text: str) -> Got:
 
 
 def stray(text: str, id: str | None = None) -> Got:
-    """Return text that is no call's."""
+    """Return text that belongs to no call."""
     return Got(id, None, text, "dropped: nameless")

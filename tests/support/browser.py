@@ -1,6 +1,6 @@
-"""A real browser without a window: it opens a page of the program, a driver works it and tells what it sees.
+"""A real browser without a window: it opens a page of the program; a driver operates it and reports the page's state.
 
-A driver is a script that the page's own policy is made to allow, beside the page's script. It presses keys, clicks,
+A driver is a script that the page's policy is made to allow, in addition to the page's script. It presses keys, clicks,
 and calls `tell(facts)` once; the facts come back as JSON through the page's DOM.
 """
 
@@ -54,13 +54,13 @@ def made(folder: Path, *recordings: bytes, options: Sequence[str] = ()) -> Path:
 
 
 def told(page: Path, driver: str, at: str = "0.0", *, size: str = "1440,900", policy: bool = True) -> Any:
-    """Open a page and return what the driver tells.
+    """Open a page and return the driver's facts.
 
     Args:
         page: a page that the program wrote.
         driver: statements that end in `tell(...)`.
         at: the number of the recording and of the step to begin with.
-        size: of the window.
+        size: the size of the window.
         policy: whether the page keeps its security policy.
     """
     script = f"{_WORDS}{driver}"
@@ -77,7 +77,7 @@ def told(page: Path, driver: str, at: str = "0.0", *, size: str = "1440,900", po
 
 
 def console(page: Path) -> list[str]:
-    """Open a page and return what the browser writes to its console: errors, and what the policy refused."""
+    """Open a page and return the browser's console output: errors, and refusals of the policy."""
     _, log = _opened(page.as_uri(), page.parent, "1440,900")
     return [line for line in log.splitlines() if ":CONSOLE" in line]
 

@@ -8,10 +8,10 @@ A page marks such a block with the command that wrote it::
     ```
     <!-- /captured -->
 
-A command that reads `tables` finds there what `wholecall scan` makes of a few folders of the corpora.
+A command that reads `tables` finds there the output of `wholecall scan` on a few folders of the corpora.
 
-`python -m tests.support.captures` runs the commands of all pages again, from the project's root, and writes what
-they say; a test compares.
+`python -m tests.support.captures` runs the commands of all pages again, from the project's root, and writes their
+output; a test compares.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _LOOK = {"NO_COLOR": "1", "COLUMNS": "100"}
 
 
 def captured(argv: str) -> str:
-    """Return what `wholecall ARGV` writes on a pipe of 100 columns, from the project's root."""
+    """Return the output of `wholecall ARGV` on a pipe of 100 columns, from the project's root."""
     out = io.StringIO()
     before = {name: os.environ.get(name) for name in _LOOK}
     here = Path.cwd()
@@ -67,7 +67,7 @@ def _tables() -> str:
 
 
 def renewed(page: str) -> tuple[str, int]:
-    """Return the text of a page with its blocks written anew, and how many it has."""
+    """Return the text of a page with its blocks rewritten, and the number of blocks."""
     return _BLOCK.subn(lambda block: block[1] + captured(block["argv"]) + block[3], page)
 
 

@@ -1,4 +1,4 @@
-"""Streams and bodies of four wires that lack nothing, by the published schemas; and what servers make of their members."""
+"""Complete streams and bodies of four wires, by the published schemas; and servers' variants of their members."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def stream_of(dialect: str, frames: Sequence[Payload]) -> bytes:
 
 
 def payloads(data: bytes) -> Iterator[dict[str, Any]]:
-    """Yield the payloads of a stream that can be read, and are no error; of Code Assist the response in them."""
+    """Yield the payloads of a stream that can be read, and are not errors; of Code Assist the response in them."""
     for block in re.split(rb"\r?\n\r?\n", data):
         head, _, text = block.rpartition(b"data:")
         try:
@@ -48,7 +48,7 @@ def payloads(data: bytes) -> Iterator[dict[str, Any]]:
             yield inner if isinstance(inner, dict) else payload
 
 
-# What a server may write instead of a value: every JSON type, blank and not, and nothing at all.
+# Values that a server may write instead: every JSON type, blank and not, and nothing at all.
 OTHERS: Mapping[str, Any] = {
     "null": None,
     "blank": "",
@@ -64,7 +64,7 @@ OTHERS: Mapping[str, Any] = {
 
 
 def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the place of every member in a value, however deep it stands."""
+    """Yield the place of every member in a value, at any depth."""
     for key, each in value.items() if isinstance(value, dict) else enumerate(value):
         if isinstance(value, dict):
             yield (*at, key)
@@ -86,7 +86,7 @@ def changed_at(value: Any, at: tuple[Any, ...], name: str) -> Any:
 
 
 def changed(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield a value with one member gone, or of another type: what was done, and the value."""
+    """Yield a value with one member gone, or of another type: the change, and the value."""
     for at in places(value):
         for name in ("gone", *OTHERS):
             copied = changed_at(value, at, name)

@@ -1,4 +1,4 @@
-"""Rows of conversations: made of JSON texts, and told in short."""
+"""Rows of conversations: made of JSON texts, and summarized."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def calls(*messages: JSON, **options: Any) -> list[JSON]:
 
 
 def said(call: JSON) -> tuple[Any, ...]:
-    """Return what the row of a call says, in short."""
+    """Return the row of a call, in short."""
     text = call["raw_arguments"] if call["arguments"] is None else call["arguments"]
     return call["outcome"], call["call_id"], call["name"], text, call["reason"], call["answered"]
 

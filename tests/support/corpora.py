@@ -1,8 +1,8 @@
-"""The project's own recordings as they lie in `corpora/recordings`, and the one place that reads their sidecars.
+"""The project's recordings in `corpora/recordings`, and the only module that reads their sidecars.
 
-A case is three files side by side: the bytes, `<case>.case.json`, which says what they show and what must come
-out, and `<case>.events.jsonl`, the golden log. What is missing or unfinished is no case yet, and
-`tests/hygiene/test_corpora.py` says so.
+A case is three files side by side: the bytes, `<case>.case.json`, which states their content and the expected result,
+and `<case>.events.jsonl`, the golden log. A missing or unfinished case does not count as a case yet, and
+`tests/hygiene/test_corpora.py` reports it.
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ def streams() -> list[Path]:
 
 
 def sidecar_of(stream: Path) -> Path:
-    """Return where the sidecar of a stream belongs."""
+    """Return the path of a stream's sidecar."""
     return stream.with_name(stream.stem + SIDECAR)
 
 
 def sidecar_text(said: dict[str, Any]) -> bytes:
-    """Return the text of a sidecar: indented, in UTF-8; only half a surrogate pair, which UTF-8 lacks, is escaped."""
+    """Return the text of a sidecar: indented, in UTF-8; only a lone surrogate, which UTF-8 lacks, is escaped."""
     return (json.dumps(said, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
 
 @cache
 def cases() -> tuple[dict[str, Any], ...]:
-    """Return the cases by name: what their sidecars say, and `name`, `file` and `dialect`, which their paths say."""
+    """Return the cases by name: the content of their sidecars, and `name`, `file` and `dialect` from their paths."""
     found = [_case(path) for path in streams() if _is_finished(sidecar_of(path))]
     return tuple(sorted(found, key=lambda case: case["name"]))
 
@@ -70,8 +70,8 @@ def recorded(case: dict[str, Any]) -> bytes:
 def groups(entries: Iterable[Entry], *, long: int | None = None) -> list[Any]:
     """Return parameters of a test: all entries of a dialect at once.
 
-    A test for each of some hundred recordings costs more than most laws that are tried there. A law names the
-    recording that breaks it. Those of more than `long` bytes make another group, which is slow.
+    A separate test for each of some hundred recordings costs more than most of the laws. A law names the recording that
+    breaks it. Recordings of more than `long` bytes make another group, which is slow.
     """
     found: dict[tuple[str, bool], list[Entry]] = {}
     for entry in entries:
@@ -85,12 +85,12 @@ def groups(entries: Iterable[Entry], *, long: int | None = None) -> list[Any]:
 
 
 def golden(case: dict[str, Any]) -> Path:
-    """Return where the golden log of a case is kept."""
+    """Return the path of a case's golden log."""
     return RECORDINGS / f"{case['name']}{GOLDEN}"
 
 
 def golden_lines(case: dict[str, Any]) -> bytes:
-    """Return the golden log of a case; what to do, where there is none."""
+    """Return the golden log of a case, or an instruction if it is missing."""
     path, name = golden(case), case["name"]
     if path.exists():
         return path.read_bytes()
@@ -121,7 +121,7 @@ def _case(stream: Path) -> dict[str, Any]:
 
 
 def _is_finished(sidecar: Path) -> bool:
-    """Tell whether a sidecar says what must come out; tests of the cases cannot be collected without that."""
+    """Return whether a sidecar states the expected result; tests of the cases cannot be collected without it."""
     try:
         said = json.loads(sidecar.read_bytes())
     except (OSError, ValueError):

@@ -22,12 +22,12 @@ import wholecall.bulk
 __all__ = ["assemble_batch", "main"]
 
 _assemble_batch = wholecall.bulk.assemble_batch
-_PATIENCE = 60.0  # seconds in which something whole has to come
+_PATIENCE = 60.0  # seconds in which whole output must appear
 
 
 @functools.wraps(_assemble_batch)
 def assemble_batch(batch: Any, **options: Any) -> Any:
-    """Return what the batch function returns, if this process lives that long."""
+    """Return the batch function's result, if this process lives that long."""
     for id_ in batch.column(options["id"]).to_pylist():
         if id_ in os.environ.get("DEADLY_IDS", "").split() and _is_first(id_):
             _kill()
@@ -38,7 +38,7 @@ assemble_batch.__module__ = __name__  # where the workers of an engine find it
 
 
 def _is_first(id_: str) -> bool:
-    """Tell whether nobody was killed by a recording before, where that is noted down."""
+    """Return whether a recording has killed no process before, if deaths are recorded."""
     notes = os.environ.get("DEADLY_NOTES")
     if notes is None:
         return True

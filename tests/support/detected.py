@@ -25,7 +25,7 @@ def decided(data: bytes) -> Iterator[tuple[str, ...]]:
 
 
 def first_decided(data: bytes) -> tuple[str, ...]:
-    """Return the dialects for which the first frame is decisive that is so for any; its name may stand for its type."""
+    """Return the dialects for which the first frame is decisive that is so for any; its name may replace its type."""
     for frame in _frames(data):
         for one in (frame, opened(frame)):
             told = _payloads(one)

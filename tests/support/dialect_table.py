@@ -10,7 +10,7 @@ from wholecall.dialects import DIALECTS
 
 __all__ = ["markdown"]
 
-# What tells two calls apart on the wire, and what ends one.
+# The distinction of two calls on the wire, and the end of a call.
 CALLS = {
     "a2a": ("(no calls)", "-"),
     "acp": ("`toolCallId`", "its status"),

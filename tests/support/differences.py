@@ -1,6 +1,6 @@
-"""Results of other readers for texts and streams, beside ours: the tables of docs/differences.md, run.
+"""Results of other readers for texts and streams, next to ours: the tables of docs/differences.md, run.
 
-The document is the list of differences; the tests hold each of its cells to what really happens. What is not in the
+The document is the list of differences; the tests compare each of its cells with the real behaviour. Results not in the
 list must not differ, over random texts.
 """
 
@@ -47,7 +47,7 @@ TEXTS: dict[str, str] = {
     "`null`": "null",
     "a list": "[1]",
 }
-# The reasons for which we refuse what others read: each is a row of the document.
+# The reasons for which we refuse texts that others read: each is a row of the document.
 STRICTER = {"duplicate_key", "lone_surrogate", "number_too_long", "number_out_of_range", "nesting_too_deep"}
 _EDITS = ("", " ", ",", "}", "{", '"', "\\", "1", "e", "-", ".", "\n", "\x00", "]", "[", ":", "true", "'", "\u00a0", "\ufeff",
           "NaN", "-Infinity", "9" * 30, "1e400", "\\ud83d", "\\ude00", "\\u0000", "null", '"a":1,')  # fmt: skip
@@ -66,13 +66,13 @@ DAMAGED = _damaged()
 
 
 def ours(text: str) -> str:
-    """Return what we say of a text: a status, or why it is dropped."""
+    """Return our result for a text: a status, or the reason of its drop."""
     verdict = parse_arguments(text)
     return verdict.reason or verdict.status
 
 
 def of_peer(read: Reader, text: str) -> str:
-    """Return what another reader makes of a text: it `reads` or `refuses` it, or `rounds` a number in it."""
+    """Return another reader's result for a text: it `reads` or `refuses` it, or `rounds` a number in it."""
     try:
         value = read(text)
     except (ValueError, RecursionError):
@@ -83,7 +83,7 @@ def of_peer(read: Reader, text: str) -> str:
 
 
 def disagreement(read: Reader, text: str, *, rounds: bool = False) -> str | None:
-    """Return how another reader and we differ over a text beyond what the document lists, None if we do not.
+    """Return the difference between another reader and us over a text that the document does not list, or None.
 
     Args:
         read: the other reader.
@@ -94,7 +94,7 @@ def disagreement(read: Reader, text: str, *, rounds: bool = False) -> str | None
     try:
         value = read(text)
     except (ValueError, RecursionError) as error:
-        too_large = rounds and "infinity" in str(error)  # an integer that is no float
+        too_large = rounds and "infinity" in str(error)  # an integer that is not a float
         return None if verdict.status != "exact" or too_large else "we read what it refuses"
     if verdict.status == "exact":
         same = verdict.arguments is not None and _is_same(verdict.arguments, value, rounds=rounds)

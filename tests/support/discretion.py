@@ -9,7 +9,7 @@ from typing import Any
 
 __all__ = ["CANARY", "spilled_by", "spilled_in"]
 
-CANARY = "zq-canary-7731"  # stands in arguments and nowhere else
+CANARY = "zq-canary-7731"  # is in arguments and nowhere else
 _CODE = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.FrameType)
 
 
@@ -33,7 +33,7 @@ def spilled_in(*roots: object) -> set[str]:
 
 
 def spilled_by(error: BaseException) -> list[str]:
-    """Return what of an exception, of its causes and its contexts holds the canary: suppressed ones too."""
+    """Return the parts of an exception, its causes and its contexts (suppressed too) that hold the canary."""
     found: list[str] = []
     waiting: list[BaseException | None] = [error]
     for here in waiting:  # it grows on the way

@@ -97,7 +97,7 @@ class _Object(list[Any]):
 
 
 def read(text: str) -> Any:
-    """Return a JSON text as it stands: numbers as text, members in order.
+    """Return a JSON text unchanged: numbers as text, members in order.
 
     Of brackets around brackets the outer ones are taken off: they are too many for the standard library.
     """

@@ -1,9 +1,9 @@
 """`wholecall` with workers that die: `python -m tests.support.dying scan ...`.
 
-The environment says how. `DYING_UNIT_PIECES` makes small units. `DYING_NAMES` is a word: whoever reads a file, or a row
-of a table, with it in its name is killed; with `raises` in it, a fault is raised. `DYING_STEPS` is a folder for notes: the
-n-th worker that publishes a unit is killed before the n-th step of that, over each unit once; with `DYING_PARENT` the
-parent is killed, too, over any unit.
+The environment says how. `DYING_UNIT_PIECES` makes small units. `DYING_NAMES` is a word: a process that reads a file,
+or a row of a table, with it in its name is killed; with `raises` in it, a fault is raised. `DYING_STEPS` is a folder
+for notes: the n-th worker that publishes a unit is killed before the n-th step of that, over each unit once; with
+`DYING_PARENT` the parent is killed, too, over any unit.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Turn:
-    """One assistant message. `stopped` is None for a clean end, "length" for one that ran out of tokens."""
+    """One assistant message. `stopped` is None for a clean end, "length" for a stream that ran out of tokens."""
 
     calls: Sequence[Call] = ()
     text: str = ""

@@ -111,7 +111,7 @@ def converse_reasoning(index: int, text: str, signature: str, pieces: Pieces = w
 
 
 def converse_stop(reason: str, output: int = 40) -> list[Event]:
-    """Return the last two events: why the message stopped, and what it cost."""
+    """Return the last two events: the stop reason of the message, and its cost."""
     usage = {"inputTokens": 310, "outputTokens": output, "totalTokens": 310 + output}
     return [
         ("messageStop", {"stopReason": reason}),
@@ -181,7 +181,7 @@ def render_invoke_nova(turn: Turn, pieces: Pieces = whole) -> bytes:
 
 
 def render_invoke_chat(turn: Turn, pieces: Pieces = whole) -> bytes:
-    """Return a turn as models with chat completions of their own stream it on Bedrock."""
+    """Return a turn as models with their own chat completions stream it on Bedrock."""
     return chunks(measured(encode.chat_payloads(turn, pieces), turn.tokens))
 
 
@@ -201,6 +201,6 @@ def nova_payloads(turn: Turn, pieces: Pieces = whole) -> list[JSON]:
 
 
 def measured(payloads: list[JSON], tokens: int = 40) -> list[JSON]:
-    """Add what Bedrock measured to the last event."""
+    """Add Bedrock's measurements to the last event."""
     metrics = {"inputTokenCount": 310, "outputTokenCount": tokens, "invocationLatency": 902}
     return [*payloads[:-1], payloads[-1] | {"amazon-bedrock-invocationMetrics": metrics}]

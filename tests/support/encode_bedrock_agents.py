@@ -83,7 +83,7 @@ def api(path: str, method: str, given: list[JSON], body: list[JSON]) -> JSON:
 
 
 def returned(id: str, *inputs: JSON) -> Event:
-    """Return what the agent hands to its client."""
+    """Return the agent's hand-over to its client."""
     return "returnControl", {"invocationId": id, "invocationInputs": list(inputs)}
 
 
@@ -110,6 +110,6 @@ def render(turn: Turn, pieces: Pieces = whole) -> bytes:
 
 
 def render_returning(turn: Turn, pieces: Pieces = whole) -> bytes:
-    """Return a turn whose calls the client executes, each in an event of its own."""
+    """Return a turn whose calls the client executes, each in a separate event."""
     said = [*_begun(turn), *(chunk(piece) for piece in pieces(turn.text))]
     return stream([*said, *(returned(call.id, function(call)) for call in turn.calls)])

@@ -76,7 +76,7 @@ def user(call: str, text: str = "done", parent: Any = None, **more: Any) -> JSON
 
 
 def request(id: str, **asks: Any) -> JSON:
-    """Return what the agent asks its client."""
+    """Return the agent's request to its client."""
     return {"type": "control_request", "request_id": id, "request": asks}
 
 

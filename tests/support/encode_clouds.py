@@ -95,7 +95,7 @@ def dashscope_payloads(turn: Turn, pieces: Pieces = whole) -> list[JSON]:
 
 
 def restating(turn: Turn, pieces: Pieces = whole) -> list[JSON]:
-    """Return the frames of a turn without `incremental_output`: each one tells all that was told."""
+    """Return the frames of a turn without `incremental_output`: each repeats all earlier content."""
     texts = ["".join(pieces(turn.text)[:n]) for n in range(1, len(pieces(turn.text)) + 1)] or [""]
     states: list[tuple[str, list[JSON]]] = [(text, []) for text in texts]
     before: list[JSON] = []
@@ -154,13 +154,13 @@ def said(content: Any, *, output: int = 0, part: int = 0, id: str = "msg_01k3") 
 
 
 def entry(output: Any, id: Any, tool_call_id: Any, name: Any, arguments: Any, **more: Any) -> JSON:
-    """Return one event of a function call; all of its labels stand in each."""
+    """Return one event of a function call; each has all of its labels."""
     labels = members(id=id, output_index=output, name=name, tool_call_id=tool_call_id)
     return {"type": "function.call.delta", "created_at": _WHEN, **labels, "arguments": arguments, **more}
 
 
 def conversation_call(output: Any, call: Call, pieces: Pieces = whole, **more: Any) -> list[JSON]:
-    """Return the events of a call: at least one, for there is no start."""
+    """Return the events of a call: at least one, because there is no start."""
     texts = list(pieces(call.arguments)) or [""]
     return [entry(output, f"fc_{call.id}", call.id, call.name, text, **more) for text in texts]
 

@@ -44,7 +44,7 @@ def lines(payloads: Iterable[JSON]) -> bytes:
 
 
 def opening(model: str = "model-1", thread: str = THREAD) -> list[JSON]:
-    """Return what comes before the first turn: two answers, and the start of a thread."""
+    """Return the frames before the first turn: two answers, and the start of a thread."""
     about = {"id": thread, "preview": "", "status": {"type": "idle"}, "turns": []}
     return [
         {"id": 1, "result": {"userAgent": "tides/1.0"}},
@@ -130,7 +130,7 @@ def _session(turn: Turn, pieces: Pieces, works: list[JSON]) -> bytes:
 
 
 def render(turn: Turn, pieces: Pieces = whole) -> bytes:
-    """Return a turn whose calls the agent executes, by MCP servers of its own."""
+    """Return a turn whose calls the agent executes, by its MCP servers."""
     return _session(turn, pieces, [told for call in turn.calls for told in work(turn.id, mcp(call))])
 
 

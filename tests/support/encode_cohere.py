@@ -154,12 +154,12 @@ def chunk(index: Any = ABSENT, *, name: Any = ABSENT, text: Any = ABSENT, plan: 
 
 
 def objects(calls: list[Call]) -> list[JSON]:
-    """Return the calls as they are told again."""
+    """Return the calls as they are repeated."""
     return [{"name": call.name, "parameters": json.loads(call.arguments)} for call in calls]
 
 
 def generation(calls: list[Call], text: Any = ABSENT) -> JSON:
-    """Return the line that tells all calls."""
+    """Return the line with all calls."""
     return _line("tool-calls-generation", **members(text=text), tool_calls=objects(calls))
 
 

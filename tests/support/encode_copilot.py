@@ -41,7 +41,7 @@ _EPHEMERAL = (
 
 
 def event(kind: str, agent: Any = ABSENT, /, **data: Any) -> JSON:
-    """Return one event, without what numbers it."""
+    """Return one event, without its numbering."""
     passing = True if any(part in kind for part in _EPHEMERAL) else ABSENT
     return members(type=kind, data=members(**data), agentId=agent, ephemeral=passing)
 
@@ -87,7 +87,7 @@ def usage(tokens: int, reason: Any = ABSENT, agent: Any = ABSENT) -> JSON:
     return event("assistant.usage", agent, model="model-1", **counts, finishReason=reason)
 
 
-# What the model says
+# The model's output
 
 
 def reasoned(id: str, pieces: Iterable[str], agent: Any = ABSENT) -> list[JSON]:
@@ -113,13 +113,13 @@ def pieces_of(call: Call, pieces: Pieces = whole, agent: Any = ABSENT) -> list[J
 
 
 def request(call: Call, **more: Any) -> JSON:
-    """Return a call as a message tells it."""
+    """Return a call as an entry of a message."""
     kind = "custom" if call.custom else "function"
     return {"toolCallId": call.id, "name": call.name, "arguments": _given(call), "type": kind} | more
 
 
 def message(id: str, text: str, *calls: Call | JSON, agent: Any = ABSENT, **more: Any) -> JSON:
-    """Return a message; calls may be given as they are told."""
+    """Return a message; calls may be given as entries."""
     told = [request(call) if isinstance(call, Call) else call for call in calls]
     return event("assistant.message", agent, messageId=id, content=text, toolRequests=told, **more)
 
@@ -128,7 +128,7 @@ def _given(call: Call) -> Any:
     return call.arguments if call.custom else json.loads(call.arguments or "{}")
 
 
-# What becomes of a call
+# The outcome of a call
 
 
 def started(call: Call, agent: Any = ABSENT, **more: Any) -> JSON:

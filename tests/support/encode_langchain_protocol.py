@@ -117,7 +117,7 @@ def finished_call(call: Call, type: str = "tool_call") -> JSON:
 def call_blocks(
     index: int, call: Call, pieces: Pieces = whole, *, sliced: bool = False, type: str = "tool_call"
 ) -> list[JSON]:
-    """Return the life of a call, its finish last; with `sliced` each delta holds only what is new."""
+    """Return the life of a call, its finish last; with `sliced` each delta holds only new text."""
     chunk = "server_tool_call_chunk" if type == "server_tool_call" else "tool_call_chunk"
     deltas, text = [], ""
     for new in pieces(call.arguments):

@@ -107,7 +107,7 @@ def render_live(turn: Turn, pieces: Pieces = whole) -> bytes:
 
 
 def interaction(turn: Turn, status: str, **more: Any) -> JSON:
-    """Return an interaction as it stands."""
+    """Return the interaction so far."""
     about = {"id": turn.id, "object": "interaction", "model": turn.model, "status": status}
     return about | {"created": "2026-06-02T08:00:11Z", "updated": "2026-06-02T08:00:11Z"} | more
 
@@ -137,7 +137,7 @@ def step_events(index: Any, step: JSON, *deltas: JSON, stopped: bool = True) -> 
 
 
 def call_step(call: Call, *, arguments: Any = ABSENT, **more: Any) -> JSON:
-    """Return a call as a step; its arguments stand in the deltas unless they are given."""
+    """Return a call as a step; its arguments are in the deltas unless they are given."""
     given = {} if arguments is ABSENT else arguments
     return {"type": "function_call", "id": call.id, "name": call.name, "arguments": given} | more
 

@@ -33,7 +33,7 @@ def stop_reason(turn: Turn) -> str:
 
 
 def event(kind: str, delta: Any = None, *, reason: str | None = None, metrics: Any = None) -> JSON:
-    """Return one event; what is null is written out."""
+    """Return one event; null members are written out."""
     shown = {"type": "text", "text": ""} if delta is None else delta
     inner = {"event_type": kind, "delta": shown, "logprobs": None, "stop_reason": reason}
     return {"metrics": metrics, "event": inner}
@@ -51,13 +51,13 @@ def tool_call(call: Call, *, spelled: bool = True) -> JSON:
 
 
 def call_delta(status: str, told: Any, *, kind: str = "progress", reason: str | None = None) -> JSON:
-    """Return what the server says of a call: what the model writes, or the call."""
+    """Return the server's statement of a call: the model's text, or the call."""
     delta = {"type": "tool_call", "tool_call": told, "parse_status": status}
     return event(kind, delta, reason=reason)
 
 
 def written(raw: str, pieces: Pieces = whole) -> list[JSON]:
-    """Return what the model writes, piece by piece, as the server passes it on."""
+    """Return the model's text, piece by piece, as the server forwards it."""
     begun = call_delta("started", "")
     return [begun, *(call_delta("in_progress", piece) for piece in pieces(raw))]
 

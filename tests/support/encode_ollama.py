@@ -47,7 +47,7 @@ def said(content: str = "", **more: Any) -> JSON:
 
 
 def call_entry(name: Any, arguments: Any, *, id: Any = ABSENT, index: Any = ABSENT) -> JSON:
-    """Return one entry of `tool_calls`; the index stands inside the function."""
+    """Return one entry of `tool_calls`; the index is inside the function."""
     return members(id=id, function=members(index=index, name=name, arguments=arguments))
 
 

@@ -48,7 +48,7 @@ def call_item(call: Call, status: str = "completed", **changed: Any) -> JSON:
 
 
 def spoken_item(id: str, text: str, *, audio: bool = False) -> JSON:
-    """Return a finished message as an item; what was spoken has only a transcript."""
+    """Return a finished message as an item; spoken content has only a transcript."""
     part = {"type": "output_audio", "transcript": text} if audio else {"type": "output_text", "text": text}
     item = {"id": id, "object": "realtime.item", "type": "message", "status": "completed"}
     return item | {"role": "assistant", "content": [part]}
@@ -118,7 +118,7 @@ class RealtimeEvents:
         )
 
     def arguments_done(self, index: Any, call: Call, **changed: Any) -> JSON:
-        """Return the event that tells a call's whole arguments."""
+        """Return the event with a call's whole arguments."""
         where = {"item_id": f"item_{call.id}", "output_index": index, "call_id": call.id}
         told = {"name": call.name, "arguments": call.arguments}
         return self.of("function_call_arguments.done", **(where | told | changed))
@@ -196,7 +196,7 @@ class RunEvents:
         self.model = model
 
     def run(self, status: str, **changed: Any) -> bytes:
-        """Return the event of a run in this state; `created` has no state of its own."""
+        """Return the event of a run in this state; `created` has no separate state."""
         return sse(
             self.run_object("queued" if status == "created" else status, **changed), f"thread.run.{status}"
         )
@@ -265,7 +265,7 @@ class RunEvents:
         return data + sse(head | {"status": state, "content": content} | changed, f"thread.message.{state}")
 
     def asked(self, calls: Sequence[Call]) -> JSON:
-        """Return what a run needs that waits for the outputs of calls."""
+        """Return the requirements of a run that waits for the outputs of calls."""
         entries = [asked_call(call) for call in calls]
         return {"type": "submit_tool_outputs", "submit_tool_outputs": {"tool_calls": entries}}
 

@@ -35,7 +35,7 @@ def lines(payloads: Iterable[JSON]) -> bytes:
 
 
 def opening(prompt: str = "Which tide?") -> list[JSON]:
-    """Return what comes before the first answer."""
+    """Return the frames before the first answer."""
     asked = {"role": "user", "content": [{"type": "text", "text": prompt}], "timestamp": TIME}
     events: list[JSON] = [{"type": "response", "command": "prompt", "success": True}, {"type": "agent_start"}]
     turn: JSON = {"type": "turn_start"}
@@ -69,13 +69,13 @@ def started(message: JSON) -> JSON:
 
 
 def ended(message: JSON) -> list[JSON]:
-    """Return the end of a message, and of its turn, which tells it again."""
+    """Return the end of a message, and of its turn, which repeats it."""
     turn = {"type": "turn_end", "message": message, "toolResults": []}
     return [{"type": "message_end", "message": message}, turn]
 
 
 def update(kind: str, index: int, so_far: list[JSON], **more: Any) -> JSON:
-    """Return what is new of a message, with all of it so far."""
+    """Return the new part of a message, with the whole message so far."""
     told = {"type": kind, "contentIndex": index} | more | {"partial": reply(so_far)}
     return {"type": "message_update", "assistantMessageEvent": told}
 

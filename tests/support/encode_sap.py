@@ -15,12 +15,12 @@ REQUEST = "0b7c9a1e-53d2-4c4f-9c0e-7f1d2a6b8e44"
 
 
 def result(chunk: JSON) -> JSON:
-    """Return what the chain gives for a chunk of its model."""
+    """Return the chain's output for a chunk of its model."""
     return {"request_id": REQUEST, "intermediate_results": {"llm": chunk}, "final_result": chunk}
 
 
 def first() -> JSON:
-    """Return the result that tells what the templates made of the request; its chunk is blank."""
+    """Return the result that reports the templated request; its chunk is blank."""
     told = {"templating": [{"role": "user", "content": "Which tide?"}]}
     blank = chat_chunk({"role": "", "content": ""}, finish="", id="", model="", created=0)
     return {"request_id": REQUEST, "intermediate_results": told, "final_result": blank}

@@ -1,4 +1,4 @@
-"""Recipes of docs/recipes, run as they stand: each block of a page is a program, in a folder that holds `logs/`."""
+"""Recipes of docs/recipes, run unchanged: each block of a page is a program, in a folder that holds `logs/`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["Kitchen", "Rows", "kitchen", "read", "rows"]
 Rows = list[dict[str, Any]]
 
 _PATIENCE = 280.0  # seconds for a program
-# Engines tell nobody that they ran, look for nothing outside, and find the interpreter of the tests.
+# Engines send no telemetry, look for nothing outside, and find the interpreter of the tests.
 _QUIET = {
     "DAFT_ANALYTICS_ENABLED": "0",
     "DO_NOT_TRACK": "1",
@@ -42,10 +42,10 @@ _MOMENT = datetime(2026, 11, 1, 12, 30, 0, 123456, tzinfo=timezone.utc)
 
 
 class Kitchen:
-    """A folder in which recipes are cooked; engines keep what is theirs in another, whose name is short."""
+    """A folder in which recipes are cooked; engines keep their files in another, whose name is short."""
 
     def __init__(self, folder: Path, home: Path, count: int) -> None:
-        """Write recordings, as many as are wanted and those that are poisoned, into `logs`."""
+        """Write recordings, as many as wanted and the poisoned ones, into `logs`."""
         self.folder = folder
         self.logs = generated.recordings(count)
         self._home = home
@@ -53,31 +53,31 @@ class Kitchen:
         (folder / "notes").mkdir()
 
     def plain(self) -> tuple[Rows, Rows]:
-        """Return what the recordings become without any engine: the assembled rows, and the calls."""
+        """Return the recordings' result without any engine: the assembled rows, and the calls."""
         made = assemble_batch(self.logs, body="raw", id="request_id")
         return rows(made), rows(calls_of(made))
 
     def cooked(self) -> tuple[Rows, Rows]:
-        """Return what a recipe wrote: the assembled rows, and the calls."""
+        """Return the output of a recipe: the assembled rows, and the calls."""
         assembled, calls = (read(self.folder, name) for name in ("assembled", "calls"))
         return rows(assembled), rows(calls)
 
     def parts(self) -> list[str]:
-        """Return the names of the files that stand there as whole ones, but for the logs."""
+        """Return the names of the whole files there, except the logs."""
         found = (path.relative_to(self.folder) for path in self.folder.rglob("[!.]*.parquet"))
         return sorted(str(path) for path in found if path.parts[0] != "logs")
 
     def cook(self, page: str, number: int = 0, *, ends: int | tuple[int, ...] = 0, **deadly: str) -> str:
-        """Run a block of a page, and return what the program printed.
+        """Run a block of a page, and return the program's output.
 
         Args:
-            page: the name of the page, which is that of the engine.
-            number: which of the blocks that need the engine.
-            ends: the exit code that it has to end with, or several of which it has to be one.
-            deadly: what `tests.support.deadly` is told; without it the block runs as it is.
+            page: the name of the page and of the engine.
+            number: the index among the blocks that need the engine.
+            ends: the expected exit code, or several permitted exit codes.
+            deadly: the setting for `tests.support.deadly`; without it the block runs as it is.
 
         Raises:
-            AssertionError: it ended otherwise; the message says what it printed.
+            AssertionError: it ended otherwise; the message holds its output.
         """
         return self.run(self.recipe(page, number), ends=ends, **deadly)
 
@@ -111,7 +111,7 @@ class Kitchen:
         """Write flat tables as Parquet into `flat`, with times, and return their rows.
 
         Args:
-            change: what is made of each table before it is written.
+            change: applied to each table before it is written.
         """
         times = pa.array([_MOMENT] * self.logs.num_rows, pa.timestamp("us", "UTC"))
         given = self.logs.append_column("at", times)
@@ -130,7 +130,7 @@ class Kitchen:
 
 @contextmanager
 def kitchen(folder: Path, count: int) -> Iterator[Kitchen]:
-    """Give a kitchen with so many recordings; sockets of engines need a home with a short name."""
+    """Yield a kitchen with so many recordings; sockets of engines need a home with a short name."""
     with tempfile.TemporaryDirectory(prefix="w", ignore_cleanup_errors=True) as home:
         yield Kitchen(folder, Path(home), count)
 

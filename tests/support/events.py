@@ -1,4 +1,4 @@
-"""Calls, drops and turns as users get them, made by hand: what the tests of the history send back."""
+"""Calls, drops and turns as users get them, made by hand for the tests of the history."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ def examples(share: float = 1, *, long: float = 1, **kept: int) -> settings:
     """Return settings with a share of the profile's examples.
 
     Args:
-        share: of the usual profiles; less for laws whose examples are dear.
-        long: of the profile `long`, where it may be more than one but not less.
+        share: the share of the usual profiles; less for laws with costly examples.
+        long: the share of the profile `long`, where it may be more than 1 but not less.
         kept: other settings, as hypothesis names them.
     """
     usual = settings().max_examples

@@ -8,12 +8,12 @@ from wholecall.proxy.entry import Entry
 
 __all__ = ["SECRET", "entry"]
 
-SECRET = "canary-6f1d"  # stands where nothing may be shown
+SECRET = "canary-6f1d"  # is in places that must not be shown
 STARTED = 1_795_424_815.25  # 2026-11-23T09:06:55.250Z
 
 
 def entry(**known: Any) -> Entry:
-    """Return an exchange that went well, but for what is said of it."""
+    """Return a successful exchange, except for the given values."""
     usual: dict[str, Any] = {
         "id": "req-1",
         "started": STARTED,

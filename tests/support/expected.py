@@ -62,7 +62,7 @@ def of_kind(events: list[Event], kind: type) -> list[Any]:
 
 
 def differences(events: list[Event], expected: dict[str, Any]) -> list[str]:
-    """Return in what way the events are not those of an expectation; nothing if they are."""
+    """Return the differences of the events from an expectation; nothing if there are none."""
     found_wrong = _of_calls(events, expected)
     ends = [event for event in events if isinstance(event, TurnFinished)]
     if "reason" in expected and ends[-1].reason != expected["reason"]:

@@ -1,4 +1,4 @@
-"""Read a stream through a framing, cut in many ways: what comes out must not depend on the cuts."""
+"""Read a stream through a framing, cut in many ways: the frames must not depend on the cuts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wholecall.framing.frame import framed
 __all__ = ["Item", "kinds", "pieces", "read", "read_all_ways", "split"]
 
 Item = Frame | WireFault
-_BEGUN = 6  # bytes of the first read, "data: " or more: what follows takes the usual way of reads
+_BEGUN = 6  # bytes of the first read, "data: " or more: later bytes take the usual way of reads
 
 
 def pieces(stream: bytes, size: int) -> list[bytes]:
@@ -37,7 +37,7 @@ def read(framing: Framing, chunks: Iterable[bytes], *, by_texts: bool = False) -
 
 
 def _by_texts(framing: Framing, chunk: bytes) -> list[Frame]:
-    """Return the frames of a read that is made by texts; each has its text, in whatever order they are asked for."""
+    """Return the frames of a read that is made by texts; each has its text, in any order of access."""
     texts, like = framing.read(chunk)
     frames = framed(texts, like)
     assert texts == [frame.data for frame in frames]

@@ -1,8 +1,9 @@
-"""Frameworks, each with one tool and a model made by the line that docs/frameworks.md has for it.
+"""Frameworks, each with one tool and a model made by its line in docs/frameworks.md.
 
-Theory of operation. A line is run twice against a server whose first answer is cut: with clients of the HTTP library
-as they are, and with those of `wholecall.transport`. What differs is only what `client` and its like mean, so what the
-tool runs with is the transport's doing. Nothing is imported before a framework runs: two environments share this.
+Theory of operation. A line is run twice against a server whose first answer is cut: with plain clients of the HTTP
+library, and with those of `wholecall.transport`. Only the meaning of `client` and its like differs; a difference in the
+tool's arguments is therefore the transport's effect. Nothing is imported before a framework runs: two environments
+share this module.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from wholecall import transport
 __all__ = ["CUTS", "FRAMEWORKS", "HEALTHY", "LINES", "NEWEST", "TOLD", "Framework", "Ran", "cells", "ran"]
 
 _PAGE = (DOCS / "frameworks.md").read_text("utf-8")
-# By framework: the line that makes its model, and what the page says of calls that are cut.
+# By framework: the line that makes its model, and the page's statement about cut calls.
 LINES: dict[str, str] = dict(re.findall(r"^\| ([^|`]+) \| `([^`]+)` \|$", _PAGE, re.MULTILINE))
 TOLD: dict[str, list[str]] = {
     name: cells.split(" | ")
@@ -42,9 +43,9 @@ NEWEST = (
     "pydantic-ai",
     "openai-agents",
     "google-genai",
-)  # that run with the newest SDKs
+)  # frameworks that run with the newest SDKs
 _ASK = "When is high water?"
-_MODEL, _GEMINI = "gpt-4o", "gemini-2.5-pro"  # frameworks know what these can do
+_MODEL, _GEMINI = "gpt-4o", "gemini-2.5-pro"  # frameworks know the features of these models
 _QUIET = {"HAYSTACK_TELEMETRY_ENABLED": "False", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
 
 
@@ -76,9 +77,9 @@ class Framework(NamedTuple):
     """A framework.
 
     Attributes:
-        names: those in its line, each with the module that it comes from, and its name there if it is no module itself.
-        run: asks once with what the line makes, and lets the framework run the tool.
-        dialect: what its model speaks.
+        names: the names in its line, each with its module, and its name there if it is not a module itself.
+        run: asks once with the line's model, and lets the framework run the tool.
+        dialect: the wire of its model.
     """
 
     names: Mapping[str, str]
@@ -87,20 +88,20 @@ class Framework(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """What became of an answer: the ports that the tool ran for (`*` by default), and the class of what was raised, if it was."""
+    """The outcome of an answer: the ports that the tool ran for (`*` by default), and the exception's class, if any."""
 
     ports: Sequence[Any]
     error: str = ""
 
 
 def cells(name: str) -> list[str]:
-    """Return what the page has to say of a framework: what each cut runs without the transport, and what the first raises with it."""
+    """Return the page's cells for a framework: the runs of cuts without the transport, the first's exception with it."""
     bare = [", ".join(map(repr, ran(name, cut, wrapped=False).ports)) for cut in CUTS]
     return [f"`{found}`" if found else "nothing" for found in (*bare, ran(name, CUTS[0], wrapped=True).error)]
 
 
 def ran(name: str, stream: str, *, wrapped: bool) -> Ran:
-    """Ask through a framework, and return what its tool ran with.
+    """Ask through a framework, and return its tool's arguments.
 
     Args:
         name: the framework, as the page names it.
@@ -113,7 +114,7 @@ def ran(name: str, stream: str, *, wrapped: bool) -> Ran:
         """Say when high water is.
 
         Args:
-            port: of which port; of all by default.
+            port: the port; all ports by default.
         """
         ports.append(port)
         return "04:12"
@@ -135,7 +136,7 @@ def ran(name: str, stream: str, *, wrapped: bool) -> Ran:
         finally:
             for client in clients:
                 getattr(client, "close", bool)()
-            gc.collect()  # what a framework leaves open warns in its own test
+            gc.collect()  # resources that a framework leaves open warn in its own test
 
 
 async def _awaited(done: Any, clients: Sequence[Any]) -> None:
@@ -149,20 +150,20 @@ async def _awaited(done: Any, clients: Sequence[Any]) -> None:
 
 
 def _environment(url: str) -> dict[str, str]:
-    """Return what leads the SDKs' own clients to a server."""
+    """Return the variables that lead the SDKs' own clients to a server."""
     openai = dict.fromkeys(("OPENAI_API_BASE", "OPENAI_BASE_URL"), f"{url}/v1")
     return {**openai, "OPENAI_API_KEY": "x", "GOOGLE_GEMINI_BASE_URL": url, "GOOGLE_API_KEY": "x", **_QUIET}
 
 
 def _of(place: str) -> Any:
-    """Import a module, or with `module:name` what it has under a name."""
+    """Import a module, or with `module:name` a name of it."""
     module, _, name = place.partition(":")
     imported = importlib.import_module(module)
     return getattr(imported, name) if name else imported
 
 
 def _makers(made: list[Any], *, wrapped: bool) -> dict[str, Any]:
-    """Return what the lines take from `wholecall.transport`, or what is plain instead; what it makes is kept."""
+    """Return the line's names of `wholecall.transport`, or plain counterparts; the clients that they make are kept."""
 
     def keep(make: Callable[..., Any], **options: Any) -> Any:
         made.append(make(**options))
@@ -174,12 +175,12 @@ def _makers(made: list[Any], *, wrapped: bool) -> dict[str, Any]:
 
 
 def _plain(kind: str, library: str = "") -> Any:
-    """Return what an HTTP library makes of its own; without its name the library is the one of OpenAI's SDK."""
+    """Return an HTTP library's plain clients; without a name, the library is that of OpenAI's SDK."""
     own: type = _of("openai:DefaultHttpxClient").__mro__[1]
     return getattr(importlib.import_module(library or own.__module__.partition(".")[0]), kind)()
 
 
-# How each asks.
+# The requests of each framework.
 
 
 def _langchain(model: Any, tool: Any) -> None:

@@ -1,4 +1,4 @@
-"""Tables of recordings, as many as are wanted: turns of every dialect, each with an id of its own, and odd rows among them.
+"""Tables of recordings, as many as are wanted: turns of every dialect, each with its own id, and odd rows among them.
 
 Nothing here is random: the same numbers give the same bytes.
 """
@@ -23,7 +23,7 @@ _ARGUMENTS = (
     '{"n": 12345678901234567890123, "path": null, "of": {"deep": [{}, {"a": []}]}}',
     '{"n": "twelve", "other": 1.50}',
     '{"text": "Høvik, \\u2192 \\ud83d\\ude00, \\"quoted\\"\\n"}',
-)  # what columns of values would unify: no members, members of other types, integers of more than 64 bits
+)  # values that columns would unify: no members, members of other types, integers of more than 64 bits
 _TURNS = 7  # of which one is text only, and one is cut
 
 POISON: dict[str, bytes | None] = {

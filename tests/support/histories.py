@@ -1,6 +1,6 @@
 """Random histories of every shape: one list of happenings, rendered as each host would store it.
 
-A happening is neutral: somebody says something, the model answers in blocks, a result comes in. Nothing keeps the
+A happening is neutral: the user writes, the model answers in blocks, a result arrives. Nothing keeps the
 happenings in order, so histories hold orphans, duplicates, repeated ids, gaps, blanks and turns that were cut.
 """
 
@@ -60,7 +60,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Note:
-    """An entry of a session file that is no part of the conversation."""
+    """An entry of a session file that is not part of the conversation."""
 
 
 Happening = Answer | Said | Result | Note

@@ -1,4 +1,4 @@
-"""Hostile streams from a case folder, and what is wrong with what came of one."""
+"""Hostile streams from a case folder, and the faults of a result."""
 
 from __future__ import annotations
 

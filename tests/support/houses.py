@@ -1,4 +1,4 @@
-"""The proxy with sockets, in one event loop: a real server, an upstream that does what a test says, and raw clients."""
+"""The proxy with sockets, in one event loop: a real server, an upstream that a test directs, and raw clients."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from wholecall.proxy.telling import Teller, quieten
 __all__ = ["Conversation", "House", "head_of", "request"]
 
 ValueT = TypeVar("ValueT")
-PATIENCE = 3.0  # seconds after which a test fails that waits for what never comes
+PATIENCE = 3.0  # seconds after which a waiting test fails
 
 
 class Conversation:
     """A connection that reaches the upstream.
 
     Attributes:
-        head: of the request, as it came.
-        body: of the request.
+        head: the head of the request, as it came.
+        body: the body of the request.
     """
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -82,7 +82,7 @@ class Conversation:
             return
 
     def reset(self) -> None:
-        """Break the connection."""
+        """Abort the connection."""
         one = self.writer.get_extra_info("socket")
         one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
         self.writer.transport.abort()
@@ -95,17 +95,17 @@ class House:
     """An event loop with a proxy and an upstream.
 
     Args:
-        parser: that the proxy's server uses.
-        changes: of the configuration that it begins with.
-        options: of `Process`.
+        parser: the parser that the proxy's server uses.
+        changes: changes of the initial configuration.
+        options: the options of `Process`.
 
     Attributes:
         loop: the loop.
         process: the proxy.
-        said: what it has logged.
-        port: where it listens.
-        conversations: that have reached the upstream in this test.
-        entries: what became of its exchanges.
+        said: its log.
+        port: the port on which it listens.
+        conversations: the conversations that have reached the upstream in this test.
+        entries: the outcomes of its exchanges.
     """
 
     def __init__(self, parser: str, changes: dict[str, Any] | None = None, **options: Any) -> None:
@@ -138,7 +138,7 @@ class House:
 
     @staticmethod
     async def until(is_so: Callable[[], bool]) -> None:
-        """Return when something is so, which nobody tells."""
+        """Return when a condition holds, by polling."""
         while not is_so():  # noqa: ASYNC110 - there is no event for it
             await asyncio.sleep(0)
 
@@ -153,7 +153,7 @@ class House:
         serve: Serve | None = None,
         given: Config | None = None,
     ) -> ValueT:
-        """Run a test in the loop, with what the upstream does for it; afterwards nothing of it may be left."""
+        """Run a test in the loop, with its upstream's behaviour; afterwards nothing of it may be left."""
         self.conversations.clear()
         self.entries.clear()
         self.serve = serve
@@ -202,7 +202,7 @@ class House:
         return await asyncio.open_connection("127.0.0.1", self.port)
 
     async def ask(self, data: bytes) -> bytes:
-        """Return all that the proxy says to these bytes, until it closes the connection."""
+        """Return the proxy's whole answer to these bytes, until it closes the connection."""
         reader, writer = await self.connect()
         try:
             writer.write(data)
@@ -213,12 +213,12 @@ class House:
             writer.close()
 
     def close(self) -> str:
-        """Stop everything, and return all that was logged."""
+        """Stop everything, and return the log."""
         self.process.stop()
         return self.finish()
 
     def finish(self) -> str:
-        """Wait for the end of a proxy that was told to stop, and return all that was logged."""
+        """Wait for the end of a proxy that was told to stop, and return the log."""
         self.loop.run_until_complete(self._task)
         self._upstream.close()
         self.loop.run_until_complete(self._upstream.wait_closed())
@@ -234,7 +234,7 @@ def request(
     *headers: bytes,
     method: str = "POST",
 ) -> bytes:
-    """Return a request that asks for the connection to be closed; what nobody may log has the word canary in it."""
+    """Return a request to close the connection after it; text that must not be logged has the word canary in it."""
     lines = [
         f"{method} {path}?key=canary-query HTTP/1.1".encode(),
         b"host: localhost",
@@ -249,6 +249,6 @@ def request(
 
 
 def head_of(answer: bytes) -> tuple[int, bytes]:
-    """Return the status of an answer, and what follows its head."""
+    """Return the status of an answer, and its body."""
     head, _, body = answer.partition(b"\r\n\r\n")
     return int(head.split(b" ", 2)[1]), body

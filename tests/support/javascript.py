@@ -1,8 +1,8 @@
-"""JavaScript clients over the streams of `benchmarks.rivals`, all of them run by one Node process.
+"""JavaScript clients over the streams of `benchmarks.rivals`, all run by one Node process.
 
-Theory of operation. A server on the loopback interface answers by path: the first request below one gets the stream,
-later ones what the model says once tools have answered. Node gets a list of clients and addresses, and says what
-came of each; that is judged as the Python libraries are.
+Theory of operation. A server on the loopback interface answers by path: the first request below a path gets the stream,
+later requests get the model's words after tool results. Node gets a list of clients and addresses, and reports the
+outcome of each; it is judged like the Python libraries.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Client(NamedTuple):
     """A way to read streams in JavaScript.
 
     Attributes:
-        name: the package, and which of its ways; what `run.mjs` calls it.
-        dialect: what it reads.
+        name: the package, and its way of reading; the name in `run.mjs`.
+        dialect: the wire that it reads.
     """
 
     name: str
@@ -44,12 +44,12 @@ class Client(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a client made of a stream.
+    """The outcome of a client on a stream.
 
     Attributes:
         stream: the stream.
-        verdict: on the calls that were run, or would be.
-        error: what was raised, or told the model instead of running a tool; empty if nothing.
+        verdict: the verdict on the calls that were run, or would be.
+        error: the exception, or the message to the model in place of running a tool; empty if none.
     """
 
     stream: Stream
@@ -58,16 +58,16 @@ class Outcome(NamedTuple):
 
     @property
     def is_right(self) -> bool:
-        """Whether exactly the calls ran that may run, or where none may, none or an error."""
+        """Whether exactly the permitted calls ran; where none may run, whether none ran or there was an error."""
         return is_right(self.stream, self.verdict)
 
 
 class StreamServer(Loopback):
-    """Serves streams by path: `/CLIENT/DIALECT/NUMBER/...`.
+    """A server of streams by path: `/CLIENT/DIALECT/NUMBER/...`.
 
     Args:
         serve: makes the answer of a stream; by default the stream as it is.
-        streams: by dialect; by default those of `benchmarks.rivals`.
+        streams: the streams by dialect; by default those of `benchmarks.rivals`.
     """
 
     def __init__(self, serve: Serve | None = None, streams: Streams = STREAMS) -> None:
@@ -87,12 +87,12 @@ class StreamServer(Loopback):
 
 
 def mended(stream: Stream, *, live: bool = False, pings: bool = False) -> Answer:
-    """Return what a proxy answers that repairs a stream: piece by piece, and cut off after an error.
+    """Return the answer of a proxy that repairs a stream: piece by piece, and cut off after an error.
 
     Args:
-        stream: what the provider sends.
+        stream: the provider's stream.
         live: whether calls are shown while they arrive.
-        pings: whether a ping comes after each piece.
+        pings: whether a ping follows each piece.
     """
     repairer = Repairer(live_arguments=live)
     pieces: list[bytes] = []
@@ -107,9 +107,9 @@ def run_node(clients: Sequence[Client], url: str, streams: Streams = STREAMS) ->
     """Run clients over all streams of their dialects.
 
     Args:
-        clients: who they are.
-        url: of a `StreamServer`, or of a proxy before one.
-        streams: by dialect, the server's.
+        clients: the clients.
+        url: the address of a `StreamServer`, or of a proxy before it.
+        streams: the server's streams by dialect.
 
     Raises:
         RuntimeError: Node failed.
@@ -132,7 +132,7 @@ def run_node(clients: Sequence[Client], url: str, streams: Streams = STREAMS) ->
 
 
 def _node(lines: Sequence[str]) -> list[dict[str, Any]]:
-    """Return what Node says of each line."""
+    """Return Node's outcome of each line."""
     program = shutil.which("node") or "node"
     ran = subprocess.run(  # noqa: S603 - our own program
         [program, "run.mjs"],
@@ -152,7 +152,7 @@ def _node(lines: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _outcome(stream: Stream, answer: dict[str, Any]) -> Outcome:
-    """Judge a run: a call that nobody made counts, whatever was raised after it."""
+    """Judge a run: an invented call counts, regardless of later exceptions."""
     calls = [Got(call.get("name"), call.get("arguments")) for call in answer["calls"]]
     said = verdict(calls, stream.expected)
     if answer["error"] is not None and said != "wrong":

@@ -1,4 +1,4 @@
-"""The table of JavaScript clients as the pages show it, made from what `pytest -m node` holds them to.
+"""The table of JavaScript clients as the pages show it, made from the expectations of `pytest -m node`.
 
 python -m tests.support.javascript_table     prints it, to be pasted between the markers
 """
@@ -18,13 +18,13 @@ _LATE, _TWICE = "the call only in a last whole message", "deltas, then the whole
 
 
 class Row(NamedTuple):
-    """What a client makes of the streams as they are; through the proxy it gets all of them right.
+    """A client's results on the streams as they are; through the proxy it gets all of them right.
 
     Attributes:
         client: the client.
-        right: how many of the streams of its dialect it gets right.
-        wrong: titles of those of which it runs a call that nobody made, or would.
-        lost: titles of those of which it loses a call, and says nothing.
+        right: the number of its dialect's streams that it gets right.
+        wrong: titles of the streams of which it runs, or would run, an invented call.
+        lost: titles of the streams of which it silently loses a call.
     """
 
     client: Client

@@ -17,11 +17,11 @@ class Wire(NamedTuple):
     Attributes:
         opening: the first frame.
         documented: frames that the lane may take, by their names.
-        odd: those that it may not, wherever they stand.
-        ends: names of documented frames that change what came before.
-        before: names of documented frames, behind which all odd ones are odd.
-        whole: streams that never leave the lane, as names of documented frames behind the opening; of the last one the
-            end is missing.
+        odd: frames that it may not take, at any place.
+        ends: names of documented frames that change earlier content.
+        before: names of documented frames after which all odd frames are odd.
+        whole: streams that never leave the lane, as names of documented frames after the opening; the last stream lacks
+            its end.
         stream: makes a conforming stream of any parts.
     """
 
@@ -80,7 +80,7 @@ def _event(payload: Any) -> bytes:
 def _call(
     index: int = 0, id: str | None = None, name: str | None = None, arguments: str | None = None
 ) -> bytes:
-    """Return an event with an entry of `tool_calls`; what is None is not there."""
+    """Return an event with an entry of `tool_calls`; members that are None are left out."""
     function = {key: value for key, value in (("name", name), ("arguments", arguments)) if value is not None}
     return _chunk(
         {"tool_calls": [{"index": index, **({} if id is None else {"id": id}), "function": function}]}
@@ -172,7 +172,7 @@ def _chat_stream(rng: Random) -> list[bytes]:
     frames.append(_chunk(reason="tool_calls" if n_calls else rng.choice(["stop", "length"])))
     if rng.random() < 0.5:
         frames.append(_CHAT["usage"])
-    elif rng.random() < 0.5:  # counts beside every piece
+    elif rng.random() < 0.5:  # counts next to every piece
         frames = [_with_counts(frame, n) if n % 5 else frame for n, frame in enumerate(frames)]
     return [*frames, _DONE]
 

@@ -1,8 +1,8 @@
-"""Write the recordings that a program makes, with their sidecars: long arguments of plausible texts.
+"""Write the generated recordings, with their sidecars: long arguments of plausible texts.
 
-All other cases are files and nothing else. `python -m tests.support.make_corpora` writes the cases of this file
-anew, always the same, and touches no other file. What must come out follows from the texts and never from a
-parser. Goldens are written by `bless.py`, not here.
+All other cases are only files. `python -m tests.support.make_corpora` rewrites the cases of this file, always the same,
+and touches no other file. The expected results follow from the texts and never from a parser. Goldens are written by
+`bless.py`, not here.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def minutes_text(items: int) -> str:
     return "".join(parts)
 
 
-# Cases: the bytes, and what the sidecar says of them
+# Cases: the bytes, and the content of the sidecar
 
 
 def _digest(text: str) -> str:
@@ -79,7 +79,7 @@ def _good(id: str | None, name: str, arguments: JSON) -> JSON:
 
 
 def _said(about: str, *quirks: int, reason: str = "tool_calls", **expected: list[JSON]) -> JSON:
-    """Return what a sidecar says."""
+    """Return the content of a sidecar."""
     expect = expected | {"reason": reason}
     return {"about": about, "origin": "generated", "quirks": list(quirks), "expect": expect}
 
@@ -105,7 +105,7 @@ def long_file() -> Built:
 
 
 def long_table() -> Built:
-    """Import a table without an id, in large pieces, beside a small call."""
+    """Import a table without an id, in large pieces, next to a small call."""
     arguments = {"sheet": "Readings", "csv": table_text(1100), "options": {"delimiter": ";", "header": True}}
     small = chat_entry(1, type="function", name="recalculate", arguments='{"sheet":"Readings"}')
     entries = [

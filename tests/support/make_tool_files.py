@@ -1,4 +1,4 @@
-"""Make `corpora/tools`: what other tools write down when our recordings are served to them.
+"""Make `corpora/tools`: the files that other tools write when our recordings are served to them.
 
 `python -m tests.support.make_tool_files TOOL` from the project's root, in an environment that has the tool:
 
@@ -8,7 +8,7 @@
 - `playwright`: playwright, and Chromium's path in `CHROMIUM`; a HAR
 - `curl`: curl; the output of `curl -N`
 
-Each tool asks for all of `CASES` in order; `tests/unit/test_recordings_tools.py` reads what it wrote.
+Each tool asks for all of `CASES` in order; `tests/unit/test_recordings_tools.py` reads its files.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PIECE = 97  # bytes of a chunk of the transfer: it cuts events and characters
 
 
 class Case(NamedTuple):
-    """A response that is served: a recording, or (without a name) something that is none."""
+    """A served response: a recording, or (without a name) another body."""
 
     name: str
     content_type: str
@@ -46,7 +46,7 @@ class Case(NamedTuple):
 
     @property
     def answer(self) -> Answer:
-        """What the server does."""
+        """The server's handler."""
         sent = gzip.compress(self.body, mtime=0) if self.coding else self.body
         pieces = [sent[start : start + PIECE] for start in range(0, len(sent), PIECE)]
         headers = (("content-encoding", self.coding),) if self.coding else ()
@@ -93,7 +93,7 @@ def requests() -> None:
 
 
 def mitmproxy() -> None:
-    """Record what curl asks for through mitmproxy."""
+    """Record curl's requests through mitmproxy."""
     path = _fresh("mitmproxy.har")
     proxy = "http://127.0.0.1:18099"
     command = [str(Path(sys.executable).parent / "mitmdump"), "-q", "-p", "18099", "--set", f"hardump={path}"]
@@ -105,7 +105,7 @@ def mitmproxy() -> None:
 
 
 def playwright() -> None:
-    """Record what a page asks for in Chromium."""
+    """Record a page's requests in Chromium."""
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 - of the tool's environment
 
     first, *others = CASES
@@ -122,7 +122,7 @@ def playwright() -> None:
 
 
 def curl() -> None:
-    """Keep what curl prints."""
+    """Keep curl's output."""
     with serve(CASES[1].answer) as server:
         _fresh("curl.txt").write_bytes(_curl("-N", server.url))
 

@@ -1,12 +1,12 @@
-"""Write `corpora/transcripts`: poisoned transcripts of every shape, and what must become of them; deterministic.
+"""Write `corpora/transcripts`: poisoned transcripts of every shape, and their expected repairs; deterministic.
 
-Each case is a history that went wrong, rendered as each host would have stored it. What it must say when it is
-repaired, and which facts the report must hold, is derived by hand from the rules and the same for every shape,
-but where the function says otherwise. Beside each transcript lies the repaired one, written by the library:
+Each case is a faulty history, rendered as each host would have stored it. Its repaired content and the facts of the
+report are derived by hand from the rules and are the same for every shape, except where the function says otherwise.
+Next to each transcript is its repaired version, written by the library:
 
 `python tests/support/make_transcripts.py` writes the transcripts and their manifest;
-`python tests/support/make_transcripts.py --bless REASON` writes the repaired ones as well. The reason belongs
-into the commit message.
+`python tests/support/make_transcripts.py --bless REASON` also writes the repaired versions. The reason belongs
+in the commit message.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["FOLDER", "entries", "lines", "read", "repaired_file", "written"]
 JSON = dict[str, Any]
 FOLDER = ROOT / "corpora" / "transcripts"
 SESSIONS = ("claude-code", "codex", "pi")
-ITEMS = ("codex", "responses")  # no word for a turn that was aborted: what was not finished says `incomplete`
+ITEMS = ("codex", "responses")  # no word for an aborted turn: unfinished items say `incomplete`
 STRINGS = ("chat-completions", "codex", "responses")
 PORT = {"port": "Brest"}
 
@@ -45,7 +45,7 @@ def _tide(id: str, text: str) -> Result:
 
 
 THINKS = Block("thinking", "The harbour is Brest; I need its tide table.")
-Case = tuple[list[Happening], list[str], JSON]  # what happened, what must be said, what the report must hold
+Case = tuple[list[Happening], list[str], JSON]  # the events, the expected messages, the expected report
 
 
 def interrupted(shape: str) -> Case:

@@ -1,7 +1,7 @@
 """The peak of a process's memory.
 
-`getrusage` is wrong for it on Linux: a program that was started by another one begins with that one's peak, so
-that a large parent hides whatever its child takes. The kernel's own account of the address space begins anew.
+`getrusage` is wrong for it on Linux: a child process begins with its parent's peak, so that a large parent hides its
+child's use. The kernel's account of the address space starts anew.
 """
 
 from __future__ import annotations

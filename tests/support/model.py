@@ -30,7 +30,7 @@ class Fragment:
     text: str | None = None
 
     def entry(self) -> dict[str, Any]:
-        """Return the fragment as it stands in `tool_calls`."""
+        """Return the fragment as an entry of `tool_calls`."""
         function = {k: v for k, v in (("name", self.name), ("arguments", self.text)) if v is not None}
         entry: dict[str, Any] = {"index": self.index, "function": function}
         return entry if self.id is None else {**entry, "id": self.id}
@@ -38,7 +38,7 @@ class Fragment:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one call must end: with arguments, or with a reason."""
+    """The required end of a call: with arguments, or with a reason."""
 
     id: str | None
     name: str | None
@@ -119,7 +119,7 @@ def _reason(name: str | None, raw: str, finish: str | None, ended: Ended) -> Dro
         return "truncated"
     if finish is None and ended == "silent":
         return "unterminated"
-    if not raw.strip():  # nothing but a finish reason says that there are no arguments
+    if not raw.strip():  # only a finish reason shows that there are no arguments
         return "incomplete_input" if finish is None else None
     if value is None:
         return "truncated"

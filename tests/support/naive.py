@@ -1,6 +1,6 @@
-"""Naive readers of strict streams: the loops that people write, in the two ways that differ.
+"""Naive readers of strict streams: the usual loops, in two variants.
 
-`once` sets a label when it first comes, `append` adds up whatever comes. Both go by index, join text, and know of no
+`once` sets a label at its first arrival, `append` concatenates all pieces. Both go by index, join text, and handle no
 quirk. They read SSE by blank lines and `data:` alone.
 """
 

@@ -1,4 +1,4 @@
-"""Deltas of a stream beside the parts of an answer that go back as they came."""
+"""Deltas of a stream, apart from the parts of an answer that go back unchanged."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ _PARTS = (BlockKept, CallPlaced, TextBegan)
 
 
 def without_parts(deltas: Iterable[Delta]) -> list[Delta]:
-    """Return what deltas say of calls, text, reasoning and the turn; `tests/laws/test_turns_kept.py` holds the parts."""
+    """Return the calls, text, reasoning and turn of deltas; `tests/laws/test_turns_kept.py` checks the parts."""
     return [delta for delta in deltas if not isinstance(delta, _PARTS)]

@@ -20,7 +20,7 @@ NEWS = {
 
 
 def _cell(cell: Cell, phase: str) -> str:
-    """Return what a cell does, and where that leads beside the phase itself."""
+    """Return a cell's action, and the phase that it leads to if that differs."""
     done = cell.do.__name__.strip("_").replace("_", " ")
     others = [to for to in PHASES if to in cell.to and to != phase]
     stays = phase in cell.to

@@ -1,4 +1,4 @@
-"""The command `wholecall proxy` as a process of its own, in front of a server on this machine."""
+"""The command `wholecall proxy` as a separate process, in front of a server on this machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def proxied(upstream: str, *options: str) -> Iterator[str]:
 
     Args:
         upstream: the address of the server.
-        options: further ones of the command line.
+        options: further options of the command line.
 
     Raises:
         RuntimeError: it does not listen.

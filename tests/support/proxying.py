@@ -1,4 +1,4 @@
-"""The proxy without sockets: a clock that stands still, an upstream that follows a script, and a client in memory."""
+"""The proxy without sockets: a manual clock, an upstream that follows a script, and a client in memory."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ __all__ = [
 
 CHAT = "/v1/chat/completions"
 STREAM: Headers = [(b"content-type", b"text/event-stream")]
-# What a script's steps are: bytes to give, a failure to raise, or something to wait for first.
+# A step of a script: bytes to give, a failure to raise, or an awaitable to wait for first.
 Step = Union[bytes, UpstreamFailed, Callable[[], Awaitable[object]]]
 
 
 def config(**changes: Any) -> Config:
-    """Return a configuration with one upstream, and neither pings nor timeouts but those that are given."""
+    """Return a configuration with one upstream, without pings and timeouts unless given."""
     never = dict.fromkeys(
         ("ping", "connect_timeout", "first_byte_timeout", "idle_timeout", "write_timeout"), None
     )
@@ -76,7 +76,7 @@ class _Timer:
 
 
 class Clock:
-    """A clock that only moves when it is told to."""
+    """A clock that moves only when a test moves it."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -87,18 +87,18 @@ class Clock:
         return self.now
 
     def call_later(self, delay: float, callback: Callable[[], object]) -> _Timer:
-        """Call the function when the clock has moved so far."""
+        """Call the function when the clock reaches the time."""
         timer = _Timer(self.now + delay, callback)
         heapq.heappush(self._timers, timer)
         return timer
 
     @property
     def n_waiting(self) -> int:
-        """How many calls wait."""
+        """The number of waiting calls."""
         return sum(timer.callback is not None for timer in self._timers)
 
     async def forward(self, seconds: float) -> None:
-        """Move on, call what is due on the way, and let everybody do what follows from it."""
+        """Advance, make the calls that become due, and let all tasks react."""
         until = self.now + seconds
         await settle()
         while self._timers and self._timers[0].when <= until:
@@ -112,7 +112,7 @@ class Clock:
 
 
 async def settle() -> None:
-    """Let every task go on until it waits for something from outside."""
+    """Let every task continue until it waits for an outside event."""
     for _ in range(20):
         await asyncio.sleep(0)
 
@@ -121,12 +121,12 @@ class Reply:
     """An answer that follows a script.
 
     Args:
-        steps: what its body does, one step a read; a function is awaited, and the next step follows at once.
-        status: of HTTP.
-        headers: an event stream's by default.
+        steps: the steps of its body, one a read; a function is awaited, and the next step follows at once.
+        status: the HTTP status.
+        headers: the headers; an event stream's by default.
 
     Attributes:
-        n_reads: how often it was read.
+        n_reads: the number of reads.
         is_closed: whether it was closed before its end.
         is_over: whether it was read to its end.
     """
@@ -141,7 +141,7 @@ class Reply:
         self._broken = asyncio.Event()
 
     async def read(self) -> bytes:
-        """Return what the script says."""
+        """Return the bytes of the script's next step."""
         self.n_reads += 1
         await asyncio.sleep(0)  # a read may always be cancelled
         for step in self._steps:
@@ -174,11 +174,11 @@ class Reply:
 
 
 class Scripted:
-    """An upstream that gives the replies in their order.
+    """An upstream that gives the replies in order.
 
     Attributes:
-        questions: what it was asked.
-        was_cancelled: whether it was left while it had not answered.
+        questions: the requests that it received.
+        was_cancelled: whether it was cancelled before it answered.
         is_closed: whether it was closed.
     """
 
@@ -216,7 +216,7 @@ class Scripted:
 
 
 class Seen:
-    """A watcher that keeps what it is told."""
+    """A watcher that keeps its reports."""
 
     def __init__(self) -> None:
         self.begun: list[Entry] = []
@@ -237,12 +237,12 @@ class Seen:
 
 
 class Client:
-    """One request in memory, and what came back.
+    """A request in memory, and its response.
 
     Attributes:
-        sent: the messages that came back.
+        sent: the messages of the response.
         leave: set when the client has gone.
-        sending: called with each message before it is taken; for clients that are slow.
+        sending: called with each message before it is taken; for slow clients.
     """
 
     def __init__(
@@ -273,7 +273,7 @@ class Client:
         self._pieces = list(pieces)
 
     async def receive(self) -> dict[str, Any]:
-        """Give the pieces of the body, and then that the client has left, once it has."""
+        """Give the pieces of the body, then the disconnect once the client has left."""
         await asyncio.sleep(0)
         if self._pieces:
             piece = self._pieces.pop(0)
@@ -290,29 +290,29 @@ class Client:
 
     @property
     def status(self) -> int:
-        """The status that came back."""
+        """The status of the response."""
         status: int = self.sent[0]["status"]
         return status
 
     @property
     def headers(self) -> Headers:
-        """The headers that came back."""
+        """The headers of the response."""
         headers: Headers = self.sent[0]["headers"]
         return headers
 
     @property
     def pieces(self) -> list[bytes]:
-        """The pieces of the body that came back."""
+        """The pieces of the response body."""
         return [message["body"] for message in self.sent[1:]]
 
     @property
     def body(self) -> bytes:
-        """The body that came back."""
+        """The response body."""
         return b"".join(self.pieces)
 
     @property
     def is_whole(self) -> bool:
-        """Whether the body came to its end."""
+        """Whether the body was complete."""
         return bool(self.sent) and not self.sent[-1].get("more_body", True)
 
 
@@ -321,9 +321,9 @@ class Stage:
 
     Attributes:
         app: the proxy.
-        clock: that it goes by.
-        task: the server's, in which the application runs.
-        raised: what it raised, once it is over.
+        clock: the proxy's clock.
+        task: the server's task, in which the application runs.
+        raised: its exception, once it is over.
     """
 
     def __init__(self, client: Client, upstream: Scripted, given: Config, options: dict[str, Any]) -> None:
@@ -336,7 +336,7 @@ class Stage:
 
     @property
     def entry(self) -> Entry:
-        """What became of it."""
+        """The outcome."""
         (entry,) = self.seen.entries
         return entry
 
@@ -345,7 +345,7 @@ class Stage:
 async def staged(
     client: Client, upstream: Scripted, given: Config | None = None, **options: Any
 ) -> AsyncIterator[Stage]:
-    """Begin a request; when the block is left, wait for its end, after which nothing may be left."""
+    """Begin a request; at the end of the block, wait for its end, after which nothing may be left."""
     before = asyncio.all_tasks()
     stage = Stage(client, upstream, given or config(), options)
     await settle()
@@ -360,7 +360,7 @@ async def staged(
 def run(
     client: Client, upstream: Scripted, given: Config | None = None, **options: Any
 ) -> tuple[BaseException | None, Entry]:
-    """Send one request through the proxy; return what it raised, and what became of it."""
+    """Send one request through the proxy; return its exception and its outcome."""
 
     async def go() -> Stage:
         async with staged(client, upstream, given, **options) as stage:

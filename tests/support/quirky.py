@@ -1,18 +1,18 @@
-"""Quirky chat streams from a seed, and the two rules that judge what comes out of them.
+"""Quirky chat streams from a seed, and the two rules that judge the calls read from them.
 
     python tests/support/quirky.py --count 100000 --seed 0
 
 A case begins as intended calls with random arguments. Each is cut into pieces as a well-behaved server sends
 them; then one quirk mode, or a pair, bends the pieces (`MODES`). The rules (`judge`):
 
-1. no call comes out that was not sent;
-2. if the case is decidable, exactly the calls that were sent come out, in order of first appearance.
+1. no unsent call is emitted;
+2. if the case is decidable, exactly the sent calls are emitted, in order of first appearance.
 
-Which cases are decidable is not read off the modes but off the pieces. `_Reader` goes through them in order
-of arrival, knowing the truth, and asks of each: do its labels point at its call, given all that the wire has
-said before, and at no other? It knows sufficient conditions only; what it cannot vouch for is undecidable
-(rule 1 still holds). A few shapes are on the wire identical to another, honest stream, so that even rule 1
-cannot be kept by any parser; they are *excused* and counted apart. The shapes are listed in `DOUBTS`.
+The pieces, not the modes, determine whether a case is decidable. `_Reader` knows the truth and goes through the pieces
+in order of arrival. It checks that the labels of each point at its call and at no other, given the wire so far. It
+knows sufficient conditions only; all other cases are undecidable (rule 1 still holds). A few shapes are on the wire
+identical to another, honest stream; no parser can keep even rule 1 there. They are *excused* and counted separately.
+`DOUBTS` lists the shapes.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ ABSENT: Any = _Absent()
 
 @dataclass
 class Intent:
-    """One call that the server means to send."""
+    """A call that the server means to send."""
 
     name: str
     arguments: dict[str, Any]
@@ -95,7 +95,7 @@ class Intent:
 
 @dataclass
 class Piece:
-    """One entry of `tool_calls`, with the truth: whose it is and what its text is meant as.
+    """An entry of `tool_calls`, with the truth: its call and the intended sense of its text.
 
     `sense` is `delta`, `snapshot`, `repeat`, `placeholder`, `junk` or `whole` (an object as the value).
     """
@@ -112,7 +112,7 @@ class Piece:
     extra: dict[str, Any] = field(default_factory=dict)
 
     def entry(self) -> dict[str, Any]:
-        """Return the piece as it stands in `tool_calls`."""
+        """Return the piece as an entry of `tool_calls`."""
         entry = {k: v for k, v in (("index", self.index), ("id", self.id)) if v is not ABSENT}
         inner = {k: v for k, v in (("name", self.name), (self.under, self.text)) if v is not ABSENT}
         if self.flat:
@@ -124,7 +124,7 @@ class Piece:
 
 @dataclass
 class Draft:
-    """A case in the making: what the modes bend."""
+    """A draft of a case, which the modes bend."""
 
     rng: random.Random
     modes: tuple[str, ...]
@@ -144,7 +144,7 @@ class Draft:
 
 @dataclass
 class Case:
-    """A stream, what was meant, and what can be asked of a parser."""
+    """A stream, the intended calls, and the requirements on a parser."""
 
     seed: str
     modes: tuple[str, ...]
@@ -161,7 +161,7 @@ class Case:
 
     @property
     def decidable(self) -> bool:
-        """Whether exactly the calls that were sent must come out."""
+        """Whether exactly the sent calls must be emitted."""
         return not self.doubts
 
     @property
@@ -209,7 +209,7 @@ def random_arguments(rng: random.Random, depth: int = 2) -> dict[str, Any]:
 
 
 def _pieces_of(rng: random.Random, text: str, most: int = 6) -> list[str]:
-    """Cut a text at random places; every piece but those of an empty text holds something."""
+    """Cut a text at random places; no piece is empty unless the text is."""
     count = min(rng.randint(1, most), len(text))
     if count <= 1:
         return [text]
@@ -250,7 +250,7 @@ def _track(rng: random.Random, number: int, intent: Intent) -> list[Piece]:
 
 
 class Mode(NamedTuple):
-    """One quirk: `axis` is what it bends; modes of one axis exclude each other unless `COMPATIBLE` says so."""
+    """A quirk. Modes of the same `axis` (the part that is bent) exclude each other unless `COMPATIBLE` allows them."""
 
     axis: str
     bend: Callable[[Draft], None]
@@ -734,7 +734,7 @@ COMPATIBLE = {
         ("chunk_ids", "two_entries"),
     )
 }
-# Modes that leave nothing for the other one to bend.
+# Modes that leave nothing for the other mode to bend.
 _POINTLESS = {
     frozenset(pair)
     for pair in (
@@ -743,7 +743,7 @@ _POINTLESS = {
         ("double_encoded", "legacy"),
     )
 }
-# Bending goes in this order: text first, then whole calls, then labels.
+# The order of bending: text first, then whole calls, then labels.
 _AXES = ("none", "envelope", "arguments", "name", "id", "index", "order", "ending")
 PAIRS = tuple(
     tuple(sorted(pair, key=lambda name: (_AXES.index(MODES[name].axis), list(MODES).index(name))))
@@ -803,7 +803,7 @@ def _finish(seed: str, draft: Draft, pieces: list[Piece]) -> Case:
 
 
 def _is_lost(draft: Draft, intent: Intent) -> bool:
-    """Return whether no call may come out: it was cut, or the turn was and its text does not prove it whole."""
+    """Return whether no call may be emitted: it was cut, or the turn was and its text does not prove it whole."""
     if intent.cut or draft.ending in {"ends_end_of_stream", "cut_end_of_stream"}:
         return True
     if draft.ending in {"ends_length", "cut_length", "ends_content_filter", "cut_content_filter"}:
@@ -931,11 +931,11 @@ def _with_noise(draft: Draft, frames: list[dict[str, Any] | str]) -> list[dict[s
     return mixed
 
 
-# --- what can be decided -------------------------------------------------------------------------------------------
+# --- decidable cases -----------------------------------------------------------------------------------------------
 
 
 class Doubt(NamedTuple):
-    """Why a case is undecidable; `excused`: another honest stream looks the same, so rule 1 cannot hold."""
+    """The reason that a case is undecidable; `excused`: another honest stream looks the same, so rule 1 cannot hold."""
 
     excused: bool
     why: str
@@ -958,7 +958,7 @@ DOUBTS = {
     "unlabelled_repeat": Doubt(True, "a full repeat, or the text behind `{}`, with only the name: two calls"),
     "reads_as_new": Doubt(True, "every label is new and the name is given: a call of its own looks the same"),
     "one_id": Doubt(True, "unfinished calls of one name under one id: a changing index looks the same"),
-    # Shapes that this generator does not vouch for: no call may be invented, none need come out.
+    # Shapes that this generator does not vouch for: no call may be invented, none need be emitted.
     "name_only": Doubt(False, "only the name tells that a call begins, and the names are related"),
     "begins_anew": Doubt(
         False, "string content that looks like a new object comes under a new id or a bare name"
@@ -987,7 +987,7 @@ DOUBTS = {
 
 @dataclass
 class _Seen:
-    """What the wire has said of one call so far."""
+    """The wire's statements about one call so far."""
 
     number: int
     cut: bool
@@ -1062,7 +1062,7 @@ class _Labels(NamedTuple):
 
 
 class _Reader:
-    """Goes through the pieces of one choice in order of arrival, and notes what cannot be decided."""
+    """A reader of one choice's pieces in order of arrival, which notes undecidable points."""
 
     def __init__(self, draft: Draft, pieces: list[Piece]) -> None:
         self.draft = draft
@@ -1072,7 +1072,7 @@ class _Reader:
         self.finished = False
 
     def read(self, piece: Piece) -> None:
-        """Judge one piece, then let its call learn from it."""
+        """Judge a piece, then update its call."""
         if _is_blank(piece):
             return
         labels = _Labels(_index(piece.index), _id(piece.id), _name(piece.name), _text(piece))
@@ -1136,7 +1136,7 @@ class _Reader:
     def _others(self, me: _Seen | None = None) -> list[_Seen]:
         return [call for call in self.seen.values() if call is not me]
 
-    # The first piece of a call: does it read as one?
+    # The first piece of a call: does it read as a first piece?
 
     def _opening(self, at: _Labels) -> str | None:
         others = self._others()
@@ -1378,7 +1378,7 @@ def _turn_doubts(draft: Draft) -> Iterable[str]:
 
 
 def decidable(case: Case) -> bool:
-    """Return whether exactly the calls that were sent must come out."""
+    """Return whether exactly the sent calls must be emitted."""
     return case.decidable
 
 

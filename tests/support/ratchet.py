@@ -1,7 +1,7 @@
-"""Counts of faults that are known: a number may only fall.
+"""Counts of known faults: a number may only fall.
 
-A test compares what it counts with the numbers of a file beside it. More faults than that are a fault of the change;
-fewer ask for the lower number, so that what was mended stays mended. A number that is not in the file is 0.
+A test compares its counts with the numbers of a file next to it. More faults are an error of the change; fewer require
+the lower number, so that fixed faults stay fixed. A number that is not in the file is 0.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ Counts = Mapping[str, int]
 
 
 def known(path: Path) -> dict[str, dict[str, int]]:
-    """Return the known numbers, by what was tried."""
+    """Return the known numbers, by trial."""
     numbers: dict[str, dict[str, int]] = json.loads(path.read_text("utf-8"))
     return numbers
 
 
 def complaints(path: Path, tried: str, counts: Counts) -> list[str]:
-    """Say which counts are not the known ones, and what to do about it."""
+    """Return the counts that differ from the known numbers, and the remedy."""
     numbers = known(path).get(tried, {})
     found = []
     for what in sorted({*numbers, *counts}):
@@ -37,9 +37,9 @@ def complaints(path: Path, tried: str, counts: Counts) -> list[str]:
 
 
 def lowered(path: Path, counts: Mapping[str, Counts]) -> list[str]:
-    """Write counts into the file, and return those that it refuses because they are higher than the known ones.
+    """Write counts into the file, and return those refused because they are higher than the known numbers.
 
-    What was never tried before may have any number.
+    A new trial may have any number.
     """
     numbers = known(path) if path.exists() else {}
     refused = []

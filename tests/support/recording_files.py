@@ -43,7 +43,7 @@ def cassette(bodies: Bodies) -> bytes:
 
 
 def json_cassette(bodies: Bodies) -> bytes:
-    """Return the same in JSON; it holds what is text."""
+    """Return the same in JSON; it holds the textual parts."""
     return json.dumps(_interactions(bodies, lambda body: body.decode("utf-8", "surrogateescape"))).encode()
 
 

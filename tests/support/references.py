@@ -1,4 +1,4 @@
-"""Readers that know nothing of wholecall and are written for plainness: what it is compared with."""
+"""Independent, plain readers with which wholecall is compared."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Refused", "SSEvent", "reference", "sse_events"]
 
 
 class Refused(ValueError):
-    """The reference reader refuses what strict JSON knows, and we do not accept."""
+    """The reference reader refuses strict JSON that we do not accept."""
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -31,11 +31,11 @@ def _float(text: str) -> float:
 
 
 def reference(text: str) -> Any:
-    """Read strict JSON with the standard library, without what we do not accept either.
+    """Read strict JSON with the standard library, and refuse the same texts as we do.
 
     Raises:
-        Refused: it is JSON, or nearly, with what we refuse: repeated keys, NaN, numbers beyond the range.
-        ValueError: it is no JSON, holds a lone surrogate or an integer that is too long.
+        Refused: it is JSON, or nearly, with content that we refuse: repeated keys, NaN, numbers beyond the range.
+        ValueError: it is not JSON, holds a lone surrogate or an integer that is too long.
     """
     value = json.loads(text, object_pairs_hook=_members, parse_constant=_constant, parse_float=_float)
     json.dumps(value, ensure_ascii=False).encode()  # a lone surrogate raises UnicodeEncodeError, a ValueError
@@ -43,7 +43,7 @@ def reference(text: str) -> Any:
 
 
 class SSEvent(NamedTuple):
-    """An event as WHATWG HTML 9.2 dispatches it; `retry` is what its block set, None if nothing."""
+    """An event as WHATWG HTML 9.2 dispatches it; `retry` is the value that its block set, or None."""
 
     event: str
     data: str
@@ -63,8 +63,8 @@ def sse_events(
     lines = re.split("\r\n|\n|\r", text.removeprefix("\ufeff") if mark else text)
     found: list[SSEvent] = []
     name, data, last, retry = "", "", "", None
-    begun = False  # the block has a field that says something
-    for line in lines[:-1]:  # what has no line end after it is never a blank line
+    begun = False  # the block has a meaningful field
+    for line in lines[:-1]:  # text without a line end after it is never a blank line
         if not line:
             if data or (dataless and (begun or last)):
                 found.append(SSEvent(name or "message", data.removesuffix("\n"), last, retry))

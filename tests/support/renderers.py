@@ -79,7 +79,7 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
 }
 
 WITHOUT_IDS = frozenset({"cohere-v1", "bedrock-invoke-cohere-v1"})  # their calls get minted ids
-# Who sends their calls executes them.
+# The sender of their calls executes them.
 SERVER_SIDE = frozenset(
     {"acp", "claude-code", "claude-code, with events", "codex-app-server", "pi", "bedrock-agents"}
 )

@@ -1,6 +1,6 @@
 """Tables of recordings, as `wholecall scan` and engines write them, made one recording at a time.
 
-`python -m tests.support.reports` writes the report of the sample anew: `tests/golden/report.txt`.
+`python -m tests.support.reports` rewrites the report of the sample: `tests/golden/report.txt`.
 """
 
 from __future__ import annotations
@@ -66,13 +66,13 @@ def answer(
     """Return the row of a response of Chat Completions.
 
     Args:
-        id: of the recording.
-        deltas: what it says; each is a chunk.
-        provider: who answered.
-        model: that answered.
-        finish: how the provider ended it; None cuts it off.
-        seconds: between two chunks, None without times.
-        tokens: that the provider counts.
+        id: the id of the recording.
+        deltas: its deltas, each a chunk.
+        provider: the provider that answered.
+        model: the model that answered.
+        finish: the provider's finish reason; None cuts it off.
+        seconds: the time between two chunks, None without times.
+        tokens: the provider's token counts.
     """
     choices: list[dict[str, Any]] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
     if finish is not None:

@@ -48,12 +48,12 @@ class Gate:
 
 
 class Server:
-    """What a test says of the server.
+    """A test's settings for the server.
 
     Attributes:
-        counts: of requests, by method.
+        counts: the counts of requests, by method.
         refused: returns a code (`AccessDenied`) for a request that is refused, None for others.
-        gate: returns the gate that a request comes to, if any.
+        gate: returns the gate that a request must pass, if any.
     """
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class Server:
 
     @property
     def options(self) -> str:
-        """What stands behind `?` in the URL of a bucket here."""
+        """Return the query in the URL of a bucket here."""
         return f"endpoint_override={quote(f'http://127.0.0.1:{self.port}', safe='')}&region=us-east-1"
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:

@@ -1,8 +1,8 @@
 """The bill of materials that the wheel carries: `python -m tests.support.sbom` writes `wholecall.cdx.json`.
 
-It is CycloneDX: the package, and what it needs wherever it is installed. The wheel bundles nothing, so a dependency has
-the versions that pyproject.toml allows and none of its own. No time and no serial number: the same project has the same
-bill. `tests/hygiene/test_sbom.py` says when the file is behind.
+It is CycloneDX: the package, and its unconditional dependencies. The wheel bundles nothing; a dependency therefore has
+the version range of pyproject.toml and no fixed version. No time and no serial number: the same project has the same
+bill. `tests/hygiene/test_sbom.py` reports an outdated file.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FILE = _PROJECT / "wholecall.cdx.json"
 
 
 def project_table() -> dict[str, Any]:
-    """Return what pyproject.toml says under `[project]`."""
+    """Return the `[project]` table of pyproject.toml."""
     table: dict[str, Any] = tomllib.loads((_PROJECT / "pyproject.toml").read_text("utf-8"))["project"]
     return table
 

@@ -112,11 +112,11 @@ def rows(out: Path, *columns: str) -> list[tuple[Any, ...]]:
 
 
 def begun(*arguments: str | os.PathLike[str], dying: dict[str, str] | None = None) -> subprocess.Popen[str]:
-    """Begin `wholecall scan` in a process and a session of its own, and return it.
+    """Start `wholecall scan` in a separate process and session, and return it.
 
     Args:
-        arguments: of the command.
-        dying: how its workers die, as `tests.support.dying` takes it; None runs the program as it is.
+        arguments: the arguments of the command.
+        dying: the deaths of its workers, as `tests.support.dying` takes them; None runs the program unchanged.
     """
     module = "wholecall" if dying is None else "tests.support.dying"
     with _interruptible():
@@ -142,7 +142,7 @@ def _interruptible() -> Generator[None]:
 
 
 class Inline:
-    """What stands for the workers: does tasks in this process."""
+    """A substitute for the workers, which does tasks in this process."""
 
     def __init__(self, _: int, path: str, options: Options) -> None:
         self._work = Work(Folder(path), options)
@@ -153,7 +153,7 @@ class Inline:
         (self._waiting.appendleft if first else self._waiting.append)(task)
 
     def results(self) -> Iterator[tuple[Task, Any]]:
-        """Yield each task with what came of it."""
+        """Yield each task with its outcome."""
         while self._waiting:
             task = self._waiting.popleft()
             try:

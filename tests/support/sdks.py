@@ -1,7 +1,7 @@
-"""Recordings through an SDK: served to it as its provider's answer, read from the objects that it hands on.
+"""Recordings read through an SDK: served as its provider's answer, read from the objects that it returns.
 
-An SDK may lose what was on the wire, and it may raise. What it does with a recording is written down beside the
-tests as a `Truth`: what comes out instead of what the bytes tell. A case without one has to tell the same.
+An SDK may lose parts of the wire, and it may raise. The tests record such differences as a `Truth`: the SDK's result in
+place of the bytes' result. A case without a `Truth` must give the same result as the bytes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Call = tuple[Any, ...]
 
 
 class Told(NamedTuple):
-    """What a turn tells about its calls; of what is executed the arguments, of a drop its reason and text."""
+    """The calls of a turn: the arguments of executed calls, the reason and text of drops."""
 
     calls: tuple[Call, ...] = ()
     custom_calls: tuple[Call, ...] = ()
@@ -53,14 +53,14 @@ class Told(NamedTuple):
 
 
 class Read(NamedTuple):
-    """What came out of an SDK's stream, and the class of what it raised."""
+    """The result of an SDK's stream, and the class of its exception."""
 
     told: Told
     error: str | None = None
 
 
 class Truth:
-    """What comes out of an SDK in place of what the bytes tell.
+    """The result of an SDK where it differs from the result of the bytes.
 
     Args:
         error: the class that the SDK raises; its turn has the reason `error` then.
@@ -74,7 +74,7 @@ class Truth:
 
 @cache
 def cases(dialect: str, suffix: str = "sse") -> list[str]:
-    """Return the names of a dialect's recordings that end so."""
+    """Return the names of a dialect's recordings that have this ending."""
     found = sorted(path.stem for path in (RECORDINGS / dialect).glob(f"*.{suffix}"))
     assert found, dialect
     return found
@@ -95,7 +95,7 @@ def answer(
 
 
 def told(turn: Turn[Any]) -> Told:
-    """Return what a turn tells about its calls."""
+    """Return the calls of a turn."""
     return Told(
         tuple((call.id, call.name, call.arguments) for call in turn.calls),
         tuple((call.id, call.name, call.input) for call in turn.custom_calls),
@@ -108,7 +108,7 @@ def told(turn: Turn[Any]) -> Told:
 
 
 def read(source: Any) -> Read:
-    """Read what an SDK gives for a streamed response to its end, as a host does: wrapped, in its own loop."""
+    """Read an SDK's streamed response to its end, as a host does: wrapped, in its own loop."""
     stream = wrap(source)
     error = None
     try:
@@ -134,19 +134,19 @@ def swept(surface: str, dialect: str, suffix: str = "sse", only: Sequence[str] =
 def expected(
     dialect: str, truths: Mapping[str, Truth], suffix: str = "sse", only: Sequence[str] = ()
 ) -> dict[str, Read]:
-    """Return what has to come out: what the bytes tell, except where a truth says what the SDK does to it."""
+    """Return the expected result: that of the bytes, except where a truth states the SDK's change."""
     names = only or cases(dialect, suffix)
     assert set() == truths.keys() - set(names)
     return {case: _through(from_bytes(dialect, case, suffix), truths.get(case)) for case in names}
 
 
 def from_bytes(dialect: str, case: str, suffix: str = "sse") -> Told:
-    """Return what the bytes of a recording tell."""
+    """Return the result of a recording's bytes."""
     return told(collect([recorded(dialect, case, suffix)]))
 
 
 def invented(found: Mapping[str, Read], dialect: str, suffix: str = "sse") -> dict[str, tuple[Call, ...]]:
-    """Return the calls to execute that came out of an SDK and not out of the bytes, by the case."""
+    """Return the calls to execute that the SDK gave and the bytes did not, by case."""
     strange = {case: _strange(one.told, from_bytes(dialect, case, suffix)) for case, one in found.items()}
     return {case: calls for case, calls in strange.items() if calls}
 

@@ -1,7 +1,7 @@
-"""Fragments in, calls out: how the tests of settling see what an oddly labelled turn came to, and what was shown of it.
+"""Fragments in, calls out: the outcome of an oddly labelled turn, and its shown parts, for the tests of settling.
 
-Whatever comes of a turn, `settled` checks what holds for each: its calls are numbered without gaps and end once, those that
-come out stand once in the view of the turn, and what is executed is what its events have shown.
+`settled` checks the rules of every turn: its calls are numbered without gaps and end once, emitted calls appear once in
+the view of the turn, and the executed text equals the text that its events have shown.
 """
 
 from __future__ import annotations
@@ -63,12 +63,12 @@ class Replaced(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """What the last turn came to.
+    """The outcome of the last turn.
 
     Attributes:
-        calls: in the order of their numbers.
+        calls: the calls in the order of their numbers.
         began: number, id and name of each call that was shown, in the order of the events.
-        text: what the pieces of text say of each call, by its number.
+        text: the text pieces of each call, joined, by its number.
         view: text and calls in the order in which they began.
         events: all of them.
     """
@@ -87,7 +87,7 @@ def settled(
     tools: Sequence[str] | None = None,
     policy: Policy | None = None,
 ) -> Settled:
-    """Return what the last turn of a stream came to; `tools` are the names of those that the model was given."""
+    """Return the outcome of a stream's last turn; `tools` are the names of the tools that the model was given."""
     known = None if tools is None else Tools(dict.fromkeys(tools, _anything))
     assembler = Assembler(policy or Policy(), limits or Limits(), known)
     for delta in deltas:
@@ -131,7 +131,7 @@ def settled(
 
 
 def _text(events: Iterable[Any]) -> dict[int, str]:
-    """Return what the pieces of text say of each call."""
+    """Return the joined text pieces of each call."""
     text: dict[int, str] = {}
     for event in events:
         if isinstance(event, ArgumentsDelta):
@@ -149,7 +149,7 @@ def _got(event: Any) -> Got:
 
 
 def _anything(**arguments: Any) -> None:
-    """Be a tool that takes whatever comes."""
+    """Be a tool that takes any arguments."""
 
 
 def dropped(reason: str) -> str:
@@ -165,5 +165,5 @@ def signs(*deltas: Delta | Replaced, **options: Any) -> list[str]:
 def restates(
     text: str, id: str | None = None, name: str | None = "f", extra: dict[str, Any] | None = None
 ) -> CallWhole:
-    """Return what a final message says of a call."""
+    """Return a final message's statement about a call."""
     return CallWhole(0, None, None, id, name, text, HYDRATION, extra=extra)

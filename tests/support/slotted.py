@@ -116,7 +116,7 @@ def after(*deltas: Delta, limits: Limits | None = None) -> Choice:
 
 
 def place_of(choice: Choice, call: Call | None) -> int | str | None:
-    """Return which call of a choice it is, in the order in which they began; `stray` if it is none, None if there is none."""
+    """Return the position of a call in its choice, by beginning; `stray` for a stray call, None for no call."""
     if call is None:
         return None
     return "stray" if call.stray else choice.calls.index(call)

@@ -1,4 +1,4 @@
-"""Parsers that are moved from worker to worker while they read, and snapshots that somebody changed."""
+"""Parsers that move from worker to worker while they read, and altered snapshots."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 _MOST = (1 << 63) - 1
-FOLDED: tuple[Any, ...] = (  # rows of plain values, the last one a good one
+FOLDED: tuple[Any, ...] = (  # rows of plain values, the last of them good
     *(
         [],
         [[None]],
@@ -90,7 +90,7 @@ _ODDITIES: tuple[Any, ...] = (
 
 
 class Moved(NamedTuple):
-    """What a stream said: its events, its turns, and its snapshot at the end."""
+    """The result of a stream: its events, its turns, and its snapshot at the end."""
 
     events: list[Any]
     turns: tuple[Any, ...]
@@ -107,7 +107,7 @@ def moved(
 ) -> Moved:
     """Feed a stream; with `moves` the parser is replaced before each chunk by one restored from its snapshot.
 
-    What a parser knows that took over from a lane is said in other rows, so with `lane` the snapshot is left out.
+    A parser that took over from a lane has its knowledge in other rows; with `lane` the snapshot is left out.
     """
     events: list[Any] = []
     parser._may_begin_in = parser._may_begin_in if lane else ""
@@ -121,7 +121,7 @@ def moved(
 
 
 def replaced(parser: ToolCallParser[Any], tools: Any = None) -> ToolCallParser[Any]:
-    """Return a parser restored from this one's snapshot, which knows the same and says so in its own."""
+    """Return a parser restored from this parser's snapshot, after a check that its own snapshot is the same."""
     data, turns = parser.snapshot(), parser.turns
     other = ToolCallParser.restore(data, tools=tools)
     assert turns == other.turns
@@ -130,7 +130,7 @@ def replaced(parser: ToolCallParser[Any], tools: Any = None) -> ToolCallParser[A
 
 
 def besides_framing(parser: ToolCallParser[Any]) -> bytes:
-    """Return what a parser knows, but for bytes that wait in its framing, and for how many bytes came."""
+    """Return a parser's state, except for bytes that wait in its framing, and the count of bytes."""
     framing, parser._framing = parser._framing, None
     unweighed, parser._unweighed = parser._unweighed, 0
     try:
@@ -140,7 +140,7 @@ def besides_framing(parser: ToolCallParser[Any]) -> bytes:
 
 
 def move_framing(parser: ToolCallParser[Any]) -> None:
-    """Give a parser another framing, made of what a snapshot holds of its own."""
+    """Give a parser another framing, made from that in a snapshot."""
     framing = parser._framing
     assert framing is not None
     before = Writing([framing])
@@ -151,7 +151,7 @@ def move_framing(parser: ToolCallParser[Any]) -> None:
 
 
 def opened(data: bytes) -> Any:
-    """Return what is inside a snapshot."""
+    """Return the contents of a snapshot."""
     return msgspec.msgpack.decode(msgspec.msgpack.decode(data)[3])
 
 
@@ -161,7 +161,7 @@ def resealed(inside: Any) -> bytes:
 
 
 def sealed(body: bytes) -> bytes:
-    """Return a snapshot with this body, whatever it is, and the right checksum."""
+    """Return a snapshot with this body and the right checksum."""
     return msgspec.msgpack.encode(["wholecall.snapshot.1", shape_of(MovedOptions), crc32(body), body])
 
 
@@ -171,7 +171,7 @@ def forged(data: bytes, rng: Random) -> bytes:
 
 
 def changed(inside: Any, rng: Random) -> Any:
-    """Replace, drop, double or exchange one to five values of what is inside a snapshot, in place."""
+    """Replace, drop, double or exchange one to five values in a snapshot's contents, in place."""
     for _ in range(rng.choice((1, 1, 2, 3, 5))):
         rows = len(inside) == 3 and type(inside[2]) is list and inside[2] and rng.random() < 0.9
         places = list(_places(inside[2] if rows else inside))

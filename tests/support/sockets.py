@@ -14,7 +14,7 @@ __all__ = ["serve_lines"]
 
 @contextmanager
 def serve_lines(data: bytes) -> Iterator[str]:
-    """Serve the lines to whoever connects, close the connection, and yield the server's address."""
+    """Serve the lines to any client that connects, close the connection, and yield the server's address."""
 
     def send(connection: Any) -> None:
         for line in data.decode().splitlines():

@@ -1,4 +1,4 @@
-"""Stores under test: what is in one, and how a folder gets there."""
+"""Stores under test: the content of a store, and the upload of a folder."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def copied(folder: Path, url: str) -> str:
 
 
 def objects(url: str, *, hidden: bool = True) -> dict[str, bytes]:
-    """Return what is below a URL, by its path there."""
+    """Return the objects below a URL, by their paths there."""
     store, inner = located(address(url))
     listed = store.get_file_info(fs.FileSelector(inner, recursive=True, allow_not_found=True))
     found = {one.path.removeprefix(inner).lstrip("/"): one for one in listed if one.type == fs.FileType.File}

@@ -77,7 +77,7 @@ def _chat_anthropic(url: str) -> Iterator[Any]:
         yield model.bind_tools(TOOLS)
 
 
-# What opens a client at a server's address, to be entered and left.
+# A context that opens a client at a server's address.
 CLIENTS: dict[str, Callable[[str], AbstractContextManager[Any]]] = {
     "anthropic": lambda url: sdk("anthropic").Anthropic(api_key="k", base_url=url, max_retries=0),
     "bedrock": _bedrock,
@@ -97,7 +97,7 @@ CLIENTS: dict[str, Callable[[str], AbstractContextManager[Any]]] = {
 }
 
 
-# What asks a client for a streamed response.
+# A function that asks a client for a streamed response.
 STREAMS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "anthropic": ("anthropic", lambda sdk: sdk.messages.create(**ASKED, max_tokens=9, stream=True)),
     "anthropic-helper": ("anthropic", lambda sdk: sdk.messages.stream(**ASKED, max_tokens=9)),
@@ -138,7 +138,7 @@ STREAMS: dict[str, tuple[str, Callable[[Any], Any]]] = {
 
 @contextmanager
 def asking(name: str, url: str) -> Iterator[Callable[[], Any]]:
-    """Open the client of a surface at a server's address, and give what asks it for one more streamed response."""
+    """Open the client of a surface at a server's address; yield a function that asks for another streamed response."""
     client, ask = STREAMS[name]
     with CLIENTS[client](url) as one:
         yield partial(ask, one)

@@ -16,7 +16,7 @@ from wholecall.bulk import CALLS, RECORDINGS
 __all__ = ["bodies", "by_events", "rows", "shown"]
 
 _KINDS = {"tool_call": "function", "custom_tool_call": "custom", "server_tool_call": "server"}
-_OWN = {"exact", None}  # the statuses of which the model's own text is shown, if it is what was read
+_OWN = {"exact", None}  # the statuses for which the model's own text is shown, if that text was read
 
 
 @cache
@@ -27,7 +27,7 @@ def bodies() -> pa.Table:
 
 
 def rows(table: Any) -> list[dict[str, Any]]:
-    """Return the rows of a table, whatever its types."""
+    """Return the rows of a table of any types."""
     found: list[dict[str, Any]] = table.to_pylist()
     return found
 
@@ -38,7 +38,7 @@ def shown(row: dict[str, Any], *but: str) -> dict[str, Any]:
 
 
 def by_events(data: bytes) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return the rows of the calls of a stream, and what its recording's row says of events."""
+    """Return the rows of the calls of a stream, and the event counts of its recording's row."""
     parser: ToolCallParser[Any] = ToolCallParser()
     events: list[Event[Any]] = [*parser.feed(data), *parser.close()]
     told = [json.loads(event.to_json()) for event in events]
@@ -94,7 +94,7 @@ def _loaded(text: str) -> object:
 
 
 def _stands(call: dict[str, Any], turns: Sequence[Turn[Any]]) -> bool:
-    """Return whether a turn still has a call that came out."""
+    """Return whether a turn still has an emitted call."""
     turn = turns[call["turn"]].choice(call["choice"])
     lists: list[Sequence[Any]] = [turn.calls, turn.custom_calls, turn.builtin_calls, turn.server_calls]
     return any(one.index == call["index"] for calls in lists for one in calls)

@@ -21,7 +21,7 @@ _HOLDS = {
     "python": "`NAME(KEY=VALUE)`",
     "relaxed": "`call:NAME{KEY:VALUE}`",
 }
-# What a regular expression of a model's name becomes for people.
+# The readable forms of regular expressions of model names.
 _SPOKEN = ((r"\\b", ""), (r"-\?", "-"), (r"\\\.", "."), (r"\.\*", " … "))
 
 

@@ -1,8 +1,7 @@
-"""The project's own cases of calls in text, as they lie in `corpora/text`: texts by format, and streams that leak them.
+"""The project's cases of calls in text, in `corpora/text`: texts by format, and streams that leak them.
 
 `<format>.jsonl` holds the texts of a format, one case a line; `streams/<dialect>` holds streams whose texts hold calls,
-each with a sidecar. `corpora/README.md` lists their members, `tests/hygiene/test_text_corpora.py` says what is wrong
-about them.
+each with a sidecar. `corpora/README.md` lists their members, `tests/hygiene/test_text_corpora.py` reports their faults.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ def texts() -> list[dict[str, Any]]:
 
 
 def leaks() -> list[dict[str, Any]]:
-    """Return the streams: what their sidecars say, and the `stream` itself."""
+    """Return the streams: the content of their sidecars, and the `stream` itself."""
     found = []
     for sidecar in sorted(STREAMS.rglob("*" + SIDECAR)):
         stem = sidecar.name.removesuffix(SIDECAR)

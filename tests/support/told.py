@@ -21,9 +21,9 @@ def in_pieces(deltas: Iterable[Delta]) -> list[Delta]:
 
 
 def told_and_counted(deltas: Iterable[Delta]) -> tuple[list[Delta], list[dict[str, Any]]]:
-    """Return the pieces of deltas without token counts, and the last counts of each turn: only these come out.
+    """Return the pieces of deltas without token counts, and the last counts of each turn: only these are emitted.
 
-    What looks like a call that another frame told is left out, for it says nothing.
+    A call hint that another frame already gave is left out, because it adds nothing.
     """
     told: list[Delta] = []
     counts: list[dict[str, Any]] = [{}]

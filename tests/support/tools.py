@@ -169,7 +169,7 @@ class Sdk(pydantic.BaseModel):
     input_schema: dict[str, Any] = pydantic.Field(alias="inputSchema")
 
 
-# What providers take: the tools in their shapes, as a sequence.
+# The tools in the shapes of providers, as a sequence.
 DEFINITIONS: dict[str, list[Any]] = {
     "chat": [
         {"type": "function", "function": {"name": "book_berth", "parameters": SCHEMA, "strict": True}},

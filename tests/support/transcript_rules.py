@@ -17,7 +17,7 @@ JSON = dict[str, Any]
 
 
 class Step(NamedTuple):
-    """One thing that a message says: results in messages of their own are nobody's words."""
+    """One statement of a message: results in messages of their own are nobody's words."""
 
     who: str
     kind: str
@@ -50,7 +50,7 @@ def _plain(content: Any) -> str:
 
 
 def _steps(shape: str, message: JSON) -> Iterator[Step]:
-    """Yield what a message says, in order."""
+    """Yield a message's statements, in order."""
     if shape in ("responses", "codex") and message["type"] != "message":
         yield _item(message)
         return
@@ -102,7 +102,7 @@ def texts(shape: str, messages: list[JSON]) -> list[str]:
 
 
 def said(shape: str, messages: list[JSON]) -> list[str]:
-    """Return what messages say, in the same words for every shape.
+    """Return the statements of messages, in the same words for every shape.
 
     `user: a`, `model: a`, `model thinks`, `model calls c1`, `c1: done`, `c1 is missing`.
     """
@@ -118,7 +118,7 @@ def _words(step: Step) -> str:
 
 
 def complaints(shape: str, messages: list[JSON], *, kept: bool = False) -> list[str]:
-    """Return what is wrong with messages; `kept`: calls may be unanswered."""
+    """Return the faults of messages; `kept`: calls may be unanswered."""
     inner = _unwrapped(shape, messages)
     found = [f"{number}: {what}" for number, message in enumerate(inner) for what in _empty(shape, message)]
     found += [
@@ -136,7 +136,7 @@ def _empty(shape: str, message: JSON) -> Iterator[str]:
     steps = list(_steps(shape, message))
     if any(step.kind == "text" and not step.text.strip() for step in steps) and "tool_calls" not in message:
         yield "a blank text"
-    alone = shape in ("responses", "codex", "claude-code")  # where a thought may have a message of its own
+    alone = shape in ("responses", "codex", "claude-code")  # where a thought may have a separate message
     if all(step.kind == "text" and not step.text.strip() for step in steps):
         yield "nothing but blanks"
     elif all(step.kind == "thinking" for step in steps) and not alone:
@@ -167,7 +167,7 @@ class _Turn:
         self.fresh = False
 
     def goes_on(self, identity: str | None) -> bool:
-        """Tell whether the model's next message belongs to this turn."""
+        """Return whether the model's next message belongs to this turn."""
         if self.shape == "claude-code" and identity is not None and identity == self.identity:
             return True
         return self.fresh and self.shape not in ("chat-completions", "pi")
@@ -210,7 +210,7 @@ def _pairing(shape: str, messages: list[JSON], *, kept: bool) -> list[str]:
 
 
 def _key(shape: str, step: Step) -> str:
-    """Return by what calls and results find each other."""
+    """Return the keys by which calls and results match."""
     return step.name if shape == "gemini" else step.id
 
 

@@ -1,4 +1,4 @@
-"""Turns as streams: blocks of Anthropic, items of Responses, parts of Gemini, each said in pieces as its server does."""
+"""Turns as streams: blocks of Anthropic, items of Responses, parts of Gemini, each sent in pieces as by its server."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _pieces(block: JSON) -> tuple[JSON, list[JSON]]:
 
 
 def message_stream(blocks: list[JSON], reason: str, **ends: Any) -> bytes:
-    """Return a message of Anthropic with these blocks; `ends` goes beside the reason why it ended."""
+    """Return a message of Anthropic with these blocks; `ends` goes next to its finish reason."""
     events: list[JSON] = [{"type": "message_start", "message": {"id": "m", "model": "x", "content": []}}]
     for index, block in enumerate(blocks):
         start, deltas = _pieces(block)

@@ -1,4 +1,4 @@
-"""Strategies for the laws: honest chat turns, their bytes, their splits, and what every event list obeys."""
+"""Strategies for the laws: honest chat turns, their bytes, their splits, and the rules of every event list."""
 
 from __future__ import annotations
 
@@ -199,13 +199,13 @@ def log(found: Iterable[Any]) -> list[bytes]:
 
 
 def pairs(found: Iterable[Any], kind: type = ToolCall) -> list[tuple[str, str, str]]:
-    """Return id, name and arguments of the calls that came out, in order of choice and index."""
+    """Return id, name and arguments of the emitted calls, in order of choice and index."""
     calls = sorted((e for e in found if type(e) is kind), key=lambda e: (e.choice, e.index))
     return [(call.id, call.name, canonical(call.arguments)) for call in calls]
 
 
 def without_counters(found: Iterable[Any]) -> list[Any]:
-    """Return the events with what noise may change left out: usage and anomalies."""
+    """Return the events without the parts that noise may change: usage and anomalies."""
     return [
         type(e)(**{**{k: getattr(e, k) for k in e.__struct_fields__}, "usage": None, "anomalies": ()})
         if type(e) is TurnFinished
@@ -214,7 +214,7 @@ def without_counters(found: Iterable[Any]) -> list[Any]:
     ]
 
 
-# --- what every event list obeys -----------------------------------------------------------------------------------
+# --- rules of every event list -------------------------------------------------------------------------------------
 
 _VOCABULARY = {
     (ToolCall, "status"): get_args(Status),
@@ -227,7 +227,7 @@ _VOCABULARY = {
 
 
 def violations(found: Sequence[Any]) -> list[str]:
-    """Return what is wrong with the shape of a finished event list."""
+    """Return the faults in the shape of a finished event list."""
     return [*_wrong_words(found), *_wrong_ends(found), *_wrong_turns(found)]
 
 

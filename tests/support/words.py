@@ -97,7 +97,7 @@ def told(
     policy: Policy = Policy(),  # noqa: B008 (frozen)
     tools: Sequence[str] | None = None,
 ) -> list[list[str]]:
-    """Return what each delta, and the close of the stream, makes the assembler say; `tools` are known names."""
+    """Return the assembler's output for each delta and for the close of the stream; `tools` are known names."""
     return [
         [word for event in events if (word := brief(event))]
         for events in events_of(*deltas, limits=limits, policy=policy, tools=tools)
@@ -122,4 +122,4 @@ def events_of(
 
 
 def anything(**arguments: Any) -> None:
-    """Be a tool that takes whatever comes."""
+    """Be a tool that takes any arguments."""

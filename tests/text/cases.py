@@ -1,7 +1,7 @@
-"""Cases of calls in text from a case folder: how each is read, what has to come out, and how many come out so.
+"""Cases of calls in text from a case folder: how each is read, the expected calls, and how many of them match.
 
-Each line of the file is what a parser of some project made of a text. A case of the kind `assertion` is what a test of
-that project states; `partial` states only names or some arguments; `observed` and `stream` are what its parser gave
+Each line of the file is the result of some project's parser for a text. A case of the kind `assertion` is the statement
+of that project's test; `partial` states only names or some arguments; `observed` and `stream` are its parser's results
 while a test passed, whole and in pieces: they are there to compare with.
 """
 
@@ -126,7 +126,7 @@ GROUPS: Final = {spelling: row for row in ROWS for spelling in row.formats}
 
 
 class Wanted(NamedTuple):
-    """A call that has to come out; None for a name or arguments that the case does not state."""
+    """An expected call; None for a name or arguments that the case does not state."""
 
     name: str | None
     arguments: Mapping[str, Any] | None
@@ -134,7 +134,7 @@ class Wanted(NamedTuple):
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
-    """One text, how it is read, and what has to come out.
+    """One text, how it is read, and the expected calls.
 
     Attributes:
         group: the row of the table in which it is counted.
@@ -161,12 +161,12 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_stream(self) -> bool:
-        """Whether it is what a parser gave for the text in pieces."""
+        """Return whether it is a parser's result for the text in pieces."""
         return self.kind == "stream"
 
 
 class Tally(NamedTuple):
-    """How many cases there are, how many give the right calls, and how many the right calls and content."""
+    """The number of cases, of cases with the right calls, and of cases with the right calls and content."""
 
     cases: int
     calls: int
@@ -202,7 +202,7 @@ def _case(record: Mapping[str, Any]) -> Case:
     )
 
 
-# --- What has to come out -----------------------------------------------------------------------------------
+# --- The expected calls -----------------------------------------------------------------------------------
 
 
 def _wanted(expected: Mapping[str, Any]) -> tuple[Wanted, ...]:
@@ -227,24 +227,24 @@ def _is_wanted(wanted: Wanted, call: Call) -> bool:
 
 
 def same_calls(case: Case, calls: Sequence[Call]) -> bool:
-    """Whether these are the calls of the case, in order; 1 and 1.0 are one number."""
+    """Return whether these are the calls of the case, in order; 1 and 1.0 are one number."""
     return len(case.calls) == len(calls) and all(map(_is_wanted, case.calls, calls))
 
 
 def same_content(case: Case, content: str) -> bool:
-    """Whether this is the visible text of the case, white space round it aside."""
+    """Return whether this is the visible text of the case, white space round it aside."""
     return case.content is None or case.content.strip() == content.strip()
 
 
 def matches(case: Case, calls: Sequence[Call], content: str) -> bool:
-    """Whether calls and visible text are those of the case."""
+    """Return whether calls and visible text are those of the case."""
     return same_calls(case, calls) and same_content(case, content)
 
 
 def score(
     cases: Iterable[Case], read: Callable[[Case], tuple[Sequence[Call], str]]
 ) -> dict[tuple[str, Kind], Tally]:
-    """Return by group and kind how many cases come out right when they are read so."""
+    """Return by group and kind how many cases are right when they are read so."""
     tallies: dict[tuple[str, Kind], Tally] = {}
     for case in cases:
         calls, content = read(case)
@@ -257,7 +257,7 @@ def score(
 
 # --- The tools ----------------------------------------------------------------------------------------------
 
-# How a name stands in a text, for cases that state only how many calls there are.
+# Ways that a name occurs in a text, for cases that state only how many calls there are.
 _NAMES = re.compile(
     r"""
       "(?:tool_)?name"\s*:\s*"([^"]+)"
@@ -293,7 +293,7 @@ def _schema(parameters: Mapping[str, Any] | None) -> Any:
 
 
 def _prompt(spelling: str, format_: Format, text: str, reasoning: str | None) -> str:
-    """Return what the prompt of a case must have ended with."""
+    """Return the required end of a case's prompt."""
     if spelling == "functionary_v32":
         return ">>>"
     if format_.messages is not None and text.lstrip().startswith("to="):
@@ -309,7 +309,7 @@ def _prompt(spelling: str, format_: Format, text: str, reasoning: str | None) ->
 def _orphan(format_: Format, text: str) -> str | None:
     """Return the opener of the reasoning that a text closes without opening it, None if there is none.
 
-    A closer that also ends something else is no evidence.
+    A closer that also ends something else is not evidence.
     """
     others = {closer for record in format_.calls if isinstance(record, Block) for closer in record.closes}
     found = [

@@ -1,4 +1,4 @@
-"""Cases of calls in text whose expectation does not hold for us, and what holds instead."""
+"""Cases of calls in text whose expectation does not hold for us, and the expectation that does."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ CORRECTED: Final[Mapping[str, Mapping[str, Any]]] = {
     "generic_json/smg/7b4724b132": {"names": []},
     "generic_json/smg/ad7fc51d87": {"names": []},
     "pythonic/smg/5a7a7fbeee": {"names": []},
-    # Without a schema what looks like JSON is JSON; the other parser reads an object so, but not a list.
+    # Without a schema, text that looks like JSON is JSON; the other parser reads an object so, but not a list.
     "minimax_m2/smg/16e973fdb9": {"arguments_subset": {"list": [1, 2, 3]}},
-    # Values are data as they stand: no entity is decoded, and white space is none of ours to strip.
+    # Values are data and unchanged: no entity is decoded, and white space is not ours to strip.
     "minimax_m2/smg/987ba43b95": {
         "arguments_subset": {
             "html": "&lt;div&gt;content&lt;/div&gt;",
@@ -43,7 +43,7 @@ CORRECTED: Final[Mapping[str, Mapping[str, Any]]] = {
     },
     "qwen_xml/smg/663c7e64ca": {"arguments_subset": {"trimmed": "  spaces around  "}},
     "qwen_xml/smg/5aa9653513": {"arguments_subset": {"empty": "", "whitespace": "   ", "normal": "value"}},
-    # The other parser leaves reasoning in the visible text; what reasons is told as reasoning here.
+    # The other parser leaves reasoning in the visible text; it is reported as reasoning here.
     "mistral_args/llama.cpp/f9ef703630": {"content": "Hello, world!\nWhat's up?"},
     "qwen_xml/llama.cpp/2c93ed1ef2": {"content": "Hello, world!\nWhat's up?"},
     "xlam/vllm/3149648dd7": {"content": None},
@@ -53,7 +53,7 @@ CORRECTED: Final[Mapping[str, Mapping[str, Any]]] = {
         "content": '```json\n{"amount": 123.45, "date": "2025-12-03"}\n```'
     },
     "llama3_json/llama.cpp/e01d8eb229": {"content": '```json\n"42"\n```'},
-    # Text behind a call is told; the other parsers lose it.
+    # Text after a call is reported; the other parsers lose it.
     "hunyuan_a13b/vllm/784cc522da": {"content": "Thank you!"},
     "mistral_args/vllm/ea66e3b665": {"content": "Estimating the weather..."},
     "mistral_args/vllm/d08002c50f": {"content": "Estimating the weather..."},

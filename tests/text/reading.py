@@ -73,7 +73,7 @@ class Schemas(dict[str, Any]):
 
 
 def read(name: str, pieces: Iterable[str], ended: Ended = "clean", **options: Any) -> list[Output]:
-    """Return what an engine says of a text in pieces."""
+    """Return an engine's events for a text in pieces."""
     engine = begun(name, **options)
     return [output for piece in pieces for output in engine.feed(piece)] + engine.close(ended)
 

@@ -1,7 +1,7 @@
-"""Slips of a model: a call in a format's own form, with one thing wrong behind its first value.
+"""Slips of a model: a call in a format's own form, with one fault after its first value.
 
-They are made from the format's records, so that a new format has its slips without a word here. What is put *into* a
-value or a key is part of it, and no slip that anybody could see; such places are left out.
+They are made from the format's records, so that a new format has its slips without a word here. Text *inside* a value
+or a key is part of it, and not a visible slip; such places are left out.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from wholecall.text.records import Format, Tag
 __all__ = ["CALL", "Slip", "forms", "outermost", "own_literals", "slips"]
 
 CALL: Final = Call("sh", {"cmd": "ls", "cwd": "/var"})
-_SIGNS: Final = '{}[]()",:='  # what JSON, Python's spelling and heads of tags consist of
+_SIGNS: Final = '{}[]()",:='  # characters of JSON, of Python's spelling and of heads of tags
 _TEXT: Final = "and then"
 
 
 class Slip(NamedTuple):
-    """A text with a slip: what it is, and which marker was put there, if one was."""
+    """A text with a slip: its description, and the marker that was inserted, if any."""
 
     what: str
     text: str
@@ -51,7 +51,7 @@ def forms(name: str) -> list[str]:
 
 
 def outermost(form: Format, text: str) -> frozenset[str]:
-    """Return what ends the outermost of what a text opens: behind it nobody looks for more of a call."""
+    """Return the end of a text's outermost opening: after it the search for the call stops."""
     opened = [
         (text.index(opener), record.closes)
         for record in form.calls
@@ -63,7 +63,7 @@ def outermost(form: Format, text: str) -> frozenset[str]:
 
 
 def slips(form: Format, text: str) -> Iterator[Slip]:
-    """Yield the text with each slip behind its first value."""
+    """Yield the text with each slip after its first value."""
     own = own_literals(form)
     signs = sorted({*own, *_SIGNS}, key=len, reverse=True)
     start = _end_of(text, "ls")
@@ -120,7 +120,7 @@ def _end_of(text: str, word: str) -> int:
 
 
 def _inside(text: str) -> frozenset[int]:
-    """Return where what is put is part of a value or a key: beside each, white space round it included."""
+    """Return where inserted text is part of a value or a key: next to each, white space round it included."""
     places: set[int] = set()
     for word in ("ls", "cwd", "/var"):
         end = _end_of(text, word)

@@ -65,7 +65,9 @@ def test_a_text_that_is_not_complete_was_cut(tmp_path: Path) -> None:
 
 
 def test_declared_tools_come_with_their_schemas(tmp_path: Path) -> None:
-    """Declared tools count, without what a Go program left empty; no calls and no tools means none are declared."""
+    """Declared tools count, without the fields that a Go program left empty; no calls and no tools means none are
+    declared.
+    """
     tools = [
         {"name": "sail", "parameters": {"type": "", "properties": {"to": {"type": "string"}}}},
         {"name": "moor", "parameters": None},
@@ -120,14 +122,14 @@ def test_names_that_are_not_stated_are_those_of_the_text(tmp_path: Path, text: s
 def test_the_prompt_is_what_the_text_goes_on_from(
     tmp_path: Path, spelling: str, text: str, reasoning: str | None, prompt: str
 ) -> None:
-    """A text that begins within reasoning or a header was preceded by what opened it."""
+    """A text that begins within reasoning or a header was preceded by its opening."""
     expect: dict[str, Any] = {"calls": [], "content": None, "reasoning": reasoning}
 
     assert prompt == one(tmp_path, format=spelling, input=text, expect=expect).prompt
 
 
 def test_a_parser_that_raised_gave_no_call(tmp_path: Path) -> None:
-    """Where the other parser raises no call may come out, and the content is open."""
+    """Where the other parser raises no call may be emitted, and the content is open."""
     path = tmp_path / "made.jsonl"
     record = {key: value for key, value in BASE.items() if key != "expect"}
     path.write_text(json.dumps({**record, "input": CALL, "expect_error": {}}), "utf-8")
@@ -181,7 +183,7 @@ def test_partial_cases_state_some_arguments_of_the_first_call(
 
 
 def test_a_corrected_case_states_what_holds(tmp_path: Path) -> None:
-    """A correction replaces what the case states, and nothing else: the names are still declared."""
+    """A correction replaces the case's expectation, and nothing else: the names are still declared."""
     expect = {"call_count": 1, "names": ["search"]}
     case = one(
         tmp_path,

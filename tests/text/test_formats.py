@@ -1,4 +1,4 @@
-"""The formats as data: what has to hold of every record, and of the union of all formats."""
+"""The formats as data: the laws of every record, and of the union of all formats."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ NAMES = [
 
 
 def closers(format_: Format) -> set[str]:
-    """Return what ends a record of a format."""
+    """Return the end of a format's record."""
     return {closer for record in format_.calls for closer in record.closes}
 
 
 def thoughts(format_: Format) -> set[str]:
-    """Return what opens and closes the reasoning of a format."""
+    """Return the opening and closing markers of a format's reasoning."""
     return {literal for pair in format_.think for literal in pair}
 
 
@@ -106,7 +106,7 @@ def literals(format_: Format) -> Iterator[str]:
 
 
 def test_the_formats_are_those_of_the_table() -> None:
-    """Every format stands under its own name, in the order of the table, and `auto` is told first."""
+    """Every format is under its own name, in the order of the table, and `auto` is first."""
     assert NAMES == list(FORMATS)
     assert NAMES == [format_.name for format_ in FORMATS.values()]
     assert ("auto", *NAMES) == text_formats()
@@ -114,13 +114,13 @@ def test_the_formats_are_those_of_the_table() -> None:
 
 @every_format
 def test_an_opener_leads_to_one_record(format_: Format) -> None:
-    """No opener stands twice in a format."""
+    """No opener occurs twice in a format."""
     assert {} == {opener: count for opener, count in Counter(format_.openers()).items() if count > 1}
 
 
 @every_format
 def test_no_literal_is_empty(format_: Format) -> None:
-    """Every literal has a character that is no white space, and noise is told once."""
+    """Every literal has a character that is not white space, and noise is listed once."""
     assert [] == [literal for literal in literals(format_) if not literal.strip()]
     assert len(set(format_.noise)) == len(format_.noise)
 
@@ -144,7 +144,7 @@ def test_a_marker_has_one_part(format_: Format) -> None:
 
 @every_format
 def test_a_literal_is_found_as_itself(format_: Format) -> None:
-    """Where a literal stands alone, the matcher of all literals of its format finds the whole of it."""
+    """A literal that is alone is found as a whole by the matcher of all literals of its format."""
     of_format = matcher(literals(format_))
 
     assert [] == [text for text in literals(format_) if of_format.at(text, 0, ended=True) != (True, text)]
@@ -152,7 +152,7 @@ def test_a_literal_is_found_as_itself(format_: Format) -> None:
 
 @every_format
 def test_records_are_complete(format_: Format) -> None:
-    """What a record holds has the fields that it needs, and no others."""
+    """A record's value has the fields that it needs, and no others."""
     for block in (record for record in format_.calls if isinstance(record, Block)):
         assert (block.pairs is not None) == ("pairs" in block.holds)
         assert block.closes or not ({"inner", "pairs", "python", "relaxed"} & {*block.holds} or block.strict)
@@ -215,14 +215,14 @@ def test_auto_holds_nothing_that_prose_writes() -> None:
 
 @pytest.mark.parametrize("name", sorted(NOT_IN_AUTO))
 def test_a_format_that_is_left_out_is_one(name: str) -> None:
-    """What is left out of the union is a format, and its own openers are not in the union."""
+    """Whatever the union leaves out is a format, and its own openers are not in the union."""
     shared = {opener for format_ in IN_AUTO for opener in format_.openers()}
 
     assert set() == (set(FORMATS[name].openers()) - shared) & set(AUTO.openers())
 
 
 def test_dsml_knows_its_bars() -> None:
-    """DeepSeek's markup is known with every bar that servers make of its own, with and without a space behind."""
+    """DeepSeek's markup is known with every bar that servers make of it, with and without a space after it."""
     bars = ["\uff5c", "\uff5c\uff5c", "|", "||", "\u2016"]
     section, tag = FORMATS["dsml"].calls
     spelled = {f"{bar}DSML{bar}{space}" for bar in bars for space in ("", " ")}

@@ -70,7 +70,7 @@ def test_a_model_resolves_to_its_format(model: str, name: str) -> None:
     "model", ["", "gpt-4.1", "gemini-3-pro", "gemma-3-27b-it", "himalaya-7b", "molmo-7b", "yi-34b"]
 )
 def test_an_unknown_model_has_no_format(model: str) -> None:
-    """A name that says nothing resolves to nothing, also where a family's name stands inside a word."""
+    """A name that says nothing resolves to nothing, also where it contains a family's name inside a word."""
     assert text_format_of(model) is None
 
 

@@ -21,7 +21,7 @@ VALUES = st.recursive(
 
 
 def reason_of(text: str, most: int | None = 128) -> str | None:
-    """Return why a text is no literal, None if it is one."""
+    """Return why a text is not a literal, None if it is one."""
     try:
         python_value(text, max_depth=most)
     except NotPython as fault:
@@ -30,7 +30,7 @@ def reason_of(text: str, most: int | None = 128) -> str | None:
 
 
 def reason_of_calls(text: str, most: int | None = 128) -> str | None:
-    """Return why a text is no list of calls, None if it is one."""
+    """Return why a text is not a list of calls, None if it is one."""
     try:
         python_calls(text, max_depth=most)
     except NotPython as fault:
@@ -112,7 +112,7 @@ def test_a_literal_of_python_or_json_has_its_value(text: str, value: object) -> 
     ],
 )
 def test_a_string_is_read_with_the_escapes_of_both_languages(text: str, value: str) -> None:
-    """An unknown escape keeps its backslash, line ends may stand in a string, and strings beside each other join."""
+    """An unknown escape keeps its backslash, line ends may be in a string, and strings next to each other join."""
     assert value == python_value(text, max_depth=128)
 
 
@@ -143,7 +143,7 @@ def test_a_string_is_read_with_the_escapes_of_both_languages(text: str, value: s
     ],
 )
 def test_what_is_not_one_literal_is_refused(text: str) -> None:
-    """No name, expression, unescaped quote or half character is read, and nothing is closed that stands open."""
+    """No name, expression, unescaped quote or half character is read, and open text is not closed."""
     assert "unparseable" == reason_of(text)
 
 
@@ -161,7 +161,7 @@ def test_what_is_not_one_literal_is_refused(text: str) -> None:
     ],
 )
 def test_a_breach_of_a_bound_has_its_reason(text: str, reason: str) -> None:
-    """A key told twice with two values, depth beyond the bound, and a number that Python cannot hold."""
+    """A key with two values, depth beyond the bound, and a number that Python cannot hold."""
     assert reason == reason_of(text, most=2)
 
 
@@ -181,7 +181,7 @@ def test_without_a_bound_depth_ends_where_json_does() -> None:
 
 @given(VALUES)
 def test_a_value_comes_back_from_pythons_spelling(value: object) -> None:
-    """What `repr` writes of a JSON value is read as that value."""
+    """The `repr` of a JSON value is read as that value."""
     assert spelled_alike(value, python_value(repr(value), max_depth=None))
 
 
@@ -214,7 +214,7 @@ LITERALS = st.recursive(
 
 
 def _by_python(text: str) -> object:
-    """Return what Python itself reads, with lists for tuples; raises where that is nothing."""
+    """Return Python's own reading, with lists for tuples; raises for invalid text."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of unknown escapes
         return json.loads(json.dumps(ast.literal_eval(text.strip())))
@@ -263,7 +263,7 @@ def test_calls_are_read_with_their_keyword_arguments(text: str, calls: list[tupl
 
 
 def test_a_call_knows_its_place() -> None:
-    """A call's range reaches from the first character of its name behind its closing bracket."""
+    """A call's range reaches from the first character of its name to just after its closing bracket."""
     text = " [f(a=')'),\n g ()]"
     expected = [PythonCall("f", {"a": ")"}, 2, 10), PythonCall("g", {}, 13, 17)]
 
@@ -280,7 +280,7 @@ def test_a_call_knows_its_place() -> None:
     ],
 )  # fmt: skip
 def test_what_is_not_only_calls_is_refused(text: str) -> None:
-    """Positional arguments, names as values, unescaped quotes and anything beside the calls are refused."""
+    """Positional arguments, names as values, unescaped quotes and anything next to the calls are refused."""
     assert "unparseable" == reason_of_calls(text)
 
 
@@ -294,7 +294,7 @@ def test_what_is_not_only_calls_is_refused(text: str) -> None:
     ],
 )
 def test_a_breach_in_a_call_has_its_reason(text: str, reason: str) -> None:
-    """The arguments of a call are one level of depth; the list of the calls is none."""
+    """The arguments of a call are one level of depth; the list of the calls does not count."""
     assert (None, reason) == (reason_of_calls("[f(a=[1])]", most=2), reason_of_calls(text, most=2))
 
 

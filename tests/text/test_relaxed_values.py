@@ -34,7 +34,7 @@ def relaxed(value: Any, quotes: str) -> str:
 
 
 def reason_of(text: str, most: int | None = 128) -> str | None:
-    """Return why a text is no object, None if it is one."""
+    """Return why a text is not an object, None if it is one."""
     try:
         relaxed_object(text, max_depth=most)
     except NotRelaxed as fault:
@@ -113,7 +113,7 @@ def test_a_string_may_stand_without_quotes(text: str, value: object) -> None:
     ],
 )
 def test_what_is_not_one_object_is_refused(text: str) -> None:
-    """Nothing is closed that stands open, and what may be two strings or two members is none."""
+    """Open text is not closed, and text that may be two strings or two members is none."""
     assert "unparseable" == reason_of(text)
 
 
@@ -130,7 +130,7 @@ def test_what_is_not_one_object_is_refused(text: str) -> None:
     ],
 )
 def test_a_breach_of_a_bound_has_its_reason(text: str, reason: str) -> None:
-    """A key told twice with two values, depth beyond the bound, and a number that Python cannot hold."""
+    """A key with two values, depth beyond the bound, and a number that Python cannot hold."""
     assert reason == reason_of(text, most=2)
 
 

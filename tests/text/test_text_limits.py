@@ -30,7 +30,7 @@ LONG = {
     "minicpm5": '<function name="f"><param name="a"><![CDATA[{}]]></param></function>',
     "muse": ' to=f<|message|><atem:invoke name="f"><atem:parameter name="a">{}</atem:parameter></atem:invoke><|eom|>',
 }
-INNER = (CALL + " </x> ").replace('"', "`")  # what must not come out of a value that is too long
+INNER = (CALL + " </x> ").replace('"', "`")  # must not be in the output of a value that is too long
 
 
 @pytest.mark.parametrize("name", LONG)
@@ -38,7 +38,9 @@ INNER = (CALL + " </x> ").replace('"', "`")  # what must not come out of a value
 @pytest.mark.parametrize("most", [0, 100, 5000])
 @pytest.mark.parametrize("size", [11, 10**9])
 def test_a_region_that_is_too_long_is_read_to_its_end(name: str, window: int, most: int, size: int) -> None:
-    """What is longer than `max_arguments_bytes` is one drop with the beginning of its text, and nothing in it is shown."""
+    """A call longer than `max_arguments_bytes` is one drop with the beginning of its text, and nothing in it is
+    shown.
+    """
     text = "Well. " + LONG[name].format(INNER.replace("</tool_call>", "") * 900) + " Done."
     if name == "muse":
         text = "<|start|>assistant" + text.removeprefix("Well. ")
@@ -55,7 +57,7 @@ def test_a_region_that_is_too_long_is_read_to_its_end(name: str, window: int, mo
 
 
 def test_what_is_too_long_is_not_kept() -> None:
-    """The engine holds no more of it than the limit and what it may go back over."""
+    """The engine holds no more of it than the limit and its possible backtracking."""
     engine = begun("hermes", limits=Limits(max_arguments_bytes=1000))
     engine.feed('<tool_call>{"name": "f", "arguments": {"a": "')
     for _ in range(4000):
@@ -76,7 +78,7 @@ def test_what_is_too_long_is_not_kept() -> None:
     ],
 )
 def test_a_head_has_at_most_so_many_characters(name: str, form: str, size: int, *, is_call: bool) -> None:
-    """A tag's head that is longer than 1,024 characters is none."""
+    """A tag's head that is longer than 1,024 characters is not a head."""
     outputs = read(name, list(form.format("x" * size)))
 
     assert is_call == bool(calls(outputs))
@@ -88,7 +90,7 @@ def test_a_head_has_at_most_so_many_characters(name: str, form: str, size: int, 
     "form", ["[TOOL_CALLS]{}[ARGS]{{}}", "<tool_call>{}\n</tool_call>", "<function={}></function>"]
 )
 def test_a_name_has_at_most_so_many_characters(form: str, size: int, *, is_call: bool) -> None:
-    """A name that is longer than 256 characters is none, and what holds it is text."""
+    """A name that is longer than 256 characters is not a name, and the call is text."""
     name, text = "n" * size, form.format("n" * size)
     format_ = "mistral" if text[0] == "[" else "glm" if text[1] == "t" else "qwen_xml"
     outputs = merged(read(format_, list(text), tools={name: None}))
@@ -128,7 +130,7 @@ def test_a_weak_call_is_held_up_to_a_limit(size: int, found: int) -> None:
 
 @pytest.mark.parametrize(("size", "found"), [(100, 1), (2000, 0)])
 def test_a_call_in_reasoning_is_held_up_to_a_limit(size: int, found: int) -> None:
-    """A call in reasoning counts no longer when too much of what follows was held."""
+    """A call in reasoning counts no longer when too much of the following text was held."""
     text = f"<think>So {CALL}{' ' * size}"
 
     for pieces in ([text], list(text)):
@@ -149,7 +151,7 @@ NESTED: list[tuple[str, str]] = [
 @pytest.mark.parametrize(("name", "form"), NESTED)
 @pytest.mark.parametrize("depth", [5, 100_000])
 def test_what_is_nested_too_deep_is_dropped_at_its_end(name: str, form: str, depth: int) -> None:
-    """Deeper brackets are only counted, and the text behind the call is shown."""
+    """Deeper brackets are only counted, and the text after the call is shown."""
     text = form.format("[" * depth + "]" * depth)
     outputs = read(name, [text[at : at + 999] for at in range(0, len(text), 999)], limits=Limits(max_depth=4))
 
@@ -158,7 +160,7 @@ def test_what_is_nested_too_deep_is_dropped_at_its_end(name: str, form: str, dep
 
 
 def test_elements_that_are_nested_too_deep_are_dropped() -> None:
-    """So are elements of elements."""
+    """Elements of elements are, too."""
     token = "]<]minimax[>["
     inner = "".join(f"{token}<a>" for _ in range(99)) + "x" + "".join(f"{token}</a>" for _ in range(99))
     outputs = read(

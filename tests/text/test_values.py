@@ -149,7 +149,9 @@ def test_where_no_string_is_allowed_the_text_is_code(raw: str, kinds: str, value
     ],
 )  # fmt: skip
 def test_what_is_no_code_stays_the_text(raw: str, kinds: str) -> None:
-    """What has no reading is left to the tool's check: no number beyond floats, no key with two values, no half character."""
+    """Text without a reading is left to the tool's check: no number beyond floats, no key with two values, no half
+    character.
+    """
     assert (str, raw) == read(raw, kinds)
 
 
@@ -159,7 +161,7 @@ def test_brackets_in_strings_are_no_depth() -> None:
 
 
 def test_code_of_another_kind_is_what_it_is() -> None:
-    """A value that is not allowed comes out as it was written, so that the tool's check can say what it is."""
+    """A value that is not allowed is returned as written, so that the tool's check can describe it."""
     expected = [5, "5", [1], None]
 
     assert expected == [
@@ -187,7 +189,7 @@ def test_code_of_another_kind_is_what_it_is() -> None:
     ],
 )
 def test_where_nothing_is_known_the_text_speaks_for_itself(raw: str, value: object) -> None:
-    """JSON is what it is unless it is a string, and so are Python's lists, dicts and words; all else is the text."""
+    """JSON is read as JSON unless it is a string, and so are Python's lists, dicts and words; all else is the text."""
     assert (type(value), value) == read(raw, "")
 
 
@@ -212,7 +214,7 @@ def test_where_nothing_is_known_the_text_speaks_for_itself(raw: str, value: obje
     ],
 )
 def test_a_type_in_the_format_wins(raw: str, name: str, value: object) -> None:
-    """The format's word counts before the schema's; a word that is no type says nothing."""
+    """The format's word counts before the schema's; a word that is not a type says nothing."""
     actual = self_typed(raw, name, frozenset({"integer"}), max_depth=4)
 
     assert (type(value), value) == (type(actual), actual)
@@ -234,7 +236,7 @@ def test_a_type_in_the_format_wins(raw: str, name: str, value: object) -> None:
     ],
 )
 def test_what_the_format_calls_json_is_json(raw: str, kinds: str, value: object) -> None:
-    """It is JSON of any kind; what is none is read by the schema, or stays the text."""
+    """It is JSON of any kind; other text is read by the schema, or stays the text."""
     actual = json_typed(raw, frozenset(kinds.split()), max_depth=4)
 
     assert (type(value), value) == (type(actual), actual)
@@ -259,7 +261,7 @@ def test_a_value_is_written_compactly(value: object, text: str) -> None:
 
 @given(st.data(), st.sampled_from(sorted(OF_KIND)))
 def test_json_of_a_kind_is_that_value(data: st.DataObject, kind: str) -> None:
-    """The JSON of a value, where its kind is allowed, is that value, beside other kinds and where nothing is known."""
+    """The JSON of a value, where its kind is allowed, is that value, next to other kinds and where nothing is known."""
     value = data.draw(OF_KIND[kind])
     others = data.draw(st.frozensets(st.sampled_from(sorted(OF_KIND))))
     whole = isinstance(value, float) and value.is_integer() and "number" not in others
@@ -323,7 +325,7 @@ STRING, INTEGER = {"type": "string"}, {"type": "integer"}
         ({"$ref": "#/$defs/text"}, "string"),
         ({"$ref": "#/$defs/a~1b%20c"}, "integer"),
         ({"$ref": "#/$defs/list/0"}, "boolean"),
-        ({"anyOf": [{"$ref": "#/$defs/text"}, {"type": "null"}]}, "string null"),  # what `nullable` becomes
+        ({"anyOf": [{"$ref": "#/$defs/text"}, {"type": "null"}]}, "string null"),  # the form that `nullable` takes
         ({"$ref": "#/$defs/none"}, ""),
         ({"$ref": "other.json#/$defs/text"}, ""),
         ({"enum": ["a", 1, 1.5, None, True, [1], {}]}, "string integer number null boolean array object"),
@@ -336,7 +338,9 @@ STRING, INTEGER = {"type": "string"}, {"type": "integer"}
     ],
 )  # fmt: skip
 def test_the_kinds_that_a_schema_allows(schema: Any, kinds: str) -> None:
-    """Types in words of JSON and Python, alternatives, conjunctions, references, constants, and what implies a type."""
+    """Types in words of JSON and Python, alternatives, conjunctions, references, constants, and keywords that imply a
+    type.
+    """
     defs = {"text": STRING, "a/b c": INTEGER, "list": [{"type": "boolean"}]}
     document = Schema({"properties": {"key": schema}, "$defs": defs})
 
@@ -370,7 +374,7 @@ def test_a_chain_of_references_is_followed_eight_times() -> None:
     ],
 )
 def test_the_members_of_a_schema(schema: dict[str, Any]) -> None:
-    """They are listed by the schema itself, or by what it refers to and consists of."""
+    """They are listed by the schema itself, or by the schemas that it refers to and consists of."""
     document = Schema(schema)
 
     assert ({"a"}, {"string"}, frozenset()) == (document.properties, document.kinds("a"), document.kinds("b"))
@@ -390,7 +394,7 @@ def test_the_members_of_a_schema(schema: dict[str, Any]) -> None:
     ],
 )  # fmt: skip
 def test_the_kinds_of_a_member(schema: dict[str, Any], kinds: str) -> None:
-    """All that speak of a member are joined; what is not listed has the kind of additional ones."""
+    """All schemas of a member are joined; an unlisted member has the kind of additional members."""
     assert frozenset(kinds.split()) == Schema(schema).kinds("a")
 
 
@@ -405,12 +409,12 @@ def test_the_kinds_of_a_member(schema: dict[str, Any], kinds: str) -> None:
     ],
 )
 def test_the_elements_of_an_array(schema: dict[str, Any]) -> None:
-    """They have one schema, wherever they stand."""
+    """They have one schema, at any position."""
     assert {"integer"} == Schema(schema).items.allowed
 
 
 def test_parts_of_parts_know_the_whole_document() -> None:
-    """References count from the root document, however deep they stand."""
+    """References count from the root document, at any depth."""
     tree = {
         "properties": {
             "child": {"$ref": "#"},

@@ -1,6 +1,6 @@
-"""Writers: each format's own form of calls, from decoded arguments, and what a raw value in it cannot hold.
+"""Writers: each format's own form of calls, from decoded arguments, and the limits of a raw value in it.
 
-A raw value has no escaping, so it cannot hold what ends it, nor a marker of its format that is a single token of the
+A raw value has no escaping, so it cannot hold its own end, nor a marker of its format that is a single token of the
 model's vocabulary; all else it can.
 """
 
@@ -23,13 +23,13 @@ class Call(NamedTuple):
 
 
 class Writer(NamedTuple):
-    """How a format writes calls.
+    """A format's way to write calls.
 
     Attributes:
         write: returns calls as text.
-        never: what no string in them may hold; no string of a raw value, if `raw`.
+        never: text that no string in them may hold; no string of a raw value, if `raw`.
         raw: whether values are raw, so that a schema says their types.
-        before: what stands before the calls.
+        before: the text before the calls.
         behind: whether text may follow.
         most: how many calls there can be.
     """

@@ -28,12 +28,12 @@ from wholecall.repairing import answers
     ],
 )
 def test_requests(method: str, path: str, *, asks: bool) -> None:
-    """A POST to an endpoint for tool calls asks for them, wherever that is mounted, with a slash behind it or not."""
+    """A POST to an endpoint for tool calls asks for them, wherever it is mounted, with or without a trailing slash."""
     assert asks == answers.asks_for_calls(method, path)
 
 
 def test_endpoints_of_others() -> None:
-    """Who names endpoints means these and no others."""
+    """Named endpoints are the only ones that count."""
     found = [
         answers.asks_for_calls("POST", path, ["/generate"]) for path in ("/v1/generate/", "/v1/responses")
     ]
@@ -61,7 +61,7 @@ def test_endpoints_of_others() -> None:
     ],
 )
 def test_kinds(status: int, content_type: str, kind: str | None) -> None:
-    """Whatever the label, the answer to what asks for calls may hold some, if its status says success."""
+    """Whatever the label, the answer to such a request may hold calls if its status is a success."""
     assert kind == answers.kind_of(status, content_type)
 
 
@@ -77,5 +77,5 @@ def test_kinds(status: int, content_type: str, kind: str | None) -> None:
     ],
 )
 def test_the_first_byte_decides(head: bytes, *, found: bool | None) -> None:
-    """A bracket begins JSON, anything else a stream; blanks and parts of a byte order mark say nothing yet."""
+    """A bracket begins JSON, anything else a stream; blanks and parts of a byte order mark decide nothing yet."""
     assert found is answers.is_json(head)

@@ -21,7 +21,7 @@ def outcome(raw: str, **options: Any) -> str:
 
 
 def canonical(value: object) -> str:
-    """Return a spelling that tells 1, 1.0 and true apart."""
+    """Return a spelling that distinguishes 1, 1.0 and true."""
     return json.dumps(value, sort_keys=True)
 
 
@@ -44,7 +44,7 @@ def test_an_exact_text_is_decoded_once(raw: str, monkeypatch: pytest.MonkeyPatch
 
 
 def test_leaves_are_not_decoded_again() -> None:
-    """A string that looks like JSON, an escape, an entity or a literal stays the string it is."""
+    """A string that looks like JSON, an escape, an entity or a literal stays the same string."""
     value = {"json": '{"a": 1}', "escape": "\\u2192", "entity": "&lt;", "literal": "True", "code": "f(x, )"}
     assert value == parse_arguments(json.dumps(value)).arguments
 
@@ -69,7 +69,7 @@ def test_json_safe_ints_become_strings_beyond_53_bits() -> None:
 
 
 def test_json_safe_ints_do_not_make_objects_equal() -> None:
-    """An integer and its digits as a string are different values, whatever becomes of them later."""
+    """An integer and its digits as a string are different values, however they are treated later."""
     raw = '{"a":9007199254740993}{"a":"9007199254740993"}'
     assert outcome(raw, policy=Policy(json_safe_ints=True)) == "multiple_objects"
 
@@ -131,7 +131,7 @@ def test_kept_surrogates_do_not_weaken_the_other_checks(raw: str, expected: str)
 
 
 def test_an_escaped_pair_is_one_character() -> None:
-    """A whole surrogate pair is no lone surrogate."""
+    """A whole surrogate pair is not a lone surrogate."""
     assert {"s": "\U0001f600"} == parse_arguments('{"s":"\\ud83d\\ude00"}').arguments
 
 
@@ -204,7 +204,7 @@ def test_size_is_counted_in_utf8_bytes(raw: str, expected: str) -> None:
     ("raw", "expected"), [('{"a":"aaaa",}', "invalid_json"), ('{"a":"aaaaaaaa', "truncated")]
 )
 def test_long_texts_are_not_recovered(raw: str, expected: str) -> None:
-    """Beyond `max_recovery_bytes` a text is only told to be cut or not."""
+    """Beyond `max_recovery_bytes` only whether a text is cut is reported."""
     assert expected == outcome(raw, limits=Limits(max_recovery_bytes=8))
 
 
@@ -236,7 +236,7 @@ def test_recovery_gives_up_beyond_max_edits() -> None:
     ],
 )
 def test_envelopes_are_peeled(raw: str, edits: list[tuple[Any, int]]) -> None:
-    """What stands around strict JSON goes, and each edit says where it stood in the raw text."""
+    """Text around strict JSON is removed, and each edit gives its place in the raw text."""
     expected = Verdict("normalised", {"a": 1}, tuple(Edit(*edit) for edit in edits))
     assert expected == parse_arguments(raw)
 
@@ -271,7 +271,7 @@ def test_envelopes_that_hold_no_single_object(raw: str, expected: str) -> None:
     ['{"s":"```json\\n{}\\n```"}', '{"s":"{}</tool_call>"}', '{"s":"\ufeff<|im_end|>"}', '{"s":"\\"{}\\""}'],
 )
 def test_envelopes_inside_strings_stay(raw: str) -> None:
-    """What looks like an envelope inside a string is part of the string."""
+    """Text that looks like an envelope inside a string is part of the string."""
     assert json.loads(raw) == parse_arguments(raw).arguments
     assert outcome(raw) == "exact"
 

@@ -82,7 +82,7 @@ FAULTY = "the text has a fault that leaves no single reading"
     ],
 )
 def test_each_reason_has_its_sentence(raw: str, options: dict[str, Any], reason: str, detail: str) -> None:
-    """A drop says why, in a word for programs and a sentence for people, and nothing else."""
+    """A drop gives its reason as a word for programs and a sentence for people, and nothing else."""
     expected = Verdict("dropped", reason=reason, detail=detail)  # type: ignore[arg-type]
 
     assert expected == parse_arguments(raw, **options)
@@ -99,7 +99,7 @@ def test_each_reason_has_its_sentence(raw: str, options: dict[str, Any], reason:
     ],
 )
 def test_every_limit_outranks_the_end(raw: str, limits: Limits, reason: str, ended: Any) -> None:
-    """A breached limit stays the reason, however the call ended, if it may come out at all."""
+    """A breached limit stays the reason, however the call ended, if the call may be emitted at all."""
     policy = Policy(require_terminal=False)
 
     assert reason == parse_arguments(raw, ended=ended, policy=policy, limits=limits).reason
@@ -149,12 +149,12 @@ def test_edits_stand_where_they_were_made(
 
 @pytest.mark.parametrize(("allowed", "status"), [(2, "normalised"), (1, "dropped"), (None, "normalised")])
 def test_objects_in_a_row_are_edits_too(allowed: int | None, status: str) -> None:
-    """More objects in a row than `max_edits` allows are not told apart."""
+    """Where more objects follow than `max_edits` allows, they are not distinguished."""
     assert status == parse_arguments("{}{}", limits=Limits(max_edits=allowed)).status
 
 
 def test_without_a_limit_any_number_of_edits_passes() -> None:
-    """`max_edits=None` is no limit."""
+    """`max_edits=None` is not a limit."""
     raw = '{"a":[1' + ",," * 200 + "2]}"
 
     assert "recovered" == parse_arguments(raw, limits=Limits(max_edits=None)).status
@@ -181,7 +181,7 @@ TEXT = {"type": "object", "properties": {"a": {"type": "string"}}, "required": [
     [('{"a":"x"}', None), ('{"a":1}', "schema"), ("", "empty_arguments"), ("x", "unparseable")],
 )
 def test_arguments_are_held_against_their_tool(tool: Any, raw: str, reason: str | None) -> None:
-    """What could be read has to fit the tool, described on the spot or made before."""
+    """A readable object has to fit the tool, whether it is described on the spot or made before."""
     verdict = parse_arguments(raw, tool=tool)
 
     assert (reason, {"a": "x"} if reason is None else None) == (verdict.reason, verdict.arguments)
@@ -232,7 +232,7 @@ def test_safe_integers_at_every_depth() -> None:
 def test_a_faithful_recovery_passes(
     raw: str, text: str, span: tuple[int, int] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where keys and leaves are the tokens of the text, in their order, the recovered object comes out."""
+    """Where keys and leaves are the tokens of the text, in their order, the recovered object is emitted."""
     monkeypatch.setattr(
         "wholecall.arguments.ladder.recover", lambda _: Recovered(text, [], *(span or (0, len(raw))))
     )

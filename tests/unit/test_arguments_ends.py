@@ -58,7 +58,7 @@ def test_a_cut_turn_drops_all_else(raw: str) -> None:
     ],
 )
 def test_a_limit_outranks_the_end(raw: str, reason: str, ended: Literal["clean", "length", "open"]) -> None:
-    """A breached limit stays the reason, however the call ended; where nothing may come out, only its size is looked at."""
+    """A breached limit stays the reason, however the call ended; if nothing may be emitted, only its size counts."""
     limits = Limits(max_arguments_bytes=100 if reason == "arguments_too_large" else None)
     assert reason == outcome(raw, ended=ended, policy=KEEPING, limits=limits)
     is_looked_at = ended == "clean" or reason == "arguments_too_large"
@@ -92,7 +92,7 @@ def test_a_drop_says_why(raw: str) -> None:
 
 @pytest.mark.parametrize("ended", ["open", "length"])
 def test_a_cut_decides_before_its_text_is_recovered(ended: Ending, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Law: a text that only lacks its end, or of which nothing may come out, is never recovered."""
+    """Law: a text that only lacks its end, or that may not be emitted, is never recovered."""
     recovered: list[str] = []
     monkeypatch.setattr(ladder, "recover", lambda text: recovered.append(text) or Fault("ambiguous", 0, 1))
 
@@ -113,7 +113,7 @@ def test_without_a_limit_the_interpreter_s_own_depth_counts(ended: Ending) -> No
 
 @pytest.mark.parametrize("ended", ["open", "length"])
 def test_depth_outranks_a_cut_text(ended: Ending) -> None:
-    """A text that only lacks its end says that it is too deep, if it is."""
+    """A text that only lacks its end is reported as too deep, if it is."""
     limits = Limits(max_depth=8)
 
     assert "nesting_too_deep" == outcome("[" * 9, ended=ended, policy=KEEPING, limits=limits)

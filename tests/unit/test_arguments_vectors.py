@@ -23,7 +23,7 @@ def load(path: Path) -> Any:
 
 
 def canonical(value: object) -> str:
-    """Return a spelling that tells 1, 1.0 and true apart."""
+    """Return a spelling that distinguishes 1, 1.0 and true."""
     return json.dumps(value, sort_keys=True)
 
 
@@ -50,7 +50,7 @@ def test_policies_for_parsing_once(vectors_dir: Path) -> None:
 
 
 def test_dangerous_texts_are_not_executable(vectors_dir: Path) -> None:
-    """No text that its suite calls dangerous comes out."""
+    """No text that its suite calls dangerous is emitted."""
     lines = (vectors_dir / "repair_cases.jsonl").read_text(encoding="utf-8").splitlines()
     cases = [
         case for case in map(json.loads, lines) if case["expect"] == "flag" and not case["schema_guided"]
@@ -67,7 +67,7 @@ def test_no_prefix_is_executable(vectors_dir: Path) -> None:
 
 
 def test_hostile_strings_are_never_silently_wrong(vectors_dir: Path) -> None:
-    """One defect beside hostile strings is undone without touching them; a missing brace drops the call."""
+    """One defect next to hostile strings is undone without touching them; a missing brace drops the call."""
     documents = load(vectors_dir / "hostile_strings.json")
     for defect, texts in load(vectors_dir / "hostile_defects.json"):
         verdicts = [parse_arguments(text) for text in texts]

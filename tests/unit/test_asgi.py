@@ -1,4 +1,4 @@
-"""The ASGI middleware in memory: what the application sends, and what the server gets."""
+"""The ASGI middleware in memory: the application's messages, and the server's."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def streaming(*chunks: bytes, **options: Any) -> App:
 
 
 def scope_of(method: str = "POST", path: str = PATH, **more: Any) -> dict[str, Any]:
-    """Return what a server says of a request."""
+    """Return a server's description of a request."""
     return {"type": "http", "method": method, "path": path, "headers": [], **more}
 
 
@@ -93,7 +93,7 @@ async def never() -> Any:
 
 
 async def serve(app: App, scope: Any = None, receive: Any = never, **options: Any) -> Sent:
-    """Return what the server gets."""
+    """Return the messages that the server gets."""
     sent: Sent = []
 
     async def send(message: Any) -> None:
@@ -104,12 +104,12 @@ async def serve(app: App, scope: Any = None, receive: Any = never, **options: An
 
 
 def answered(app: App, scope: Any = None, **options: Any) -> Sent:
-    """Return what the server gets of an answer that ends well."""
+    """Return the server's messages for an answer that ends well."""
     return asyncio.run(serve(app, scope, **options))
 
 
 def broken(app: App, error: type[BaseException] = AnswerEnded, **options: Any) -> tuple[Sent, str]:
-    """Return what the server gets of an answer that ends by an exception, and what that says."""
+    """Return the server's messages for an answer that ends by an exception, and the exception's text."""
     sent: Sent = []
 
     async def run() -> None:
@@ -144,7 +144,7 @@ def header(sent: Sent, name: str) -> list[bytes]:
 
 
 def repaired(data: bytes, **options: Any) -> bytes:
-    """Return what a repairer makes of a whole stream."""
+    """Return a repairer's output for a whole stream."""
     repairer = Repairer(limits=Limits.gateway(), **options)
     return repairer.feed(data) + repairer.close()
 
@@ -154,7 +154,7 @@ def repaired(data: bytes, **options: Any) -> bytes:
 
 @pytest.mark.parametrize("path", [PATH, PATH + "/", "/openai/v1/responses", "/v1/messages"])
 def test_endpoints_for_tool_calls_are_touched(path: str) -> None:
-    """A quirky stream is strict behind the middleware, wherever the endpoint is mounted."""
+    """A quirky stream is strict after the middleware, wherever the endpoint is mounted."""
     sent = answered(streaming(QUIRKY), scope_of(path=path))
 
     assert repaired(QUIRKY) == data_of(sent) != QUIRKY
@@ -181,7 +181,7 @@ def test_everything_else_passes(scope: Any, first: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("coding", ["gzip", "br", "zstd", "GZIP, deflate"])
 def test_what_is_encoded_passes_and_is_called_unread(coding: str) -> None:
-    """Nothing is taken off here; a header says that nobody has looked."""
+    """No coding is removed here; a header reports that the answer was not examined."""
     counters = Counters()
     first = start(JSON, content_encoding=coding, content_length="9")
     told = {**first, "headers": [*first["headers"], (b"x-wholecall-unread", b"encoding")]}
@@ -193,7 +193,7 @@ def test_what_is_encoded_passes_and_is_called_unread(coding: str) -> None:
 
 @pytest.mark.parametrize("kind", ["lifespan", "websocket"])
 def test_other_protocols_pass(kind: str) -> None:
-    """The application gets what the server gave, the very objects."""
+    """The application gets the very objects that the server gave."""
     got: list[Any] = []
     scope, send = {"type": kind}, object()
 
@@ -207,7 +207,7 @@ def test_other_protocols_pass(kind: str) -> None:
 
 
 def test_headers_that_another_body_outdates_go() -> None:
-    """The length of a stream is not known; every other header stays, the coding too: none is taken off here."""
+    """The length of a stream is not known; every other header stays, also the coding: none is removed here."""
     first = start(content_length="12", Set_Cookie="a", content_encoding="identity")
     first["headers"] += [(b"set-cookie", b"b"), (b"X-Wholecall-Id", b"of another")]
     sent = answered(sending(first, *bodies(TEXT, DONE)))
@@ -219,7 +219,7 @@ def test_headers_that_another_body_outdates_go() -> None:
 
 
 def test_messages_without_optional_members() -> None:
-    """An answer without headers passes; a body message may lack its body, and what says that more follows."""
+    """An answer without headers passes; a body message may lack its body and `more_body`."""
     bare = [{"type": START, "status": 204}, {"type": BODY}]
 
     assert [{**bare[0], "headers": []}, bare[1]] == answered(sending(*bare))
@@ -232,7 +232,7 @@ def test_messages_without_optional_members() -> None:
 
 
 def test_messages_go_on_one_by_one() -> None:
-    """Text goes out in the `send` that brought it; what is held makes no message; the call comes with its end."""
+    """Text is sent in the `send` that brought it; held text makes no message; the call comes with its end."""
     sent = answered(streaming(TEXT, BEGUN, REST, FINISH, DONE, b""))
 
     assert [START, BODY, BODY, BODY] == [message["type"] for message in sent]
@@ -241,14 +241,14 @@ def test_messages_go_on_one_by_one() -> None:
 
 
 def test_empty_messages_of_the_application_stay() -> None:
-    """What the application sent empty is sent empty, and nothing else is."""
+    """Messages that the application sent empty are sent empty, and no others."""
     sent = answered(streaming(TEXT, b"", BEGUN, b"", REST, FINISH, DONE))
 
     assert [TEXT, b"", b"", BEGUN + REST + FINISH + DONE] == chunks_of(sent)
 
 
 def test_healthy_messages_are_the_same_objects() -> None:
-    """A healthy message is handed on as it is, with members that ASGI does not know."""
+    """A healthy message is passed on unchanged, with members unknown to ASGI."""
     message = {"type": BODY, "body": TEXT, "more_body": True, "of_a_server": 1}
     got: list[Any] = []
 
@@ -268,7 +268,7 @@ def test_healthy_messages_are_the_same_objects() -> None:
 
 
 def test_the_server_is_awaited() -> None:
-    """While the server does not take a message, the application sends no other one."""
+    """While the server does not take a message, the application sends no other message."""
     sent: list[bytes] = []
     gate = asyncio.Event
 
@@ -297,7 +297,7 @@ RECORDED = [
 
 
 async def _read(app: App) -> bytes:
-    """Return what is sent, whether it ends well or not."""
+    """Return the messages sent, whether the answer ends well or not."""
     sent: list[bytes] = []
 
     async def send(message: Any) -> None:
@@ -309,7 +309,7 @@ async def _read(app: App) -> bytes:
 
 
 def test_recordings_come_out_as_a_repairer_gives_them() -> None:
-    """So does every recording, in any chunks; those that need no repair byte for byte."""
+    """Every recording is sent as a repairer gives it, in any chunks; those that need no repair byte for byte."""
     wrong, n_untouched = [], 0
     for entry in RECORDED:
         data = corpora.recorded(entry)
@@ -330,7 +330,7 @@ def test_recordings_come_out_as_a_repairer_gives_them() -> None:
     "name", ["chat-completions/single-call", "anthropic/zero-argument", "responses/single-call"]
 )
 def test_no_cut_stream_is_a_success(name: str) -> None:
-    """Wherever an application stops whole calls come out, and all of them, or an error, or nothing that a client can read."""
+    """Wherever an application stops, all whole calls are emitted, or an error, or nothing that a client can read."""
     entry = next(entry for entry in RECORDED if entry["name"] == name)
     data = corpora.recorded(entry)
 
@@ -354,7 +354,7 @@ def test_no_cut_stream_is_a_success(name: str) -> None:
 
 
 def test_a_turn_without_an_end_is_an_error() -> None:
-    """A stream that just stops is `upstream_incomplete`: a frame that says so, and then no end of the body."""
+    """A stream that just stops is `upstream_incomplete`: a frame reports it, and then the body has no end."""
     sent, message = broken(streaming(TEXT, BEGUN, b""))
 
     assert "the answer was ended by an error: upstream_incomplete" == message
@@ -369,7 +369,7 @@ def test_a_turn_without_an_end_is_an_error() -> None:
     ids=["chat", "anthropic", "responses"],
 )
 def test_only_responses_have_a_clean_error(begun: bytes, *, is_clean: bool) -> None:
-    """An error ends Chat and Anthropic as a connection that broke; Responses have an end for it."""
+    """An error ends Chat and Anthropic like a broken connection; Responses has an event for it."""
     app = streaming(begun, b"")
     sent = answered(app) if is_clean else broken(app)[0]
 
@@ -390,7 +390,7 @@ def test_withheld_calls_are_an_error() -> None:
 
 
 def test_background_work_runs_after_an_error() -> None:
-    """An application that has sent everything is not disturbed: what it does then is done, and then the connection cut."""
+    """An application that has sent everything is not disturbed: it finishes its work, then the connection is cut."""
     done: list[str] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -404,7 +404,7 @@ def test_background_work_runs_after_an_error() -> None:
 
 @pytest.mark.parametrize("is_clean", [False, True])
 def test_what_goes_on_after_an_error_is_stopped(*, is_clean: bool) -> None:
-    """A limit ends the answer at once, and the application: `send` raises an `OSError`, as for a client that is gone."""
+    """A limit ends the answer at once, and the application: `send` raises an `OSError`, as for a client that left."""
     raised: list[BaseException] = []
     begun = CREATED if is_clean else TEXT
 
@@ -427,7 +427,7 @@ def test_what_goes_on_after_an_error_is_stopped(*, is_clean: bool) -> None:
 
 @pytest.mark.parametrize("wraps", [ConnectionError, lambda: None])
 def test_frameworks_may_hide_what_stopped_them(wraps: Any) -> None:
-    """They may raise something of their own instead, or nothing: the answer ends as it should."""
+    """Frameworks may raise another exception instead, or nothing: the answer ends as it should."""
 
     async def app(_scope: Any, _receive: Any, send: Any) -> None:
         await send(start())
@@ -445,7 +445,7 @@ def test_frameworks_may_hide_what_stopped_them(wraps: Any) -> None:
 
 
 class Group(Exception):
-    """What a group of tasks raises, where there is no such exception in Python."""
+    """The exception of a group of tasks, where Python has no such exception."""
 
     def __init__(self, *exceptions: Exception) -> None:
         super().__init__()
@@ -454,7 +454,7 @@ class Group(Exception):
 
 @pytest.mark.parametrize("wrap", [lambda error: error, Group])
 def test_a_clean_end_is_no_exception(wrap: Any) -> None:
-    """Where the answer has an end of its own the server hears nothing of what stopped the application."""
+    """Where the answer has its own end, the server gets none of the exceptions that stopped the application."""
 
     async def app(_scope: Any, _receive: Any, send: Any) -> None:
         await send(start())
@@ -505,7 +505,7 @@ def test_an_exception_goes_on(begun: bytes, *, is_clean: bool) -> None:
 
 
 def test_an_exception_after_the_end_costs_nothing() -> None:
-    """Where the turn had ended, what waits is handed on; the exception goes on all the same."""
+    """Where the turn had ended, waiting bytes are sent; the exception is raised all the same."""
     app = sending(start(), *bodies(WHOLE, FINISH, DONE[:-1], is_all=False), error=RuntimeError("late"))
     sent, _ = broken(app, RuntimeError)
 
@@ -517,14 +517,14 @@ def test_an_exception_after_the_end_costs_nothing() -> None:
     "messages", [[], [start()], [start(JSON)], [start(JSON), *bodies(b"{", is_all=False)]]
 )
 def test_an_exception_before_anything_is_known(messages: Sent) -> None:
-    """Of an answer that has not begun nothing goes out: who stands above answers 500."""
+    """Nothing is sent of an answer that has not begun: the layer above answers 500."""
     sent, _ = broken(sending(*messages, error=RuntimeError()), RuntimeError)
 
     assert [START] * (messages == [start()]) == [message["type"] for message in sent]
 
 
 def test_an_application_that_forgets_the_end() -> None:
-    """A return without the last message is an end too soon; the message is not made up where the turn was over."""
+    """A return without the last message is a premature end; the message is not made up where the turn was over."""
     sent, _ = broken(sending(start(), *bodies(TEXT, is_all=False)))
     over = answered(sending(start(), *bodies(TEXT, STOP, DONE, is_all=False)))
     held = answered(sending(start(JSON), *bodies(b'{"a":', is_all=False)))
@@ -538,7 +538,7 @@ def test_an_application_that_forgets_the_end() -> None:
 
 
 def leaving(*chunks: bytes) -> tuple[App, Callable[[], Awaitable[Any]]]:
-    """Return an application that sees its client leave in the middle, and what it receives."""
+    """Return an application that sees its client leave in the middle, and the messages it receives."""
 
     async def app(_scope: Any, receive: Any, send: Any) -> None:
         await send(start())
@@ -555,7 +555,7 @@ def leaving(*chunks: bytes) -> tuple[App, Callable[[], Awaitable[Any]]]:
 
 
 def test_a_disconnect_drops_what_is_open() -> None:
-    """The open call is a drop; what the application still sends goes nowhere, but to the server goes that it sends."""
+    """The open call is a drop; later messages of the application are not forwarded, but `send` still works."""
     drops: list[tuple[str, str | None]] = []
     app, receive = leaving(TEXT, BEGUN)
     sent = answered(app, receive=receive, on_dropped=lambda drop, _: drops.append((drop.reason, drop.detail)))
@@ -585,7 +585,7 @@ def test_a_server_that_raises_is_not_asked_again() -> None:
 
 
 def test_a_client_that_left_before_the_frame_of_an_exception() -> None:
-    """If nobody takes the frame, the application's exception goes on all the same."""
+    """If the frame cannot be sent, the application's exception is raised all the same."""
 
     async def send(message: Any) -> None:
         if b'"error"' in message.get("body", b""):
@@ -625,7 +625,7 @@ def test_a_cancelled_application_drops_what_is_open() -> None:
 
 
 def test_requests_are_handed_on() -> None:
-    """What the client sends reaches the application as it is."""
+    """The client's messages reach the application unchanged."""
     got: list[Any] = []
     asked = {"type": "http.request", "body": b"{}", "more_body": False}
 
@@ -641,7 +641,7 @@ def test_requests_are_handed_on() -> None:
     assert got[0] is asked
 
 
-# Whole bodies, and labels that do not tell.
+# Whole bodies, and uninformative labels.
 
 
 BODY_HEAD = {"id": "c", "object": "chat.completion", "created": 1, "model": "m"}
@@ -656,7 +656,7 @@ def body_of(arguments: str, **more: Any) -> bytes:
 
 
 def test_a_sound_body_stays() -> None:
-    """It comes whole, in one message, byte for byte, after its beginning; its length is right."""
+    """A sound body comes whole, in one message, byte for byte, after its beginning; its length is right."""
     data = body_of('{"a":1}')
     first = start(JSON, content_length=str(len(data)))
     sent = answered(sending(first, *bodies(b" ", data[:20], b"", data[20:])))
@@ -670,7 +670,7 @@ def test_a_sound_body_stays() -> None:
 
 
 def test_a_body_without_a_whole_call_is_an_error() -> None:
-    """It has the status for which SDKs raise, the header that keeps them from asking again, and a clean end."""
+    """The error has the status for which SDKs raise, the header that keeps them from asking again, and a clean end."""
     data = body_of('{"a":')
     sent = answered(sending(start(JSON, content_length="1", x="y"), *bodies(data)))
 
@@ -687,7 +687,7 @@ def test_a_body_without_a_whole_call_is_an_error() -> None:
 
 @pytest.mark.parametrize("indent", [None, 1])
 def test_bodies_are_bounded(indent: int | None) -> None:
-    """What is too large to be judged becomes an error as soon as it is, and the application is stopped."""
+    """A body that is too large to be judged becomes an error at once, and the application is stopped."""
     data = json.dumps(json.loads(body_of('{"a":1}', x="x" * 5000)), indent=indent).encode()
     sent_of_app: list[int] = []
 
@@ -704,7 +704,7 @@ def test_bodies_are_bounded(indent: int | None) -> None:
 
 
 def test_a_body_of_another_kind_passes_the_bound() -> None:
-    """What is no one body, but a row of small ones, is let go on as it comes."""
+    """Content that is not one body but a row of small ones passes as it comes."""
     data = b"[" + b",".join([b'{"a":1}'] * 500) + b"]"
     first = start(JSON, content_length=str(len(data)))
     sent = answered(sending(first, *bodies(*bless.in_chunks(data, 600))), limits=Limits(max_event_bytes=1000))
@@ -715,7 +715,7 @@ def test_a_body_of_another_kind_passes_the_bound() -> None:
 
 @pytest.mark.parametrize("kind", [JSON, "text/plain; charset=utf-8"])
 def test_the_first_byte_decides(kind: str) -> None:
-    """An event stream under another label is read as one, and goes on event by event."""
+    """An event stream under another label is read as one, and passes event by event."""
     sent = answered(sending(start(kind, content_length="9"), *bodies(b"\n", b"", TEXT, STOP, DONE)))
 
     assert [b"\n" + TEXT, STOP + DONE] == chunks_of(sent)
@@ -731,7 +731,7 @@ def test_a_byte_order_mark_in_pieces() -> None:
 
 @pytest.mark.parametrize("chunks", [[b""], [b" ", b"\n"], [b"busy"]])
 def test_bodies_that_say_nothing(chunks: list[bytes]) -> None:
-    """What is empty, blank, or neither events nor JSON comes out as it went in."""
+    """Input that is empty, blank, or neither events nor JSON is passed unchanged."""
     sent = answered(sending(start("text/plain"), *bodies(*chunks)))
 
     assert (b"".join(chunks), True) == (data_of(sent), ends(sent)[-1])
@@ -769,7 +769,7 @@ def test_files_are_not_offered(kind: str) -> None:
 
 
 def test_other_scopes_are_not_copied() -> None:
-    """What the application notes in the scope is seen outside."""
+    """Notes of the application in the scope are visible outside."""
     scope = scope_of(extensions={"tls": {}})
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -783,7 +783,7 @@ def test_other_scopes_are_not_copied() -> None:
 
 @pytest.mark.parametrize("first", [start(), start(JSON, content_length="9")])
 def test_a_file_that_is_sent_all_the_same(first: dict[str, Any]) -> None:
-    """It passes after what was held: nobody here has read it."""
+    """The file passes after the held bytes: it was not read here."""
     path = {"type": "http.response.pathsend", "path": "/x"}
     sent = answered(sending(first, path))
 
@@ -792,7 +792,7 @@ def test_a_file_that_is_sent_all_the_same(first: dict[str, Any]) -> None:
 
 
 def test_trailers_and_hints_pass() -> None:
-    """What is neither the beginning nor the body keeps its place."""
+    """Messages other than the beginning and the body keep their place."""
     hint = {"type": "http.response.early_hint", "links": []}
     trailers = {"type": "http.response.trailers", "headers": [(b"a", b"b")]}
     messages = [hint, {**start(), "trailers": True}, *bodies(TEXT, STOP + DONE), trailers]
@@ -802,11 +802,11 @@ def test_trailers_and_hints_pass() -> None:
     assert (True, trailers) == (sent[1]["trailers"], sent[-1])
 
 
-# What is told.
+# Reports.
 
 
 class Heard:
-    """Takes what callers are told."""
+    """The receiver of the reports to callers."""
 
     def __init__(self) -> None:
         self.words: list[Any] = []
@@ -849,7 +849,7 @@ def test_drops_and_reports_are_told(messages: Sent) -> None:
 
 
 def test_an_exception_of_a_function_goes_to_the_application() -> None:
-    """And what was to go out has gone out before."""
+    """All bytes due before that have been sent."""
 
     def angry(*_: Any) -> None:
         raise LookupError("of the function")
@@ -863,7 +863,7 @@ def test_an_exception_of_a_function_goes_to_the_application() -> None:
 
 
 def test_many_at_once() -> None:
-    """One middleware serves any number of answers; none sees anything of another."""
+    """One middleware serves any number of answers; no answer affects another."""
     middleware_options = {"withheld": "end"}
 
     async def run() -> list[Sent]:
@@ -880,7 +880,7 @@ def test_many_at_once() -> None:
 
 
 def test_text_calls() -> None:
-    """A call that the model wrote as text comes out as one, and the text without it."""
+    """A call that the model wrote as text is emitted as a call, and the text without it."""
     leaked = TEXT.replace(b"Hello", b'<tool_call>{\\"name\\": \\"f\\", \\"arguments\\": {}}</tool_call>')
     sent = answered(streaming(leaked, FINISH.replace(b"tool_calls", b"stop"), DONE), text="hermes")
 
@@ -900,7 +900,7 @@ def test_tools_and_policy() -> None:
 
 
 def test_paths() -> None:
-    """Who names the ends of paths means these and no others."""
+    """Named ends of paths are the only ones that count."""
     found = [
         data_of(answered(streaming(QUIRKY), scope_of(path=path), paths=["/generate/"]))
         for path in ("/v1/generate", PATH)
@@ -924,7 +924,7 @@ def test_paths() -> None:
 def test_the_environment_gives_options(
     name: str, value: str, expected: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Servers that make a middleware without options leave them to variables; an empty one says nothing."""
+    """Servers that make a middleware without options leave them to variables; an empty variable is ignored."""
     monkeypatch.setenv(f"WHOLECALL_ASGI_{name}", value)
     options = RepairMiddleware(streaming())._options
 
@@ -932,14 +932,14 @@ def test_the_environment_gives_options(
 
 
 def test_the_environment_gives_paths(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Paths stand in one variable, with commas between them."""
+    """Paths are in one variable, with commas between them."""
     monkeypatch.setenv("WHOLECALL_ASGI_PATHS", "/generate, /v1/messages/")
 
     assert ("/generate", "/v1/messages") == RepairMiddleware(streaming())._paths
 
 
 def test_options_come_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the code says holds."""
+    """Options in code take precedence."""
     monkeypatch.setenv("WHOLECALL_ASGI_LIVE", "1")
     monkeypatch.setenv("WHOLECALL_ASGI_WITHHELD", "end")
     options = RepairMiddleware(streaming(), live=False)._options
@@ -962,7 +962,7 @@ def test_options_come_before_the_environment(monkeypatch: pytest.MonkeyPatch) ->
 def test_wrong_variables_are_refused(
     name: str, value: str, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A wrong value raises when the middleware is made, and says which variable, and what it may be."""
+    """A wrong value raises when the middleware is made, and the message names the variable and the valid values."""
     monkeypatch.setenv(f"WHOLECALL_ASGI_{name}", value)
 
     with pytest.raises(ValueError, match=told):
@@ -980,13 +980,13 @@ def test_wrong_variables_are_refused(
     ],
 )
 def test_wrong_options_are_refused(options: dict[str, Any], error: type[Exception]) -> None:
-    """So does a wrong option."""
+    """A wrong option raises, too."""
     with pytest.raises(error):
         RepairMiddleware(streaming(), **options)
 
 
 def test_a_repr_names_the_application() -> None:
-    """It shows which application it stands round, as other tools find it: by `app`."""
+    """The repr shows the wrapped application in `app`, where other tools look for it."""
     app = streaming()
     middleware = RepairMiddleware(app)
 

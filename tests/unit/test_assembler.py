@@ -1,4 +1,4 @@
-"""From deltas to events: turns and choices, what each says, and in which order it ends."""
+"""From deltas to events: turns and choices, their events, and the order of their ends."""
 
 from __future__ import annotations
 
@@ -82,19 +82,19 @@ def test_the_dialect_is_named() -> None:
 
 
 def test_an_empty_stream() -> None:
-    """A stream without deltas has one empty turn, that nobody began."""
+    """A stream without deltas has one empty turn without a beginning."""
     assert [TurnFinished(0, 0, "unknown", anomalies=("missing_finish",))] == told()
 
 
 def test_a_turn_without_choices() -> None:
-    """A turn in which nothing was said ends once."""
+    """A turn without content ends once."""
     assert [(0, 0, "unknown")] == finishes(told(TurnOpened(None), END))
     assert [(0, 0, "unknown")] == finishes(told(END))
     assert [(0, 0, "unknown")] == finishes(told(UsageSeen({"n": 1})))
 
 
 def test_closing_twice() -> None:
-    """A second close says nothing more."""
+    """A second close emits nothing more."""
     assembler = new()
     assembler.advance([TextFragment(0, "a")])
     assembler.close()
@@ -117,7 +117,7 @@ def test_closing_twice() -> None:
     ],
 )
 def test_data_after_the_end(late: Delta) -> None:
-    """What comes after the end of its turn is an anomaly, and nothing else."""
+    """A delta after the end of its turn is an anomaly, and nothing else."""
     events = told(head(0, A), CALLS, END, late)
 
     assert [("c0", "exact")] == ends(events)
@@ -131,7 +131,7 @@ def test_data_after_the_end(late: Delta) -> None:
     [Finish(0, "stop", "x"), CallClosed(0, 0, None), END, Noted(0, "unknown_events"), UsageSeen({"n": 1})],
 )
 def test_afterthoughts(late: Delta) -> None:
-    """A reason, an end or the usage may come after the end of the turn; no call comes of it."""
+    """A reason, an end or the usage may come after the end of the turn; no call is emitted for it."""
     events = told(head(0, A), CALLS, END, late)
 
     assert [("c0", "exact")] == ends(events)
@@ -147,7 +147,7 @@ def test_usage_after_the_end_counts() -> None:
 
 
 def test_what_comes_after_the_end_of_a_call_changes_no_event() -> None:
-    """Fields that nobody knows are kept as they came, up to the end of their call."""
+    """Unknown fields are kept unchanged, up to the end of their call."""
     first, second, late = ({"x": 1, "y": 1}, {"y": 2}, {"z": 3})
     entries = [Labelled(0, 0, "c0", "f", A, extra=first), Labelled(0, 0, "c0", None, "", extra=second)]
     events = told(*entries, CALLS, Labelled(0, 0, "c0", None, "", extra=late), END)
@@ -160,7 +160,7 @@ def test_what_comes_after_the_end_of_a_call_changes_no_event() -> None:
 
 
 def test_a_second_message() -> None:
-    """A second message cuts what is open, as the end of the stream would, and is a turn of its own (quirk 77)."""
+    """A second message cuts the open calls, as the end of the stream would, and is a separate turn (quirk 77)."""
     events = told(TurnOpened("a"), head(0, A), TurnOpened("b", restart=True), head(0, A), CALLS, END)
 
     assert [("c0", "unterminated"), ("c0", "exact")] == ends(events)
@@ -170,7 +170,7 @@ def test_a_second_message() -> None:
 
 
 def test_a_restart_under_the_same_key() -> None:
-    """A restart under the key of a turn that goes on tells that turn again; after its end it is a new one."""
+    """A restart under the key of a continuing turn repeats that turn; after its end it is a new one."""
     again = TurnOpened("a", restart=True)
 
     assert [(0, 0, "unknown")] == finishes(told(TurnOpened("a"), again, TextFragment(0, "x"), END))
@@ -185,7 +185,7 @@ def test_a_restart_first() -> None:
 
 
 def test_turns_side_by_side() -> None:
-    """Messages in flight together are told apart by their keys; each ends on its own."""
+    """Messages in flight together are distinguished by their keys; each ends on its own."""
     events = told(
         TurnOpened("a"),
         head(0, '{"a"'),
@@ -226,7 +226,7 @@ def test_an_unknown_end() -> None:
 
 
 def test_turns_without_keys() -> None:
-    """A message without a key is a turn of its own."""
+    """A message without a key is a separate turn."""
     assert [(0, 0, "unknown"), (1, 0, "unknown")] == finishes(told(TurnOpened(None), TurnOpened(None)))
 
 
@@ -234,7 +234,7 @@ def test_turns_without_keys() -> None:
 
 
 def test_an_empty_turn_is_finished_without_becoming_the_current_one() -> None:
-    """At the close the current turn stays current, whatever turns before it had nothing to tell."""
+    """At the close the current turn stays current, even if turns before it had no events."""
     assembler = new()
     assembler.advance([TurnOpened("a"), TurnOpened("b"), head(0, A), CALLS])
     assembler.close()
@@ -253,7 +253,7 @@ def test_one_last_event_for_each_choice() -> None:
 
 
 def test_choices_beyond_the_limit() -> None:
-    """Choices beyond the limit are not listened to, and leave an anomaly."""
+    """Choices beyond the limit are ignored, and leave an anomaly."""
     limits = Limits(max_choices=2)
     events = told(
         TextFragment(0, "a"),
@@ -313,7 +313,7 @@ def test_terminals_of_one_input_are_in_order() -> None:
 
 
 def test_a_call_starts_with_its_end() -> None:
-    """What a call says at its end stands together."""
+    """The events of a call's end are adjacent."""
     events = told(head(0), head(1, A), CALLS, END)
 
     assert [("started", 1), ("started", 0), ("ended", 0)] == [
@@ -343,7 +343,7 @@ def test_views_from_a_number_on() -> None:
 
 
 def test_forgetting() -> None:
-    """Text of all turns so far is let go, each time anew; a stream that has said nothing has nothing to forget."""
+    """Text of all turns so far is released, each time anew; a stream without content has nothing to release."""
     assembler = new()
     assembler.forget()
     assembler.forget()
@@ -372,7 +372,7 @@ def test_forgetting() -> None:
 )
 @pytest.mark.parametrize("limit", [1, 0, 8], ids=lambda limit: f"{limit} choices")
 def test_text_of_another_choice_may_be_an_empty_calls(stray: Delta, outcome: str, limit: int) -> None:
-    """Some servers number choices by chunk: nameless text elsewhere may be what an empty call lacks (quirk 14).
+    """Some servers number choices by chunk: nameless text elsewhere may belong to an empty call (quirk 14).
 
     So it is whether that choice is beyond the limit or not; one choice is always listened to.
     """

@@ -12,24 +12,24 @@ from wholecall.output.events import ToolCall
 
 @pytest.mark.parametrize("end", [TurnEnded(), TurnEnded(of_transport=True)])
 def test_no_mark_alone_ends_a_silence(end: Delta) -> None:
-    """A call that said nothing is not one without arguments because its message ended: its reason must say so."""
+    """An empty call does not count as a call without arguments because its message ended: its reason must say so."""
     assert [("c0", "incomplete_input")] == ends(told(head(0), end))
 
 
 @pytest.mark.parametrize("end", [TurnEnded(), TurnEnded(of_transport=True)])
 def test_any_mark_ends_a_text(end: Delta) -> None:
-    """A call whose text is one object comes out at either mark."""
+    """A call whose text is one object is emitted at either mark."""
     assert [("c0", "exact")] == ends(told(head(0, A), end))
 
 
 def test_a_reason_ends_what_began_before_it() -> None:
-    """In a stream that just stops, a call that began behind the finish reason has no end of its own."""
+    """In a stream that just stops, a call that began after the finish reason has no separate end."""
     assert [("c0", "exact"), ("c1", "unterminated")] == ends(told(head(0, A), CALLS, head(1, B)))
     assert [("c0", "exact"), ("c1", "exact")] == ends(told(head(0, A), CALLS, head(1, B), END))
 
 
 def test_odd_labels_are_read_at_the_end_of_the_turn() -> None:
-    """Fragments that a name at no index began come out as the calls that they are, once the turn has ended."""
+    """Fragments that a name at no index began are emitted as the calls that they are, once the turn has ended."""
     odd = [head(0, '{"a"'), Fragment(0, 7, ":1}")]
 
     assert [("c0", "exact index_churn")] == ends(told(*odd, END))
@@ -41,7 +41,7 @@ def test_odd_labels_are_read_at_the_end_of_the_turn() -> None:
     ids=["by another message", "for want of room"],
 )
 def test_a_turn_that_is_pushed_aside_did_not_end(second: Delta, limits: Limits) -> None:
-    """What another turn cut short has no end: its calls are unterminated, but for those that a reason ended."""
+    """Calls that another turn cut short have no end: they are unterminated, except for those that a reason ended."""
     silent = told(TurnOpened("a"), head(0, A), second, head(1, B), END, limits=limits)
     reasoned = told(TurnOpened("a"), head(0, A), CALLS, head(1, B), second, END, limits=limits)
 
@@ -50,7 +50,7 @@ def test_a_turn_that_is_pushed_aside_did_not_end(second: Delta, limits: Limits) 
 
 
 def test_a_message_that_is_told_again_says_nothing_new() -> None:
-    """A message that begins anew under its own key tells the same calls, not further ones."""
+    """A message that begins anew under its own key repeats the same calls, and adds none."""
     call = [CallSeen(0, 0, None, "c", "f", begins=True), Slot(0, 0, None, A), CallClosed(0, 0, None)]
     begun = TurnOpened("a", restart=True)
 
@@ -59,7 +59,7 @@ def test_a_message_that_is_told_again_says_nothing_new() -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_a_message_that_is_told_again_says_what_was_missing(n: int) -> None:
-    """Where the first telling broke off, the second says all of the call, which comes out once."""
+    """Where the first version broke off, the second contains all of the call, which is emitted once."""
     call = [CallSeen(0, 0, None, "c", "f", begins=True), *(Slot(0, 0, None, p) for p in ('{"a"', ":1}"))]
     begun = TurnOpened("a", restart=True)
     events = told(begun, *call[:n], begun, *call, CallClosed(0, 0, None), CALLS, END)

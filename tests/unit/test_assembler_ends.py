@@ -42,7 +42,7 @@ from wholecall.types import Kind
 
 
 def test_a_fatal_fault() -> None:
-    """A fatal fault drops what is open, keeps what was ended, and nothing is read after it (quirk 52)."""
+    """A fatal fault drops the open calls, keeps the ended ones, and nothing is read after it (quirk 52)."""
     events = told(
         head(0, A),
         CALLS,
@@ -62,7 +62,7 @@ def test_a_fatal_fault() -> None:
 
 
 def test_a_fatal_fault_drops_at_once() -> None:
-    """The drops come with the fault, after it; the last word waits for the close."""
+    """The drops come with the fault, after it; the last event waits for the close."""
     events = told(head(0, A), CUT, close=False)
 
     assert [StreamFault, ToolCallDropped] == [type(event) for event in events[-2:]]
@@ -77,7 +77,7 @@ def test_a_fatal_fault_of_all_turns() -> None:
 
 
 def test_a_fault_before_everything() -> None:
-    """A fault before the first turn is told; if it is fatal, the empty turn ends with it."""
+    """A fault before the first turn is reported; if it is fatal, the empty turn ends with it."""
     assert [
         StreamFault(0, 0, "not_sse", "lines"),
         TurnFinished(0, 0, "unknown", anomalies=("missing_finish",)),
@@ -112,14 +112,14 @@ def test_a_hole() -> None:
 
 
 def test_a_hole_in_another_choice() -> None:
-    """Nobody knows whose frame was lost: the calls of all choices are hit."""
+    """The owner of the lost frame is unknown: the calls of all choices are hit."""
     assert [("c0", "incomplete_input"), ("c0", "incomplete_input")] == ends(
         told(head(0, A), head(0, A, choice=1), HOLE, END)
     )
 
 
 def test_faults_beyond_the_limit_are_events_only() -> None:
-    """A turn keeps `max_faults` faults, all are told."""
+    """A turn keeps `max_faults` faults; all are reported."""
     assembler = new(limits=Limits(max_faults=1))
     assembler.advance([TurnOpened(None), *(WireFault("bad_crc", detail) for detail in "abc")])
 
@@ -167,7 +167,7 @@ def test_truncated_turns_can_drop_all(reason: Any) -> None:
 
 
 def test_a_held_call_waits_for_the_end() -> None:
-    """A policy that judges a call by its turn holds it beyond the finish; the last word counts what came out."""
+    """A policy that judges a call by its turn holds it beyond the finish; the last event counts the emitted calls."""
     policy = Policy(truncated_turn="drop")
     held = told(head(0, A), Finish(0, "stop", None), policy=policy, close=False)
     events = told(head(0, A), Finish(0, "stop", None), END, policy=policy)
@@ -188,7 +188,7 @@ def test_bad_siblings_can_reject_all() -> None:
 
 
 def test_server_calls_are_not_rejected() -> None:
-    """What the provider executes has happened: no policy takes it back."""
+    """Calls executed by the provider have already happened: no policy takes them back."""
     server: list[Delta] = [
         CallSeen(0, 5, None, "s", "search", "server"),
         Slot(0, 5, None, A),
@@ -202,7 +202,7 @@ def test_server_calls_are_not_rejected() -> None:
 
 
 def test_held_calls_of_an_aborted_turn() -> None:
-    """Calls that were held when the stream failed were ended before: they come out."""
+    """Calls that were held when the stream failed were ended before: they are emitted."""
     ended: list[Delta] = [CallSeen(0, 0, None, "c0", "f"), Slot(0, 0, None, A), CallClosed(0, 0, None)]
 
     assert [("c0", "exact")] == ends(told(*ended, CUT, policy=Policy(truncated_turn="drop")))
@@ -224,14 +224,14 @@ def test_a_reason_is_a_terminal() -> None:
 
 
 def test_a_refusal_takes_back() -> None:
-    """A refusal drops what is open; what follows is judged by its own end."""
+    """A refusal drops the open calls; later ones are judged by their own end."""
     events = told(head(0, A), Finish(0, "stop", "refusal", drops=True), head(1, A), CALLS, END)
 
     assert [("c0", "aborted"), ("c1", "exact")] == ends(events)
 
 
 def test_an_abort_by_the_caller() -> None:
-    """An abort drops what is open and ends every turn as aborted; what was ended stays."""
+    """An abort drops the open calls and ends every turn as aborted; ended calls stay."""
     assembler = new()
     assembler.advance([head(0, A), CALLS, head(1, A)])
     assembler.close("aborted")
@@ -264,7 +264,7 @@ def test_an_abort_needs_no_words() -> None:
 
 
 def test_a_stream_that_just_stops() -> None:
-    """Free text is not whole where nothing ended it: the close alone is no evidence."""
+    """Free text is not whole without an end: the close alone is no evidence."""
     assert [("c", "unterminated")] == ends(told(Labelled(0, 0, "c", "f", "x", "custom")))
 
 
@@ -278,7 +278,7 @@ def test_a_cut_is_known_at_the_end_of_the_turn() -> None:
 
 
 def test_without_a_limit_all_faults_are_kept() -> None:
-    """`max_faults=None` is no limit."""
+    """`max_faults=None` is not a limit."""
     assembler = new(limits=Limits(max_faults=None))
     assembler.advance([TurnOpened(None), *(WireFault("bad_crc", detail) for detail in "abc")])
 
@@ -294,7 +294,7 @@ def cancelled(events: list[Any]) -> list[tuple[str, int, int]]:
 
 
 def test_a_call_that_came_out_is_taken_back() -> None:
-    """It stays what it was: one terminal event, and the word that it is off, in its own choice."""
+    """The call stays unchanged: one terminal event, and the retraction, in its own choice."""
     events = told(head(0, A), head(0, A, choice=1), CALLS, Finish(1, "stop", None), CallCancelled("c0"), END)
 
     assert [("c0", "exact"), ("c0", "exact")] == ends(events)
@@ -320,7 +320,7 @@ def test_the_latest_call_of_an_id_is_taken_back() -> None:
 
 
 def test_an_open_call_that_is_taken_back_is_dropped() -> None:
-    """It ends there, whatever still comes for it; the calls beside it go on."""
+    """The call ends there, whatever still comes for it; the other calls continue."""
     events = told(head(0, A), head(1, A), CallCancelled("c0"), CALLS, END)
     drop = next(event for event in events if isinstance(event, ToolCallDropped))
 
@@ -339,7 +339,7 @@ def whole(id: str, text: str = A, kind: Kind = "function") -> list[Delta]:
 
 
 def test_a_held_call_that_is_taken_back_never_comes_out() -> None:
-    """What a policy holds was not shown yet: it is dropped, and the calls beside it come out."""
+    """A call held by a policy was not shown yet: it is dropped, and the other calls are emitted."""
     policy = Policy(truncated_turn="drop")
     off = [CallCancelled("x"), CallCancelled("y")]
     events = told(*whole("w"), *whole("x"), *whole("y", "{"), *off, CALLS, END, policy=policy)
@@ -350,7 +350,7 @@ def test_a_held_call_that_is_taken_back_never_comes_out() -> None:
 
 
 def test_what_a_server_executes_is_not_taken_back() -> None:
-    """It has happened, held or not: the word is passed on, and the call comes out."""
+    """The call has happened, held or not: the retraction is passed on, and the call is emitted."""
     events = told(
         *whole("s", kind="server"), CallCancelled("s"), CALLS, END, policy=Policy(truncated_turn="drop")
     )
@@ -362,19 +362,19 @@ def test_what_a_server_executes_is_not_taken_back() -> None:
 
 
 def test_an_unknown_call_is_taken_back() -> None:
-    """It may belong to a stream before this one: the word is passed on, and opens no turn."""
+    """The call may belong to a stream before this one: the retraction is passed on, and opens no turn."""
     assert [ToolCallCancelled(0, 0, "old")] == told(CallCancelled("old"), close=False)
     assert [("old", 0, 0)] == cancelled(told(TextFragment(0, "x"), CallCancelled("old"), END))
 
 
 def test_an_unknown_call_is_taken_back_in_the_turn_at_hand() -> None:
-    """The word about a call that nobody knows belongs to the turn in which it came."""
+    """The retraction of an unknown call belongs to the turn in which it came."""
     assert [("old", 1, 0)] == cancelled(told(TurnOpened(None), TurnOpened(None), CallCancelled("old")))
 
 
 @pytest.mark.parametrize(("lenient", "expected"), [(False, "unterminated"), (True, "exact unterminated")])
 def test_a_preset_without_a_terminal(lenient: bool, expected: str) -> None:
-    """A block whose input came with its start is such a complete call: it is begun before it comes out (law 4)."""
+    """A block whose input came with its start is such a complete call: it begins before it is emitted (law 4)."""
     cut: list[Delta] = [CallSeen(0, 0, None, "c0", "f"), CallWhole(0, 0, None, None, None, A, OBJECT)]
     events = told(*cut, policy=Policy(require_terminal=not lenient))
 
@@ -386,7 +386,7 @@ def test_a_preset_without_a_terminal(lenient: bool, expected: str) -> None:
 
 
 def executed(*deltas: Delta, policy: Policy = Policy()) -> list[str]:  # noqa: B008 (frozen)
-    """Return what came out of the calls, and what was taken back."""
+    """Return the emitted calls, and the retractions."""
     names = {ToolCall: "call", ServerToolCall: "server", ToolCallCancelled: "off", ToolCallDropped: "drop"}
     return [
         f"{names[type(event)]} {event.id}" for event in told(*deltas, policy=policy) if type(event) in names
@@ -394,7 +394,7 @@ def executed(*deltas: Delta, policy: Policy = Policy()) -> list[str]:  # noqa: B
 
 
 def test_a_call_with_a_result_is_executed_once() -> None:
-    """One that came out is taken back, once; one that goes on becomes the server's; its siblings stay."""
+    """An emitted call is taken back, once; an open call becomes the server's; its siblings stay."""
     done = CallCancelled("c0", answered=True)
 
     assert ["call c0", "call c1", "off c0"] == executed(head(0, A), head(1, A), CALLS, done, done, END)
@@ -403,7 +403,7 @@ def test_a_call_with_a_result_is_executed_once() -> None:
 
 
 def test_a_result_of_a_call_that_never_came_says_nothing() -> None:
-    """It is of a stream before this one, or of a call that was dropped."""
+    """The result is of a stream before this one, or of a call that was dropped."""
     done = CallCancelled("c9", answered=True)
 
     assert ["call c0"] == executed(done, head(0, A), done, CALLS, END, done)
@@ -411,7 +411,7 @@ def test_a_result_of_a_call_that_never_came_says_nothing() -> None:
 
 
 def test_a_held_call_with_a_result_is_dropped() -> None:
-    """A policy that waits for the siblings holds it still: it does not come out at all, as if the provider had taken it back."""
+    """A policy that waits for the siblings still holds it: it is not emitted, as if the provider had taken it back."""
     held = Policy(on_bad_sibling="reject_all")
     done = CallCancelled("c0", answered=True)
 
@@ -419,7 +419,7 @@ def test_a_held_call_with_a_result_is_dropped() -> None:
 
 
 def test_a_result_finds_its_call_in_a_turn_that_ended() -> None:
-    """Another message may go on meanwhile: a turn is not finished while what is said of it can still come."""
+    """Another message may continue in the meantime: a turn is not finished while news about it can still come."""
     first = [TurnOpened("one"), head(0, A), CALLS, TurnEnded("one")]
 
     assert ["call c0", "off c0"] == executed(*first, TurnOpened("two"), CallCancelled("c0", answered=True))

@@ -1,4 +1,4 @@
-"""The short way of text that simply appends: what it says is what the long way says."""
+"""The fast path of text that simply appends gives the same events as the slow path."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_frames_are_not_seen(pieces: list[str]) -> None:
     st.integers(0, 60),
 )
 def test_the_hot_path_is_a_short_cut(pieces: list[str], slotted: bool, limit: int) -> None:
-    """Fragments that simply append say what they say on the long way, one by one or in a run (law 33)."""
+    """Fragments that simply append give the same events as on the slow path, one by one or in a run (law 33)."""
     first: Delta = CallSeen(0, 0, "i", "c", "f") if slotted else head(0)
     pointed = [Slot(0, 0, None, piece) if slotted else Fragment(0, 0, piece) for piece in pieces]
     deltas = [first, *pointed, CALLS, END]
@@ -64,7 +64,7 @@ def test_the_hot_path_is_a_short_cut(pieces: list[str], slotted: bool, limit: in
 
 @pytest.mark.parametrize("pieces", [['"a"'], ['"a"', ":1}"], ['"a"', ":", "1}"]])
 def test_a_run_of_arguments_is_its_pieces(pieces: list[str]) -> None:
-    """However many pieces of a hot call come in a run, each is told alone."""
+    """However many pieces of a hot call come in a run, each is reported separately."""
     run = Run(Fragment(0, 0, ""), pieces)
     events = told(head(0), Fragment(0, 0, "{"), run, CALLS, END)
 
@@ -72,7 +72,7 @@ def test_a_run_of_arguments_is_its_pieces(pieces: list[str]) -> None:
 
 
 def test_a_run_of_text_is_its_pieces() -> None:
-    """Text in a run is told piece by piece, before its choice is known, and not after the turn has ended."""
+    """Text in a run is reported piece by piece, before its choice is known, and not after the turn has ended."""
     run = Run(TextFragment(0, "a"), ["a", "b"])
     pieces = run.pieces()
 
@@ -81,7 +81,7 @@ def test_a_run_of_text_is_its_pieces() -> None:
 
 
 def test_hot_fragments_of_several_choices() -> None:
-    """Each choice has calls and indices of its own (quirk 82)."""
+    """Each choice has separate calls and indices (quirk 82)."""
     events = told(
         head(0, choice=0),
         head(0, choice=1),
@@ -118,7 +118,7 @@ def test_deltas_end_in_no_half(slotted: bool) -> None:
 
 @pytest.mark.parametrize("slotted", [False, True], ids=["label", "slot"])
 def test_two_readings_leave_the_hot_path(slotted: bool) -> None:
-    """Both readings of a text go on with each fragment that follows (quirk 24)."""
+    """Both readings of a text continue with each fragment that follows (quirk 24)."""
     whole, cut = ['{"a":', '{"a":1', ',"b":2', "}"], ['{"a":', '{"a":1}', '{"b":2']
 
     assert [("c0", "exact snapshots")] == ends(told(*opened(whole, slotted=slotted), CALLS, END))
@@ -142,7 +142,7 @@ def test_text_that_simply_appends(slotted: bool, in_a_run: bool) -> None:
 
 @pytest.mark.parametrize("slotted", [False, True], ids=["label", "slot"])
 def test_a_piece_without_text_says_nothing(slotted: bool) -> None:
-    """An empty piece amidst others is no event."""
+    """An empty piece amidst others is not an event."""
     events = told(*opened(['{"a"', "", ":1}"], slotted=slotted), CALLS, END)
 
     assert ['{"a"', ":1}"] == [event.delta for event in events if isinstance(event, ArgumentsDelta)]
@@ -183,7 +183,7 @@ def test_a_limit_is_met_at_its_byte(size: int, slotted: bool, length: int) -> No
 @pytest.mark.parametrize("slotted", [False, True], ids=["label", "slot"])
 @pytest.mark.parametrize("last", [1, 2, 3])
 def test_single_characters_meet_a_limit_too(last: int, slotted: bool) -> None:
-    """Where the room that a call was given is used up to the byte, one character more is neither shown nor kept."""
+    """Where a call's room is used up to the byte, one more character is neither shown nor kept."""
     text = '{"a":"' + "x" * 9 + '"}'
     pieces = opened([text[:-last], *text[-last:]], slotted=slotted)
     events = told(*pieces, CALLS, END, limits=Limits(max_arguments_bytes=len(text) - 1))
@@ -200,7 +200,7 @@ def shown(events: list[Any]) -> str:
 @pytest.mark.parametrize("slotted", [False, True], ids=["label", "slot"])
 @pytest.mark.parametrize("most", [20_000, 30_008])
 def test_a_long_text_meets_a_limit(most: int, slotted: bool) -> None:
-    """A limit far away is met at its byte, though nobody counts on the short way: room is given in portions."""
+    """A limit far away is met at its byte, though the fast path does not count: room is granted in portions."""
     pieces = opened(['{"a":"', *["x" * 1000] * 30, '"}'], slotted=slotted)
     events = told(*pieces, CALLS, END, limits=Limits(max_arguments_bytes=most))
 
@@ -215,7 +215,7 @@ def test_a_long_text_meets_a_limit(most: int, slotted: bool) -> None:
 )
 @pytest.mark.parametrize("replaced", [False, True])
 def test_a_run_is_its_pieces(of: Piecewise, replaced: bool) -> None:
-    """Whatever comes in a run says what its pieces say one by one, at the beginning and later, also in a bad frame."""
+    """A run gives the same events as its pieces one by one, at the beginning and later, also in a bad frame."""
 
     def said(deltas: list[Delta]) -> tuple[list[Any], Any]:
         assembler = new()
@@ -240,7 +240,7 @@ def test_text_in_a_run_is_kept() -> None:
 @pytest.mark.parametrize("of", [TextFragment(0, ""), ReasoningFragment(0, "")], ids=repr)
 @pytest.mark.parametrize("texts", [["ab"], ["ab", "c", "d"], ["x"] * 200])
 def test_speech_is_told_and_kept(of: Piecewise, texts: list[str]) -> None:
-    """Law: a turn holds the texts that its events tell, one a read or many, and a snapshot holds them joined."""
+    """Law: a turn holds the texts of its events, one a read or many, and a snapshot holds them joined."""
     assembler = new()
     for delta in [TurnOpened("t"), Run(of, texts), *(Run(of, [text]) for text in texts)]:
         assembler.advance([delta])
@@ -256,7 +256,7 @@ def test_speech_is_told_and_kept(of: Piecewise, texts: list[str]) -> None:
 
 @pytest.mark.parametrize("texts", [['{"a":"', "\ufffd", '"}'], ['{"a":"\ufffd"}']], ids=["later", "first"])
 def test_only_a_frame_with_bad_bytes_is_suspect(texts: list[str]) -> None:
-    """U+FFFD in a call's text drops it if the frame held bytes that are not UTF-8, and is text like any other else."""
+    """U+FFFD in a call's text drops it if the frame held bytes that are not UTF-8, and otherwise is ordinary text."""
     pieces = [Fragment(0, 0, text) for text in texts]
     healthy, bad = new(), new()
     healthy.advance([head(0)])
@@ -271,7 +271,7 @@ def test_only_a_frame_with_bad_bytes_is_suspect(texts: list[str]) -> None:
 
 
 class Watched(Assembler):
-    """An assembler that counts the facts that take the long way."""
+    """An assembler that counts the facts on the slow path."""
 
     routed = 0
 
@@ -288,7 +288,7 @@ class Watched(Assembler):
     ids=["plain", "with braces", "not ASCII"],
 )
 def test_the_common_fragment_asks_nobody(pieces: list[str], in_a_run: bool, slotted: bool) -> None:
-    """Behind the first piece of a call's text the others take the short way, whatever is in them."""
+    """After the first piece of a call's text the others take the fast path, whatever they contain."""
     assembler = Watched(Policy(), Limits())
     first, *rest = opened(pieces, slotted=slotted)
     assembler.advance([first, *([Run(rest[0], pieces)] if in_a_run else rest)])
@@ -298,7 +298,7 @@ def test_the_common_fragment_asks_nobody(pieces: list[str], in_a_run: bool, slot
 
 
 def test_an_id_that_says_the_same_asks_nobody() -> None:
-    """Pieces that repeat the labels of their call take the short way, too."""
+    """Pieces that repeat the labels of their call take the fast path, too."""
     assembler = Watched(Policy(), Limits())
     pieces = [Slot(0, 0, "i", piece, "c") for piece in ('{"a":"', "x", '"}')]
     assembler.advance([CallSeen(0, 0, "i", "c", "f"), *pieces])
@@ -308,7 +308,7 @@ def test_an_id_that_says_the_same_asks_nobody() -> None:
 
 @pytest.mark.parametrize(("alias", "id"), [("j", None), ("i", "d"), ("j", "d")])
 def test_a_label_of_another_call_leaves_the_short_way(alias: str, id: str | None) -> None:
-    """Text that stands where it simply appended before, but names another call as well, is nobody's."""
+    """Text that simply appended before, but now names another call as well, belongs to no call."""
     events = told(
         CallSeen(0, 0, "i", "c", "f", begins=True),
         CallSeen(0, 1, "j", "d", "g", begins=True),
@@ -326,7 +326,7 @@ def test_a_label_of_another_call_leaves_the_short_way(alias: str, id: str | None
 
 
 def test_text_asks_nobody() -> None:
-    """A run of text takes the short way once its choice is known."""
+    """A run of text takes the fast path once its choice is known."""
     assembler = Watched(Policy(), Limits())
     assembler.advance([TextFragment(0, "a"), *[Run(TextFragment(0, "b"), ["b", "c"])] * 3])
 

@@ -1,4 +1,4 @@
-"""Turns that are let go, turns that move with their parser, and what is kept of faults."""
+"""Turns that are released, turns that move with their parser, and the faults that are kept."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from wholecall.limits import Limits
 from wholecall.output.events import StreamFault, ToolCallCancelled, TurnFinished, TurnStarted
 from wholecall.policy import Policy
 
-# Turns that are let go.
+# Turns that are released.
 
 
 def turn(key: str, text: str = "x") -> list[Delta]:
-    """Return a turn that goes on."""
+    """Return an open turn."""
     return [TurnOpened(key), TextFragment(0, text)]
 
 
@@ -58,7 +58,7 @@ def test_the_oldest_turn_makes_room(limit: int | None, expected: list[str]) -> N
 
 
 def test_a_call_of_a_turn_that_makes_room() -> None:
-    """What is open in it ends as at the end of a stream: without evidence that it is whole."""
+    """The open calls of the turn end as at the end of a stream: without evidence that they are whole."""
     free_text = Labelled(0, 1, "c1", "f1", "x", "custom")
     deltas = [TurnOpened("a"), head(0, A), free_text, TurnOpened("b"), head(2, B), CALLS, END]
     loose, one = Policy(require_terminal=False), Limits(max_turns=1)
@@ -75,7 +75,7 @@ def test_a_call_of_a_turn_that_makes_room() -> None:
     ("start", "expected"), [(0, "cd"), (1, "cd"), (2, "cd"), (3, "d"), (4, ""), (-1, "cd")]
 )
 def test_views_of_the_turns_that_are_kept(start: int, expected: str) -> None:
-    """Turns keep their numbers when those before them are let go; the last ones can be read."""
+    """Turns keep their numbers when earlier turns are released; the last turns can be read."""
     assembler = new(limits=Limits(max_turns=2))
     assembler.advance([delta for name in "abcd" for delta in turn(name, name)])
 
@@ -84,7 +84,7 @@ def test_views_of_the_turns_that_are_kept(start: int, expected: str) -> None:
 
 
 def test_the_key_of_a_turn_that_was_let_go_is_free() -> None:
-    """It names no turn any more: an end under it ends the current turn, and what opens under it is a new one."""
+    """The key no longer names a turn: an end under it ends the current turn, and a beginning under it is a new turn."""
     limits = Limits(max_turns=2)
     ended = told(*turn("a"), *turn("b"), *turn("c"), TurnEnded("a"), TextFragment(0, "late"), limits=limits)
     opened = told(*turn("a"), *turn("b"), *turn("c"), *turn("a"), limits=limits)
@@ -98,7 +98,7 @@ def test_the_key_of_a_turn_that_was_let_go_is_free() -> None:
 
 
 def test_a_later_turn_keeps_its_key() -> None:
-    """Where a later turn took the key over, it is that turn's, also once the first one is let go."""
+    """Where a later turn took over the key, it belongs to that turn, also after the first one is released."""
     again = TurnOpened("a", restart=True)
     events = told(
         *turn("a"),
@@ -116,19 +116,19 @@ def test_a_later_turn_keeps_its_key() -> None:
 
 
 def test_turns_without_keys_make_room_too() -> None:
-    """A key is nothing that a turn must have."""
+    """A key is not required of a turn."""
     events = told(*[TurnOpened(None), TextFragment(0, "x")] * 3, limits=Limits(max_turns=1))
 
     assert ["start 0", "end 0", "start 1", "end 1", "start 2", "end 2"] == order(events)
 
 
 def cancelled(events: list[Any]) -> list[tuple[str, int, int]]:
-    """Return id, turn and choice of what was taken back."""
+    """Return id, turn and choice of the retracted calls."""
     return [(e.id, e.turn, e.choice) for e in events if isinstance(e, ToolCallCancelled)]
 
 
 def test_calls_of_turns_that_were_let_go_are_unknown() -> None:
-    """A call that is taken back then is none of those that are kept: the turn at hand passes the word on."""
+    """A call that is taken back then is not among the kept calls: the current turn passes the retraction on."""
     deltas = [
         *(TurnOpened("a", restart=True), head(0, A), head(1, B, choice=1), END),
         *(TurnOpened("b", restart=True), head(1, A, choice=2), END),
@@ -181,7 +181,7 @@ STREAM = "".join(
 
 @pytest.mark.parametrize("size", [1000, 60])
 def test_turns_move_with_their_parser(size: int) -> None:
-    """A parser that goes on elsewhere at any byte, also before the first one, knows its turns and its open calls."""
+    """A parser that continues elsewhere at any byte, also before the first one, knows its turns and its open calls."""
     chunks = [STREAM[at : at + size] for at in range(0, len(STREAM), size)]
     stay, move = (moved(chunks, ToolCallParser(), moves=moves) for moves in (False, True))
 
@@ -190,12 +190,12 @@ def test_turns_move_with_their_parser(size: int) -> None:
 
 
 def test_a_snapshot_names_the_dialect_once() -> None:
-    """Before the first turn the dialect stands in one place, so that no other part can say another one."""
+    """Before the first turn the dialect is in one place, so that no other part can contradict it."""
     assert 1 == str(opened(ToolCallParser("anthropic").snapshot())).count("anthropic")
 
 
 def test_turns_that_make_no_sense_are_refused() -> None:
-    """What a snapshot holds of the turns must be the last ones, in their order."""
+    """The turns in a snapshot must be the last ones, in their order."""
     assembler = new()
     assembler.advance([*turn("a"), *turn("b")])
     assembler.remade()
@@ -205,11 +205,11 @@ def test_turns_that_make_no_sense_are_refused() -> None:
         assembler.remade()
 
 
-# What is kept of faults.
+# The faults that are kept.
 
 
 def test_faults_are_bounded() -> None:
-    """Of what a server says of its error 4096 characters are kept, of a frame that was no use `max_raw_bytes`."""
+    """Of a server's error message 4096 characters are kept, of an unusable frame `max_raw_bytes`."""
     fault = WireFault("provider_error", "d" * 5000, raw="r" * 50)
     found = [event for event in told(fault, limits=Limits(max_raw_bytes=7)) if isinstance(event, StreamFault)]
 
@@ -217,7 +217,7 @@ def test_faults_are_bounded() -> None:
 
 
 def test_holes_before_the_first_turn() -> None:
-    """Text that was lost before anything was said hits nothing; what is lost later does, time and again."""
+    """Text that was lost before any content hits nothing; text lost later does, each time."""
     events = told(HOLE, HOLE, head(0, A), HOLE, head(1), HOLE, Fragment(0, 1, B), CALLS, END)
 
     assert [("c0", "incomplete_input"), ("c1", "incomplete_input")] == ends(events)

@@ -41,7 +41,7 @@ def sure(*told: Told, chunked: bool = False, listed: list[tuple[str | None, str]
 
 
 def cost(*told: Told) -> float:
-    """Return what the cheapest reading costs."""
+    """Return the cost of the cheapest reading."""
     return solve_book(book([*told]), parse_arguments).cost
 
 
@@ -62,7 +62,7 @@ F, G = ("f", A, None), ("g", B, None)
     ],
 )
 def test_habits_of_starts_and_ends(told: list[Told], costs: float | None) -> None:
-    """Each habit is read for what it is, at its cost; where the order alone says whose a text is, none is sure."""
+    """Each habit is read correctly, at its cost; where the order alone decides whose a text is, none is sure."""
     expected = ([], 1) if costs is None else ([F, G], costs)
 
     assert expected == (sure(*told), cost(*told))
@@ -73,13 +73,13 @@ def test_habits_of_starts_and_ends(told: list[Told], costs: float | None) -> Non
     [
         (("c", "c"), ("d", "d"), 0),  # own
         (("c", None), ("d", None), 1),  # none after the start
-        (("c", "x"), ("d", "y"), 1),  # ids of their own
+        (("c", "x"), ("d", "y"), 1),  # separate ids
         ((None, "x"), (None, "y"), 2),
         (("c", "c"), ("c", "c"), 1),  # one for all
     ],
 )
 def test_habits_of_ids(first: tuple[str | None, str], second: tuple[str | None, str], costs: float) -> None:
-    """Ids say what they can: starts have their own, none or one for all, and texts theirs, none or strange ones."""
+    """Ids tell as much as they can: starts have separate ids, none or one for all, and texts theirs, none or odd."""
     told = [
         row
         for (id, label), name, what in ((first, "f", A), (second, "g", B))
@@ -90,7 +90,7 @@ def test_habits_of_ids(first: tuple[str | None, str], second: tuple[str | None, 
 
 
 def test_strange_labels_tell_texts_apart() -> None:
-    """A label that no start has ends the text before it; whose either is the order of the starts says."""
+    """A label that no start has ends the text before it; the order of the starts decides the owner of either."""
     told = [start("f", "c"), start("f", "d"), text('{"a":', "x"), text("1}", "x"), text("{}", "y")]
     ends = [end("c"), end("d")]
 
@@ -99,7 +99,7 @@ def test_strange_labels_tell_texts_apart() -> None:
 
 
 def test_what_the_wire_lists_was_meant() -> None:
-    """Of all readings the one that says just what the wire lists is meant; where none does, it changes nothing."""
+    """Of all readings the one that matches the wire's list is chosen; where none does, the list changes nothing."""
     told = [start("f"), start("g"), text(A), text(B), end(), end()]
 
     assert [] == sure(*told)
@@ -117,7 +117,7 @@ def test_what_is_told_twice_counts_once() -> None:
 
 
 def test_chunks_are_not_ended() -> None:
-    """A chunk with a name begins a call, or goes on with one whose text is not whole."""
+    """A chunk with a name begins a call, or continues one whose text is not whole."""
     parts = [text('{"a":', "c"), start("f", "c"), text("1}", "c")]
 
     assert [("f", A, "c"), ("f", B, "c")] == sure(
@@ -128,5 +128,5 @@ def test_chunks_are_not_ended() -> None:
 
 @pytest.mark.parametrize("told", [[end()], [text(A)], [end(), start("f"), end()], [text(A), start("f")]])
 def test_text_without_a_call_is_nobodys(told: list[Told]) -> None:
-    """Pieces that begin no call have no reading, and nothing fails."""
+    """Pieces that begin no call have no reading, and do not fail."""
     assert [] == sure(*told)

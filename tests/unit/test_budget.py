@@ -101,7 +101,7 @@ def test_limit_of_a_turn(letter: str, size: int) -> None:
 
 
 def told(*fields: dict[str, Any], text: str = "{}", limits: Limits) -> list[tuple[str, Any]]:
-    """Return what becomes of a call with these fields beside its text: its status or reason, and what goes back."""
+    """Return the outcome of a call with these fields next to its text: status or reason, and the fields to return."""
     assembler = Assembler(Policy(), limits)
     assembler.advance([Labelled(0, 0, "c", "f", text)])
     assembler.advance(Labelled(0, 0, "c", None, " ", extra=one) for one in fields)
@@ -115,7 +115,7 @@ def told(*fields: dict[str, Any], text: str = "{}", limits: Limits) -> list[tupl
 
 
 def test_fields_beside_the_text_count() -> None:
-    """What goes back with a call is bounded with its text: one byte more, and the call is dropped."""
+    """The fields to send back with a call are bounded with its text: one byte more, and the call is dropped."""
     fields = {"seal": "x" * 26}  # a name of 4, and the value
 
     assert [("exact", fields)] == told(fields, limits=limits(call=30))
@@ -125,7 +125,7 @@ def test_fields_beside_the_text_count() -> None:
 
 
 def test_fields_that_come_again_count_once() -> None:
-    """Servers send the same fields with each fragment; a smaller one gives back what it does not need."""
+    """Servers send the same fields with each fragment; a smaller set returns the room that it does not need."""
     fields, small = {"seal": "x" * 26}, {"seal": "x"}
 
     assert [("exact", fields)] == told(*[fields] * 100, limits=limits(call=200, total=200))
@@ -140,7 +140,7 @@ def test_fields_that_come_again_count_once() -> None:
     [("", 0), ("ab", 2), (1, 8), (None, 8), ([], 8), ([1, "ab"], 18), ({"k": ["ab", {"l": 1}]}, 36)],
 )
 def test_the_weight_of_a_value(value: object, expected: int) -> None:
-    """Texts weigh their characters, all else what a reference takes."""
+    """Texts count their characters, all else the size of a reference."""
     assert expected == weight(value)
 
 
@@ -165,7 +165,7 @@ def test_limits_beyond_a_grant(size: int) -> None:
 
 
 def test_none_switches_a_limit_off() -> None:
-    """None bounds neither a call nor a turn nor what is kept."""
+    """A limit of None bounds neither a call nor a turn nor the kept text."""
     text = a_text("x", 100_000)
 
     assert [(text, "exact")] * 2 == run([[text], cut(text, 4000)], limits())
@@ -180,7 +180,7 @@ def test_what_is_kept_of_a_large_call() -> None:
 
 
 def test_all_is_kept_without_a_limit() -> None:
-    """Without `max_raw_bytes` an oversized call keeps what it held, and the fragment that was too much."""
+    """Without `max_raw_bytes` an oversized call keeps its text, and the fragment that was too much."""
     budget, call = Budget(limits(call=3)), new()
 
     assert not feed(budget, call, ["ab", "cd", "ef"])
@@ -206,7 +206,7 @@ def test_a_refused_call_frees_what_it_held() -> None:
 
 
 def test_grants_are_taken_back() -> None:
-    """What is granted to a call and not used is there for the next one."""
+    """Room that is granted to a call and not used is available to the next call."""
     budget, one, other = Budget(limits(total=100)), new(), new()
 
     assert feed(budget, one, ["x" * 10])
@@ -305,7 +305,7 @@ def test_a_restated_call_in_a_stream() -> None:
 
 
 def test_the_cold_way_uses_a_grant_too() -> None:
-    """What is admitted within a grant is not counted again."""
+    """Text admitted within a grant is not counted again."""
     budget, call = Budget(limits(100)), new()
     assert budget.admit(call, "abc")
     call.take("abc")

@@ -36,7 +36,7 @@ SAMPLES: tuple[tuple[Any, str], ...] = (
 
 @pytest.mark.parametrize(("event", "said"), SAMPLES)
 def test_a_call_that_is_over_says_what_it_is(event: Any, said: str) -> None:
-    """Name, id, how it ended, and the sizes of its arguments, of all kinds of calls alike; no key and no value."""
+    """Name, id, how it ended, and the sizes of its arguments, for all kinds of calls; no key and no value."""
     assert said == repr(event) == str(event)
     assert [] == [word for word in ("hunter2", "12345678", "True") if word in said]
 

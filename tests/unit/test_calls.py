@@ -1,4 +1,4 @@
-"""A call's text in force: what a fragment or a restatement does to it, and that it is counted right."""
+"""A call's text in force: the effect of a fragment or a restatement, and the counts."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def fed(*fragments: str, kind: Kind = "function") -> Call:
 
 
 def shown(*fragments: str, kind: Kind = "function") -> list[str | None]:
-    """Return what each fragment shows; None says that the text shown before was replaced."""
+    """Return the text that each fragment shows; None means that the text shown before was replaced."""
     call = Call(0, 0, kind)
     return [call.take(fragment) for fragment in fragments]
 
 
-# What the module measures.
+# The module's measures.
 
 
 @pytest.mark.parametrize(("text", "size"), [("", 0), ("abc", 3), ("é", 2), ("a€😀", 8), ("\ud83d", 3)])
@@ -167,7 +167,7 @@ def test_half_a_pair_is_kept_at_the_end() -> None:
     ],
 )
 def test_two_readings(fragments: list[str], appended: str, other: str) -> None:
-    """Where JSON allows all of the text to come again, the text is appended and the snapshot kept beside it."""
+    """Where JSON allows all of the text to come again, the text is appended and the snapshot kept next to it."""
     call = fed(*fragments)
 
     assert (appended, other, False, set()) == (call.text, call.other_reading, call.plain, call.flags)
@@ -217,7 +217,7 @@ def test_restatements(
     ("rank", "hole", "healed"), [(OBJECT, True, False), (HYDRATION, False, True), (ITEM_DONE, False, True)]
 )
 def test_a_whole_text_heals_a_hole(rank: int, hole: bool, healed: bool) -> None:
-    """A restatement of the whole text heals a hole (law 31); an object among fragments may itself be partial."""
+    """A restatement of the whole text repairs a hole (law 31); an object among fragments may itself be partial."""
     call = Call(0, 0, "function")
     call.hole = True
     call.restate('{"a":1}', rank)
@@ -234,11 +234,11 @@ def test_the_first_refusal_stands() -> None:
     assert ("id_too_long", "one") == (call.refusal, call.detail)
 
 
-# What the binders ask.
+# Queries of the binders.
 
 
 def test_questions_about_fragments() -> None:
-    """Completeness, hollowness and what may go on follow from the text."""
+    """Completeness, hollowness and possible continuations follow from the text."""
     empty, opened, filled, whole = fed(), fed("{}"), fed('{"a":'), fed('{"a":1}')
 
     assert (True, False, False, False) == tuple(call.empty for call in (empty, opened, filled, whole))
@@ -251,7 +251,7 @@ def test_questions_about_fragments() -> None:
 
 
 def test_an_object_may_go_on_in_a_string() -> None:
-    """Inside a string any text may follow, what looks like an object too."""
+    """Inside a string any text may follow, also text that looks like an object."""
     assert (True, False) == (fed('{"a":"').takes_value, fed('{"a"').takes_value)
 
 
@@ -267,7 +267,7 @@ def test_questions_about_a_restated_call() -> None:
 
 @given(FRAGMENTS, st.sampled_from(["function", "custom"]))
 def test_a_call_is_restated_by_its_own_text(fragments: list[str], kind: Kind) -> None:
-    """Whatever came: by all of the text, and by nothing longer or shorter."""
+    """Whatever the pieces: by all of the text, and by nothing longer or shorter."""
     call = fed(*fragments, kind=kind)
     text = call.text
 
@@ -298,7 +298,7 @@ def test_a_restated_placeholder_is_hollow() -> None:
     [([], False), (['{"a"'], True), ([A], False), ([A, " "], False), ([A, "}"], True), ([A, A + A], True)],
 )
 def test_unfinished(fragments: list[str], unfinished: bool) -> None:
-    """A text asks for more if it is no whole value, or more than one."""
+    """A text needs more if it is not a whole value, or is more than one."""
     call = fed(*fragments)
     before = call.unfinished
     call.phase = "ended"
@@ -307,7 +307,7 @@ def test_unfinished(fragments: list[str], unfinished: bool) -> None:
 
 
 def test_a_restated_call_is_finished() -> None:
-    """A restated call asks for nothing."""
+    """A restated call needs nothing."""
     call = fed('{"a"')
     call.restate(A, DONE)
 
@@ -327,7 +327,7 @@ def test_a_full_call_keeps_a_sample() -> None:
 
 @given(FRAGMENTS, st.booleans())
 def test_sizes_are_those_of_the_text(fragments: list[str], custom: bool) -> None:
-    """Whatever is taken, `size` is that of the text in force, and so are `length` and `bytes` once counted."""
+    """Whatever is taken, `size` is that of the text in force, and so are `length` and `bytes` after counting."""
     call = Call(0, 0, "custom" if custom else "function")
     for fragment in fragments:
         call.take(fragment)
@@ -377,10 +377,10 @@ def test_the_scan_looks_at_each_character_once(fragments: list[str]) -> None:
     pieces: list[str] = []
 
     class Watched(Scan):
-        """A scan that notes what it is fed."""
+        """A scan that records its input."""
 
         def feed(self, text: str) -> None:
-            """Note the piece."""
+            """Record the piece."""
             pieces.append(text)
             super().feed(text)
 

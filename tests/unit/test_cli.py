@@ -55,25 +55,25 @@ FAULTY = b'data: {"error": {"message": "overloaded"}}\n\n'
 
 
 class Terminal(io.TextIOWrapper):
-    """An output that says it is a terminal."""
+    """An output that claims to be a terminal."""
 
     def __init__(self, encoding: str = "utf-8", *, tty: bool = True) -> None:
         super().__init__(io.BytesIO(), encoding=encoding, newline="\n")
         self.tty = tty
 
     def isatty(self) -> bool:
-        """Say what the constructor was told."""
+        """Return the constructor's argument."""
         return self.tty
 
     def text(self) -> str:
-        """Return what was written."""
+        """Return the written text."""
         self.flush()
         written = self.buffer.getvalue()  # type: ignore[attr-defined]
         return str(written, self.encoding)
 
 
 class Full(io.StringIO):
-    """An output that takes nothing; its descriptor is a file's."""
+    """An output that refuses all writes; its descriptor is a file's."""
 
     def __init__(self, error: OSError, descriptor: int) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ class Full(io.StringIO):
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make an empty folder the current one, and the width of a line certain."""
+    """Make an empty folder the current one, and fix the width of a line."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("COLUMNS", "100")
@@ -127,7 +127,7 @@ def dropped(raw: str, **fields: Any) -> ToolCallDropped:
 
 
 class TestList:
-    """What people read."""
+    """Output for people."""
 
     def test_a_recording_is_a_title_and_its_calls(self, capsys: pytest.CaptureFixture[str]) -> None:
         """Path, dialect and model; each call with name, id, status and arguments; the end; the sum."""
@@ -143,7 +143,7 @@ class TestList:
         ]
 
     def test_a_dropped_call_shows_reason_and_raw_text(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """What was dropped is named with its reason and the beginning of its text."""
+        """A dropped call is named with its reason and the beginning of its text."""
         write(cut=CUT)
         assert main(["replay", "."]) == 0
         out = capsys.readouterr().out
@@ -160,7 +160,7 @@ class TestList:
         assert "1 fault (1 provider_error)\n" in out
 
     def test_only_calls(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """`--calls` leaves out all but calls, and recordings without any."""
+        """`--calls` leaves out everything but calls, and recordings without calls."""
         write(a=FAULTY, b=GOOD, c=CUT)
         assert main(["replay", "--calls", "."]) == 0
         out = capsys.readouterr().out
@@ -190,14 +190,14 @@ class TestList:
         ]
 
     def test_edits_and_flags(self) -> None:
-        """What was changed is told by kind, with the first place; then what was odd."""
+        """Changes are listed by kind, with the first place; then oddities."""
         edits = (Edit("comment", 2), Edit("trailing_comma", 9), Edit("comment", 1234))
         out = listed(call({}, edits=edits, flags=("id_churn", "snapshots")))
         assert "             edits: comment at character 2 and 1 more, trailing_comma at character 9\n" in out
         assert "             flags: id_churn, snapshots\n" in out
 
     def test_the_end_of_a_turn(self) -> None:
-        """The reason, what the provider called it, how much else came, anomalies; which turn and choice."""
+        """The reason, the provider's word for it, the amount of other content, anomalies; the turn and choice."""
         out = listed(
             TurnStarted(1, 2, "anthropic"),
             TextDelta(1, 2, "four"),
@@ -223,7 +223,7 @@ class TestList:
         assert out.endswith("stop\n             further faults: 1,002 bad_crc\n  end        stop\n")
 
     def test_large_arguments_are_indented_where_they_must_be(self) -> None:
-        """What fits a line stays on it; a long string is cut at the width, with its size."""
+        """Text that fits a line stays on it; a long string is cut at the width, with its size."""
         out = listed(call({"path": "a.py", "text": "x" * 10_000, "list": [1, [2]], "none": {}}), width=60)
         assert out.splitlines()[1:] == [
             "             {",
@@ -243,7 +243,7 @@ class TestList:
         assert lines[-1] == "             ... (12,011 characters in all)"
 
     def test_long_raw_text_is_cut(self) -> None:
-        """Only the first lines of a text are shown, with the size of all; a missing name or id is told."""
+        """Only the first lines of a text are shown, with the size of all; a missing name or id is reported."""
         out = listed(dropped("line\n" * 1000, name=None, id=None, detail="cut"))
         assert out.splitlines() == [
             "  dropped    (no name)  (no id)  truncated",
@@ -272,10 +272,10 @@ class TestList:
 
 
 class TestTerminal:
-    """What reaches a terminal."""
+    """Output to a terminal."""
 
     def test_the_wire_sends_no_escapes(self) -> None:
-        """Nothing that a terminal obeys or hides passes, wherever it came from."""
+        """No character that a terminal obeys or hides passes, wherever it came from."""
         out = listed(
             TurnStarted(0, 0, "x", model=HOSTILE),
             call({HOSTILE: HOSTILE}, namespace=HOSTILE),
@@ -299,7 +299,7 @@ class TestTerminal:
         assert printable("☎\ufe0f\ufe0f") == r"☎\ufe0f".replace("☎", "☎\ufe0f")
 
     def test_what_people_write_stays(self) -> None:
-        """Letters of all scripts, emoji with joiners and wide spaces are no control characters."""
+        """Letters of all scripts, emoji with joiners and wide spaces are not control characters."""
         text = "ægte\u3000潮 \u00a0ن\u200cم 👩\u200d🚀 ☎\ufe0f 1\ufe0f\u20e3 ©\ufe0e"
         assert text == printable(text) == printable_json(text)
         assert printable("plain") == printable_json("plain") == "plain"
@@ -322,7 +322,7 @@ class TestTerminal:
         assert colourful == plain
 
     def test_an_encoding_without_the_letters(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """What the output cannot encode becomes an escape."""
+        """Characters that the output cannot encode become escapes."""
         write(a=chat("ring", '{"bell": "ø 潮"}'))
         monkeypatch.setattr(sys, "stdout", terminal := Terminal("ascii"))
         assert main(["replay", "."]) == 0
@@ -345,7 +345,7 @@ class TestTerminal:
 
 
 class TestJson:
-    """What programs read."""
+    """Output for programs."""
 
     def test_a_line_for_each_event(self, capsys: pytest.CaptureFixture[str]) -> None:
         """A line is the event's own JSON after the recording's path; nothing else is on the output."""
@@ -379,7 +379,7 @@ class TestJson:
 
 
 class TestExit:
-    """How it ends."""
+    """Exit codes."""
 
     @pytest.mark.parametrize(
         ("paths", "code"),
@@ -396,7 +396,7 @@ class TestExit:
     def test_check(
         self, paths: list[str], code: int, form: list[str], capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """`--check` makes drops and faults an error; what cannot be read is one anyway."""
+        """`--check` makes drops and faults an error; unreadable input is an error anyway."""
         write(good=GOOD, cut=CUT, error=FAULTY)
         Path("empty").mkdir()
         assert main(["replay", "--check", *form, *paths]) == code
@@ -424,7 +424,7 @@ class TestExit:
     def test_a_wrong_command_line(
         self, argv: list[str], message: str, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """A wrong command line ends with 2 and says what would do."""
+        """A wrong command line ends with 2 and a hint at a valid one."""
         with pytest.raises(SystemExit) as leaving:
             main(argv)
         assert leaving.value.code == 2
@@ -434,7 +434,7 @@ class TestExit:
     def test_the_version(
         self, installed: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """`--version` says which one is installed, if one is."""
+        """`--version` names the installed version, if there is one."""
         program = sys.modules["wholecall.cli.main"]
 
         def version(name: str) -> str:
@@ -449,7 +449,7 @@ class TestExit:
         assert capsys.readouterr().out == f"wholecall {'1.2.3' if installed else '(not installed)'}\n"
 
     def test_the_help_teaches(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """The help of `replay` shows examples, the dialects and what the exit codes mean."""
+        """The help of `replay` shows examples, the dialects and the meaning of the exit codes."""
         with pytest.raises(SystemExit):
             main(["replay", "--help"])
         out = capsys.readouterr().out
@@ -470,7 +470,7 @@ class TestExit:
         capsys: pytest.CaptureFixture[str],
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        """A reader that left is no error to speak of, a full disk is."""
+        """A reader that left is not an error, a full disk is."""
         write(good=GOOD)
         with Path("out").open("wb") as file:
             monkeypatch.setattr(sys, "stdout", Full(error, file.fileno()))
@@ -478,7 +478,7 @@ class TestExit:
         assert capsys.readouterr().err == complaint
 
     def test_no_output(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-        """A process without standard output says so."""
+        """A process without standard output reports that."""
         monkeypatch.setattr(sys, "stdout", None)
         assert main(["replay", "good.sse"]) == 3
         assert capsys.readouterr().err == "wholecall: there is no standard output\n"
@@ -499,7 +499,7 @@ class TestExit:
 
 
 class TestProgram:
-    """The program as a whole."""
+    """The whole program."""
 
     def test_the_package_runs(self) -> None:
         """Running the package as a module is running the program; importing that module is not."""
@@ -518,7 +518,7 @@ class TestProgram:
         assert capsys.readouterr().out.startswith("-  chat-completions")
 
     def test_from_end_to_end(self) -> None:
-        """A process of its own reads its standard input, and ends quietly when its reader leaves."""
+        """A separate process reads its standard input, and ends quietly when its reader leaves."""
         write(good=GOOD)
         program = [sys.executable, "-m", "wholecall", "replay"]
         done = subprocess.run(  # noqa: S603 - ourselves

@@ -1,4 +1,4 @@
-"""The command `wholecall args`: what it writes, what it says, and its exit codes."""
+"""The command `wholecall args`: its output, its messages, and its exit codes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Return what runs the command on a text on standard input, and returns its exit code and what came out."""
+    """Return a function that runs the command on standard input, and returns its exit code and its outputs."""
 
     def run(text: str, *options: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
@@ -53,7 +53,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
     ],
 )
 def test_arguments_are_repaired(run: Run, text: str, code: int, out: str, err: str) -> None:
-    """The value goes to standard output; what was changed, or why there is none, to standard error."""
+    """The value goes to standard output; changes, or the reason why there is none, to standard error."""
     assert (code, out, err) == run(text)
 
 
@@ -70,14 +70,14 @@ def test_arguments_are_repaired(run: Run, text: str, code: int, out: str, err: s
     ],
 )
 def test_partial_values_are_shown(run: Run, text: str, code: int, out: str, err: str) -> None:
-    """With `--partial` what is known goes to standard output, and that it is not the whole value to standard error."""
+    """With `--partial` the known part goes to standard output, and a note that it is partial to standard error."""
     assert (code, out, err) == run(text, "--partial")
 
 
 def test_files_that_cannot_be_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is absent, a folder or no UTF-8 is named, without its contents; and so is an input that is closed."""
+    """An absent file, a folder or invalid UTF-8 is named, without its contents; and so is a closed input."""
     (tmp_path / "latin").write_bytes(SECRET.encode() + b"\xe9")
     codes = [main(["args", str(tmp_path / name)]) for name in ("absent", ".", "latin")]
     monkeypatch.setattr(sys, "stdin", None)

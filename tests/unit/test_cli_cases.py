@@ -52,12 +52,12 @@ def files() -> dict[str, bytes]:
 
 
 class TestWhatIsWritten:
-    """The bytes, and beside them a sidecar to fill in."""
+    """The bytes, and next to them a sidecar to fill in."""
 
     def test_bytes_and_sidecar(
         self, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """The bytes lie in the folder of their dialect as they came; the sidecar waits for what people know."""
+        """The bytes are in the folder of their dialect unchanged; the sidecar waits for facts that people know."""
         piped(monkeypatch, PIECES)
         assert main([*RECORD[:1], *RECORD[2:]]) == 0
         found = files()
@@ -69,7 +69,7 @@ class TestWhatIsWritten:
     def test_what_was_written_is_told(
         self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """The files are named, and so is what to do: fill in the sidecar, and replace what must not be seen."""
+        """The files are named, and so are the next steps: fill in the sidecar, and replace secrets."""
         piped(monkeypatch, PIECES)
         assert main([*RECORD, "--json"]) == 0
         out, err = capsys.readouterr()
@@ -86,20 +86,20 @@ class TestWhatIsWritten:
         assert secrets.endswith(f"wholecall redact {STREAM} --to raw -o OTHER")
 
     def test_a_folder_of_dialects(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A folder that has none called `recordings` is the folder of the dialects' folders itself."""
+        """A folder without one called `recordings` is the folder of the dialects' folders itself."""
         piped(monkeypatch, PIECES)
         assert main(["record", "-q", "--into", "corpora/recordings", "--case", "new-one"]) == 0
         assert [SIDECAR, STREAM] == list(files())
 
     def test_a_url(self) -> None:
-        """The body of a response is saved; its address is not, and an error is one all the same."""
+        """The body of a response is saved; its address is not, and an error still counts as an error."""
         with serve(Answer(PIECES, status=500)) as server:
             assert main([*RECORD, f"{server.url}/?key=secret"]) == 1
         assert files()[STREAM] == CHAT
         assert b"".join(files().values()).find(b"127.0.0.1") == -1
 
     def test_every_recording_finds_its_place(self, folder: Path) -> None:
-        """Each recording of the corpora, recorded again, comes to lie where it lies there, but for three suffixes."""
+        """Each recording of the corpora, recorded again, gets the place that it has there, but for three suffixes."""
         moved = {}
         for case in corpora.cases():
             with NewCase(folder / "corpora", case["name"].partition("/")[2]) as written:
@@ -115,7 +115,7 @@ class TestWhatIsKept:
     def test_an_unknown_stream(
         self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Bytes that no dialect knows are kept, and it is said where."""
+        """Bytes of no known dialect are kept, and their place is reported."""
         piped(monkeypatch, [b"hello"])
         assert main(RECORD) == 0
         unknown = "corpora/recordings/unknown/new-one"
@@ -128,7 +128,7 @@ class TestWhatIsKept:
     def test_a_case_that_is_there(
         self, suffix: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """A file of such a case stays as it is, no other is added to it, and the bytes lie beside the folder."""
+        """A file of such a case stays unchanged, no other is added to it, and the bytes are next to the folder."""
         there = Path("corpora/recordings/chat-completions", f"new-one.{suffix}")
         there.parent.mkdir()
         there.write_bytes(b"precious")
@@ -142,7 +142,7 @@ class TestWhatIsKept:
     def test_what_an_earlier_one_left(
         self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Bytes that found no place, or are being written, are not overwritten either; nothing is read then."""
+        """Bytes that found no place, or are being written, are not overwritten either; then nothing is read."""
         Path(UNFINISHED).write_bytes(b"precious")
         piped(monkeypatch, PIECES)
         assert main(RECORD) == 3
@@ -152,20 +152,20 @@ class TestWhatIsKept:
     def test_a_stream_that_breaks_off(
         self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """What came before the error is a case like any other."""
+        """Input before the error is a case like any other."""
         piped(monkeypatch, PIECES[:3], OSError(5, "Input/output error"))
         assert main(RECORD) == 3
         assert b"".join(PIECES[:3]) == files()[STREAM]
         assert f"what came is in {STREAM}" in capsys.readouterr().err
 
     def test_bytes_are_on_the_disk_before_the_next_come(self, folder: Path) -> None:
-        """Whoever kills the program finds what came until then."""
+        """After the program is killed, the input so far is still there."""
         with NewCase(folder / "corpora", "new-one") as case:
             seen = [files()[UNFINISHED] for _ in case.through(PIECES)]
         assert [b"".join(PIECES[: n + 1]) for n in range(len(PIECES))] == seen
 
     def test_a_program_that_is_stopped(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Who interrupts it finds the case in its place."""
+        """After an interruption the case is in its place."""
         monkeypatch.setattr(sys, "stdin", Pipe(PIECES[:3], KeyboardInterrupt()))  # type: ignore[arg-type]
         assert main(RECORD) == 130
         assert files()[STREAM] == b"".join(PIECES[:3])
@@ -174,7 +174,7 @@ class TestWhatIsKept:
     def test_a_folder_that_is_none(
         self, into: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """The folder of the corpora is not made: a name that was mistyped is told."""
+        """The folder of the corpora is not made: a mistyped name is reported."""
         Path("file").write_bytes(b"")
         piped(monkeypatch, PIECES)
         assert main(["record", "--into", into, "--case", "new-one"]) == 3
@@ -195,7 +195,7 @@ class TestWhatIsKept:
     ],
 )
 def test_a_wrong_command_line(argv: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """A wrong command line ends with 2, says what would do, and writes nothing."""
+    """A wrong command line ends with 2, hints at a valid one, and writes nothing."""
     with pytest.raises(SystemExit) as leaving:
         main(["record", *argv])
     assert told in capsys.readouterr().err

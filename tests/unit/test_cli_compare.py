@@ -1,4 +1,4 @@
-"""The commands `lint`, `diff` and `fuzz`: what is odd, what differs, what must not differ."""
+"""The commands `lint`, `diff` and `fuzz`: oddities, differences, and forbidden differences."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, li
 
 
 def test_lint_tells_each_recording_with_a_finding(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Recordings without one have no line; then come the sums with their shares."""
+    """Recordings without a finding have no line; then the sums follow with their shares."""
     code, lines = run(capsys, "lint", logs)
 
     assert (1, [f"{logs}/cut.sse: dropped truncated", f"{logs}/edited.sse: edits trailing_comma"]) == (
@@ -74,7 +74,7 @@ def test_lint_tells_each_recording_with_a_finding(logs: Path, capsys: pytest.Cap
 
 
 def test_lint_of_a_clean_recording_succeeds(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Without a finding the exit code is 0, also if what was found is to be ignored."""
+    """Without a finding the exit code is 0, also if all findings are to be ignored."""
     assert 0 == run(capsys, "lint", logs / "good.sse")[0]
     assert 0 == run(capsys, "lint", "--ignore", "id_generated", logs / "minted.sse")[0]
     assert 2 == run(capsys, "lint", "--ignore", "no such word", logs)[0]
@@ -138,14 +138,14 @@ def test_diff_shows_each_member_that_differs(logs: Path, capsys: pytest.CaptureF
 
 
 def test_diff_can_ignore_members(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What differs in any case is left out."""
+    """Members that differ in any case are left out."""
     ignored = [word for member in ("raw_arguments", "status", "edits") for word in ("--ignore", member)]
 
     assert (0, []) == run(capsys, "diff", *ignored, logs / "good.sse", logs / "edited.sse")
 
 
 def test_diff_reads_a_log_of_events(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What `replay --json` wrote is one side of the comparison."""
+    """The output of `replay --json` can be one side of the comparison."""
     main(["replay", "--json", str(logs / "good.sse")])
     log = logs / "before.jsonl"
     log.write_text(capsys.readouterr().out)
@@ -156,7 +156,7 @@ def test_diff_reads_a_log_of_events(logs: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_diff_of_what_cannot_be_read(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A missing side, and a damaged log, are named; there is nothing to compare."""
+    """A missing side, and a damaged log, are named; there is no comparison."""
     damaged = logs / "log.jsonl"
     damaged.write_bytes(b'{"type":"turn_started","turn":0}\n{"type":\n')
 
@@ -168,7 +168,7 @@ def test_diff_of_what_cannot_be_read(logs: Path, capsys: pytest.CaptureFixture[s
 
 
 class Forgetful(Translator):
-    """A translator that says something else each time it starts."""
+    """A translator with different output at each start."""
 
     n_started = 0
 
@@ -176,7 +176,7 @@ class Forgetful(Translator):
         type(self).n_started += 1
 
     def translate(self, _frame: Frame) -> list[Delta]:
-        """Say how often one was started."""
+        """Emit the number of starts."""
         return [TextFragment(0, str(self.n_started))]
 
 
@@ -197,7 +197,7 @@ def test_fuzz_finds_no_difference(logs: Path, capsys: pytest.CaptureFixture[str]
 
 @pytest.mark.usefixtures("forgetful")
 def test_fuzz_names_the_split_that_differs(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A dialect that breaks the promise is found out, with the seed that shows it."""
+    """A dialect that breaks the promise is detected, with the seed that shows it."""
     options = ("--import", "forgetful_dialect", "--dialect", "forgetful", "--splits", 1, "--seed", "s")
     code, lines = run(capsys, "fuzz", *options, logs / "good.sse")
 

@@ -1,4 +1,4 @@
-"""Completion in shells: what `wholecall completion` writes, run by the shells that are here."""
+"""Completion in shells: the scripts of `wholecall completion`, run by the installed shells."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from wholecall.cli import main
 
-# How a shell shows what it would complete a line to; `$1` is the script, the line comes after it.
+# How a shell shows its completions of a line; `$1` is the script, the line comes after it.
 BASH = """
 source "$1"; shift
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}
@@ -77,7 +77,7 @@ def test_a_script_is_one_of_its_shell(shell: str, tmp_path: Path, capsys: pytest
 
 
 def test_every_command_is_in_every_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The scripts are made of the program's own parser: no command and no option is missing."""
+    """The scripts are made from the program's own parser: no command and no option is missing."""
     with pytest.raises(SystemExit):
         main(["--help"])
     lines = capsys.readouterr().out.partition("COMMAND\n")[2].splitlines()
@@ -89,7 +89,7 @@ def test_every_command_is_in_every_script(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_without_shtab(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the extra the command says what to install, and writes nothing to standard output."""
+    """Without the extra the command names the package to install, and writes nothing to standard output."""
     monkeypatch.setitem(sys.modules, "shtab", None)
     assert main(["completion", "bash"]) == 3
     out, err = capsys.readouterr()

@@ -1,4 +1,4 @@
-"""No command loses data: what is read, and what was there before, stays whole until the new file is."""
+"""No command loses data: input and existing files stay whole until the new file is whole."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def refusal(argv: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """Return what a command says that is refused."""
+    """Return the message of a refused command."""
     with pytest.raises(SystemExit) as leaving:
         main(argv)
     assert 2 == leaving.value.code
@@ -68,7 +68,7 @@ class TestInputs:
     def test_an_output_in_a_folder_that_is_read(
         self, command: str, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """What is written there is not read; the next time it is among the recordings, and refused."""
+        """Files written there are not read; the next time they are among the recordings, and refused."""
         assert 0 == main([command, ".", "-o", "all.jsonl"])
         assert ["all.jsonl"] == [recording.name for recording in read("all.jsonl")]
         written = contents()
@@ -79,7 +79,7 @@ class TestInputs:
     def test_standard_output_into_an_input(
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """`convert a.sse >> a.sse` would read what it writes, and is refused."""
+        """`convert a.sse >> a.sse` would read its own output, and is refused."""
         with Path("a.sse").open("a", encoding="utf-8") as file, monkeypatch.context() as patched:
             patched.setattr(sys, "stdout", file)
             said = refusal(["convert", "a.sse"], capsys)
@@ -101,7 +101,7 @@ class TestInputs:
     def test_a_page_takes_the_place_of_pages_only(
         self, paths: list[str], capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """`inspect --html a.sse b.sse` forgot its OUT: a.sse is no page, and stays."""
+        """`inspect --html a.sse b.sse` lacks its OUT: a.sse is not a page, and stays."""
         Path("b.sse").write_bytes(CHAT)
 
         assert "a.sse is no page" in refusal(["inspect", "--html", "a.sse", *paths], capsys)
@@ -117,7 +117,7 @@ class TestFailures:
     def test_the_old_file_stays(
         self, error: BaseException, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """Half a file is no file."""
+        """Half a file is not a file."""
 
         def write(file: IO[bytes], _recording: Recording) -> None:
             file.write(b"half")
@@ -132,7 +132,7 @@ class TestFailures:
 
     @pytest.mark.parametrize("argv", [["missing.sse"], ["a.sse", "--only", "2"]])
     def test_nothing_replaces_nothing(self, argv: list[str]) -> None:
-        """Where there is no recording to write, the file is as it was."""
+        """Where there is no recording to write, the file stays unchanged."""
         Path("out").write_bytes(OLD)
 
         assert 3 == main(["convert", *argv, "-o", "out"])
@@ -150,7 +150,7 @@ class TestFailures:
         assert OLD == Path("out").read_bytes()
 
     def test_links_and_modes_stay(self) -> None:
-        """What a link points to is replaced, with the rights that it had."""
+        """The target of a link is replaced, with its previous rights."""
         Path("real").write_bytes(OLD)
         Path("real").chmod(0o640)
         Path("out").symlink_to("real")
@@ -178,7 +178,7 @@ class TestRecord:
         assert [CHAT] == [chunk for one in read("x.jsonl.gz") for _, chunk in one.chunks]
 
     def test_a_stream_that_breaks_off(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """What came is beside the old recording, which stays; the next one does not write over either."""
+        """The input is next to the old recording, which stays; the next run does not overwrite either."""
         Path("x.jsonl").write_bytes(OLD)
         with serve(Answer([CHAT], ending="cut")) as server:
             assert 3 == main(["record", "-q", "-o", "x.jsonl", server.url])
@@ -204,7 +204,7 @@ class TestRecord:
     def test_whoever_read_has_seen_enough(
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """If standard output is closed before the stream is over, the old recording stays, and so does what came."""
+        """If standard output is closed before the stream is over, the old recording stays, and so does the input."""
 
         def stop(chunks: Iterable[bytes]) -> Iterator[bytes]:
             yield from chunks

@@ -1,4 +1,4 @@
-"""The command `wholecall history`: what it reads, writes, says, and exits with."""
+"""The command `wholecall history`: its input, output, messages and exit codes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONG = "x" * 900
 
 
 def mended(path: Path) -> Path:
-    """Return the file that a poisoned one becomes."""
+    """Return the repaired file for a poisoned one."""
     return path.with_name(path.stem + ".repaired" + path.suffix)
 
 
@@ -59,7 +59,7 @@ def test_there_are_transcripts() -> None:
 
 @pytest.mark.parametrize("path", POISONED, ids=name)
 def test_a_poisoned_file_is_repaired(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`check` exits with 1 and says what `repair` does; the file that comes out is the expected one, and sound."""
+    """`check` exits with 1 and describes the work of `repair`; the output file is the expected one, and sound."""
     assert 1 == main(["history", "check", str(path)])
     said = capsys.readouterr()
     assert 0 == main(["history", "repair", str(path), "-o", "out"])
@@ -71,13 +71,13 @@ def test_a_poisoned_file_is_repaired(path: Path, capsys: pytest.CaptureFixture[s
 
 @pytest.mark.parametrize("path", POISONED, ids=name)
 def test_a_sound_file_stays_byte_for_byte(path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    """What needs no repair is written as it was read, and the exit code is 0."""
+    """A file that needs no repair is written unchanged, and the exit code is 0."""
     assert 0 == main(["history", "repair", str(mended(path))])
     assert mended(path).read_bytes() == capfdbinary.readouterr().out
 
 
 def test_unchanged_lines_keep_their_bytes() -> None:
-    """In a session file only changed messages are written anew; the spelling of the others stays."""
+    """In a session file only changed messages are rewritten; the spelling of the others stays."""
     user, assistant = (json.dumps(message).encode() for message in chat(answered=False))
     Path("s.jsonl").write_bytes(user.replace(b'"Hi"', b'"\\u0048i"  ') + b"\r\n" + assistant + b"\n")
 
@@ -100,7 +100,7 @@ def test_a_request_keeps_what_is_round_the_messages(key: str, indent: int | None
 
 
 def test_long_strings_are_cut(capsys: pytest.CaptureFixture[str]) -> None:
-    """`shrink` cuts the strings of old calls, and says which; `--keep-recent` leaves the last calls alone."""
+    """`shrink` cuts the strings of old calls, and names the calls; `--keep-recent` leaves the last calls alone."""
     Path("t.json").write_text(json.dumps(chat(json.dumps({"path": "a.py", "content": LONG}))), "utf-8")
 
     assert 0 == main(["history", "shrink", "t.json", "--max-leaf", "30", "-o", "out"])
@@ -113,7 +113,7 @@ def test_long_strings_are_cut(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_cannot_be_shrunk_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    """Arguments that are no JSON are for `repair`: they stay, and are named."""
+    """Arguments that are not JSON are for `repair`: they stay, and are named."""
     Path("t.json").write_text(json.dumps(chat('{"a": ' + LONG)), "utf-8")
 
     assert 0 == main(["history", "shrink", "t.json", "-o", "out"])
@@ -148,7 +148,7 @@ def test_standard_input_and_output(
 def test_a_file_that_cannot_be_read(
     action: str, data: bytes | None, complaint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It is named with what is wrong, nothing is written, and the exit code is 3."""
+    """The file is named with its fault, nothing is written, and the exit code is 3."""
     if data is not None:
         Path("bad").write_bytes(data)
 
@@ -158,7 +158,7 @@ def test_a_file_that_cannot_be_read(
 
 @pytest.mark.parametrize("action", ["repair", "shrink"])
 def test_an_output_that_cannot_be_written(action: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """It is named, and the exit code is 3."""
+    """The output is named, and the exit code is 3."""
     Path("t.json").write_text(json.dumps(chat()), "utf-8")
 
     assert 3 == main(["history", action, "t.json", "-o", "no/such/folder"])
@@ -166,7 +166,7 @@ def test_an_output_that_cannot_be_written(action: str, capsys: pytest.CaptureFix
 
 
 def test_counts_are_counts(capsys: pytest.CaptureFixture[str]) -> None:
-    """A `--max-leaf` that is no count is a wrong command line."""
+    """A `--max-leaf` that is not a count is a wrong command line."""
     with pytest.raises(SystemExit) as leaving:
         main(["history", "shrink", "t.json", "--max-leaf", "-1"])
     assert 2 == leaving.value.code
@@ -174,7 +174,7 @@ def test_counts_are_counts(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
-    """The help shows examples and what the exit codes mean."""
+    """The help shows examples and the meaning of the exit codes."""
     with pytest.raises(SystemExit):
         main(["history", "--help"])
     out = capsys.readouterr().out
@@ -185,7 +185,7 @@ def test_the_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
 def test_check_for_a_provider_says_what_it_refuses(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`check --for` judges as `check_transcript`: 0 if nothing is refused, else 1 and the words of the refusal."""
+    """`check --for` judges as `check_transcript`: 0 if nothing is refused, else 1 and the text of the refusal."""
     sound, unsound = tmp_path / "a.json", tmp_path / "b.json"
     sound.write_text(json.dumps(chat()))
     unsound.write_text(json.dumps(chat(answered=False)))

@@ -50,7 +50,7 @@ def written(folder: str) -> dict[str, bytes]:
 
 
 def refused(argv: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """Return what a command says that is refused."""
+    """Return the message of a refused command."""
     with pytest.raises(SystemExit) as leaving:
         main(["history", *argv])
     assert 2 == leaving.value.code
@@ -75,7 +75,7 @@ class TestManyFiles:
         assert 0 == main(["history", "check", "logs/a.jsonl", "logs/a.jsonl"])
 
     def test_a_folder_holds_other_things(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """JSON that is no transcript is left out of a folder, and counted; what is damaged is named."""
+        """JSON that is not a transcript is left out of a folder, and counted; a damaged file is named."""
         write(a_jsonl=SOUND, package_json=b'"x"', z_jsonl=SOUND + b'{"role":\n')
 
         assert 3 == main(["history", "check", "logs"])
@@ -94,7 +94,7 @@ class TestManyFiles:
         assert f"wholecall: {path}: no transcript (.jsonl .ndjson .json) there\n" == capsys.readouterr().err
 
     def test_they_are_written_into_a_folder(self) -> None:
-        """Each goes where it was in its folder; what needs no repair goes with them, byte for byte."""
+        """Each file keeps its place in its folder; files that need no repair go with them, byte for byte."""
         write(a_jsonl=SOUND, b__c_jsonl=BROKEN)
 
         assert 0 == main(["history", "repair", "logs", "-o", "mended/"])
@@ -104,7 +104,7 @@ class TestManyFiles:
         assert 0 == main(["history", "check", "mended"])
 
     def test_several_need_a_folder(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """Two transcripts in one file, or on one output, would be none."""
+        """Two transcripts in one file, or on one output, would not be a transcript."""
         write(a_jsonl=SOUND, b_jsonl=BROKEN)
 
         for output in ([], ["-o", "one.jsonl"]):
@@ -115,14 +115,14 @@ class TestManyFiles:
     def test_a_folder_that_is_read_is_not_written(
         self, output: str, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """The next run would take what this one wrote for transcripts."""
+        """The next run would mistake the output of this run for transcripts."""
         write(a_jsonl=SOUND, b_jsonl=BROKEN)
 
         assert "is read, too" in refused(["repair", "logs", "-o", output], capsys)
         assert {"a.jsonl": SOUND, "b.jsonl": BROKEN} == written("logs")
 
     def test_two_of_one_name(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """One would be lost."""
+        """One file would be lost."""
         write(a__s_jsonl=SOUND, b__s_jsonl=BROKEN)
         Path("out").mkdir()
 
@@ -131,7 +131,7 @@ class TestManyFiles:
         assert {} == written("out")
 
     def test_one_that_cannot_be_written(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """It is named, and the others are written."""
+        """The file is named, and the others are written."""
         write(a_jsonl=SOUND, b_jsonl=BROKEN)
         Path("out/a.jsonl").mkdir(parents=True)
 
@@ -145,7 +145,7 @@ class TestReplacing:
 
     @pytest.mark.parametrize("data", [SOUND, BROKEN, SOUND + BROKEN, b"[" + BROKEN.strip() + b"]"])
     def test_a_file_is_mended_where_it_is(self, data: bytes) -> None:
-        """It is replaced when the new one is whole."""
+        """The file is replaced when the new one is whole."""
         write(a_jsonl=data)
 
         assert 0 == main(["history", "repair", "logs/a.jsonl", "-o", "logs/a.jsonl"])
@@ -162,7 +162,7 @@ class TestReplacing:
         assert MADE in written("logs")["a.jsonl"]
 
     def test_a_failure_leaves_the_old_file(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Half a transcript is none."""
+        """Half a transcript is not a transcript."""
 
         def fail(_lines: object, pages: Iterator[Any]) -> Iterator[bytes]:
             next(pages)
@@ -176,7 +176,7 @@ class TestReplacing:
         assert {"a.jsonl": SOUND + BROKEN} == written("logs")
 
     def test_a_line_without_its_end(self) -> None:
-        """What is put after a last line that has no end is a line of its own."""
+        """Text appended to a last line without an end is a separate line."""
         write(a_jsonl=BROKEN.rstrip())
 
         assert 0 == main(["history", "repair", "logs/a.jsonl", "-o", "out"])
@@ -186,11 +186,11 @@ class TestReplacing:
 
 
 class TestExitCode:
-    """A repair that worked is no failure."""
+    """A successful repair is not a failure."""
 
     @pytest.mark.parametrize(("action", "extra"), [("repair", []), ("shrink", ["--max-leaf", "1"])])
     def test_zero_unless_asked(self, action: str, extra: list[str]) -> None:
-        """`--exit-code` says whether something was changed."""
+        """`--exit-code` reports whether something was changed."""
         long = {"role": "assistant", "tool_calls": [json.loads(json.dumps(CALL))]}
         long["tool_calls"][0]["function"]["arguments"] = json.dumps({"a": "x" * 900})
         write(a_json=json.dumps([long]).encode())
@@ -205,7 +205,7 @@ class TestJson:
     """Reports for programs."""
 
     def test_a_check(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """One object a file, with the members of a report; nothing else is said."""
+        """One object per file, with the members of a report; nothing else is written."""
         write(a_jsonl=SOUND, b_jsonl=BROKEN)
 
         assert 1 == main(["history", "check", "--json", "logs"])
@@ -224,7 +224,7 @@ class TestJson:
         assert "" == err
 
     def test_a_repair(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """It says where the file was written, and needs such a place."""
+        """The report names the output file, and requires one."""
         write(b_jsonl=BROKEN)
 
         assert 0 == main(["history", "repair", "--json", "logs", "-o", "out/"])
@@ -236,7 +236,7 @@ class TestJson:
     ("data", "said"), [(b'[{"role":"user","content":[1]}]', "a content block"), (b"", "")]
 )
 def test_what_is_no_transcript_is_named(data: bytes, said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """A block that is no object, or an empty file: a sentence, no traceback."""
+    """A block that is not an object, or an empty file: a sentence, no traceback."""
     write(a_json=data)
 
     assert 3 == main(["history", "check", "logs/a.json"])
@@ -259,7 +259,7 @@ def session(size: int, contents: int) -> Iterator[bytes]:
 
 
 def peak_of(argv: list[str]) -> int:
-    """Return how many bytes a command takes at most."""
+    """Return the peak memory of a command in bytes."""
     tracemalloc.start()
     try:
         main(argv)
@@ -270,14 +270,14 @@ def peak_of(argv: list[str]) -> int:
 
 @pytest.mark.parametrize("action", ["check", "repair", "shrink"])
 def test_memory_holds_no_contents(action: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What memory a session takes does not depend on the size of what was said in it."""
+    """The memory for a session does not depend on the size of its contents."""
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     with Path("s.jsonl").open("wb") as file:
         file.writelines(session(8_000_000, 40_000))
     argv = ["history", action, "s.jsonl", *([] if action == "check" else ["-o", "out"])]
-    main(argv)  # what is imported and compiled once
+    main(argv)  # the modules and patterns loaded once
 
-    # What a thread of another test takes in the meantime is in the peak, too.
+    # The peak includes memory that a thread of another test takes in the meantime.
     assert min(peak_of(argv) for _ in range(3)) < 2_000_000
     assert action == "check" or Path("out").stat().st_size > 0
 
@@ -300,7 +300,7 @@ def test_a_large_session_in_little_memory() -> None:
 
 
 def test_the_corpora_as_a_folder(capsys: pytest.CaptureFixture[str]) -> None:
-    """All transcripts of the corpora are repaired at once, and need no repair then."""
+    """All transcripts of the corpora are repaired in one run, and need no repair then."""
     shutil.copytree(CORPORA, "logs")
     Path("logs/manifest.json").unlink()
 

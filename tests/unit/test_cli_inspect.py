@@ -60,7 +60,7 @@ TITLE = "   offset  frame                                 effect"
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make a folder with two recordings the current one, and the look of a line certain."""
+    """Make a folder with two recordings the current one, and fix the look of a line."""
     monkeypatch.chdir(tmp_path)
     for name in ("NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
@@ -94,10 +94,10 @@ def data_of(page: str) -> Any:
 
 
 class TestText:
-    """What people read."""
+    """Output for people."""
 
     def test_a_stream_frame_by_frame(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """Each frame is a line: where it is, what it says, what came of it."""
+        """Each frame is a line: its place, its content, its effect."""
         assert main(["inspect", "good.sse"]) == 0
         assert capsys.readouterr().out.splitlines() == [
             "good.sse",
@@ -126,7 +126,7 @@ class TestText:
         ]
 
     def test_several_recordings(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """Each recording has its title, an empty line parts them, and a sum comes last."""
+        """Each recording has its title, an empty line separates them, and a sum comes last."""
         assert main(["inspect", "cut.sse", "good.sse"]) == 0
         lines = capsys.readouterr().out.splitlines()
         assert [1, 2] == [lines.count(line) for line in ("cut.sse", TITLE)]
@@ -134,7 +134,7 @@ class TestText:
         assert lines[-1] == "2 recordings: 1 call, 1 dropped (1 truncated), 0 faults"
 
     def test_turns_and_faults(self) -> None:
-        """Each thing that came of a frame has its line; turns and choices are named where there are several."""
+        """Each effect of a frame has its line; turns and choices are named where there are several."""
         lines = shown(
             TurnStarted(1, 0, "anthropic", "msg_1", "m"),
             TextDelta(1, 2, "four"),
@@ -157,7 +157,7 @@ class TestText:
         ] == right(lines)
 
     def test_what_became_of_a_call(self) -> None:
-        """Replaced text, lost text, flags and edits are said."""
+        """Replaced text, lost text, flags and edits are shown."""
         edits = (Edit("comment", 2), Edit("trailing_comma", 1234))
         lines = shown(
             changes=(
@@ -187,7 +187,7 @@ class TestText:
         ] == right(lines)
 
     def test_the_detail_is_that_of_the_call(self) -> None:
-        """Of several drops each call has its own sentence."""
+        """Of several drops each call has a separate sentence."""
         drops = [
             ToolCallDropped(0, 0, n, None, None, "function", "", "nameless", f"detail {n}") for n in range(2)
         ]
@@ -225,7 +225,7 @@ class TestText:
         ]
 
     def test_cells(self) -> None:
-        """Wide letters take two cells, marks none; what is cut ends in three dots."""
+        """Wide letters take two cells, marks none; cut text ends in three dots."""
         assert [4, 2, 1, 2] == [cells(text) for text in ("abcd", "潮", "e\u0301", "a\u200db")]
         assert ["abc", "ab...", "潮...", "\\x...", "潮潮"] == [
             clipped(text, 5) if text != "潮潮" else clipped(text, 4)
@@ -270,11 +270,11 @@ class TestSummary:
         ],
     )
     def test_what_a_frame_says(self, event: str, data: str, expected: tuple[str, str]) -> None:
-        """Leaves with their keys, without what is empty or repeats in every frame."""
+        """Leaves with their keys, without empty values and values that repeat in every frame."""
         assert expected == summary(Step(0, 0, 0, 0, None, False, event, data), 20)
 
     def test_without_a_frame(self) -> None:
-        """Bytes of which no frame was made are shown; the end of a stream says that it is the end."""
+        """Bytes that made no frame are shown; the end of a stream is marked as such."""
         assert ("", "(no frame) <html>") == summary(Step(0, 0, 6, 0, None, False, None, "<html>"), 20)
         assert ("", "(end of the stream)") == summary(Step(0, 0, 0, 0, None, True, None, ""), 20)
 
@@ -286,7 +286,7 @@ class TestSummary:
 
 
 class TestColour:
-    """When there are colours, and that they change nothing else."""
+    """Colours: when they are used, and that they change nothing else."""
 
     def test_colours_change_no_text(self, capsys: pytest.CaptureFixture[str]) -> None:
         """The text is the same with and without colours."""
@@ -318,7 +318,7 @@ class TestColour:
         capsys: pytest.CaptureFixture[str],
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        """The option before the environment, and `NO_COLOR` before `FORCE_COLOR`; no colours on a pipe."""
+        """The option precedes the environment, and `NO_COLOR` precedes `FORCE_COLOR`; no colours on a pipe."""
         for name, value in environment.items():
             monkeypatch.setenv(name, value)
         main(["inspect", "--color", choice, "good.sse"])
@@ -329,7 +329,7 @@ class TestColour:
     def test_without_rich(
         self, choice: str, complaint: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Without rich there are no colours; who insists on them is told why."""
+        """Without rich there are no colours; a caller that requires them gets the reason."""
         monkeypatch.setenv("FORCE_COLOR", "1")
         monkeypatch.setitem(sys.modules, "rich.console", None)
         assert main(["inspect", "--color", choice, "good.sse"]) == 0
@@ -340,7 +340,7 @@ class TestColour:
 
 
 class TestJson:
-    """What programs read."""
+    """Output for programs."""
 
     def test_a_line_for_each_step(self, capsys: pytest.CaptureFixture[str]) -> None:
         """A line is the step's own JSON after the recording's name."""
@@ -361,7 +361,7 @@ class TestJson:
         assert [0, 145, 372, 562] == [line["offset"] for line in lines]
 
     def test_the_dialect_that_a_recording_names(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """Whoever recorded a stream may have named its dialect; one that is not known is found anew."""
+        """A recording may name its dialect; an unknown name is ignored and the dialect detected."""
         for dialect, expected in (("anthropic", "anthropic"), ("martian", "chat-completions")):
             with Recorder("own.jsonl", dialect=dialect) as recorder:
                 recorder.write(GOOD)
@@ -412,10 +412,10 @@ class TestFollow:
 
 
 class TestPage:
-    """The page, as a file; what it does is tested in a browser."""
+    """The page, as a file; its behaviour is tested in a browser."""
 
     def test_it_stands_alone(self) -> None:
-        """The page names no other place, and allows its own style and script only."""
+        """The page names no other address, and allows its own style and script only."""
         assert main(["inspect", "--html", "out.html", "good.sse", "cut.sse"]) == 0
         page = Path("out.html").read_text("utf-8")
         script = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
@@ -444,7 +444,7 @@ class TestPage:
         assert ("", "") == capsys.readouterr()
 
     def test_what_the_wire_sent_is_no_markup(self) -> None:
-        """Nothing that was received can end the block of data, or be anything to a browser."""
+        """No input can end the block of data, or be markup to a browser."""
         evil = "</script><!--<img src=x onerror=alert(1)>&amp;\0\u2028\ud800"
         Path(f"{'<b>'}.sse").write_bytes(
             chat({"content": evil}, ring(evil, id=evil, function={"name": evil}))
@@ -469,7 +469,7 @@ class TestPage:
         assert capsysbinary.readouterr().out.startswith(b"<!DOCTYPE html>\n")
 
     def test_nothing_to_show(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """Where nothing could be read, no page is written."""
+        """Without readable input no page is written."""
         assert main(["inspect", "--html", "out.html", "missing.sse"]) == 3
         assert not Path("out.html").exists()
         assert "no page was written" in capsys.readouterr().err
@@ -482,7 +482,7 @@ class TestPage:
         ]
 
     def test_a_place_that_cannot_be_written(self, capfd: pytest.CaptureFixture[str]) -> None:
-        """A folder that is not there is told as for any output."""
+        """A missing folder is reported as for any output."""
         program = [sys.executable, "-m", "wholecall", "inspect", "--html", "none/out.html", "good.sse"]
         done = subprocess.run(program, check=False)  # noqa: S603 - ourselves
 
@@ -491,7 +491,7 @@ class TestPage:
 
 
 class TestExit:
-    """How it ends."""
+    """Exit codes."""
 
     def test_the_unreadable_is_named_and_the_rest_is_read(self, capsys: pytest.CaptureFixture[str]) -> None:
         """A missing file stops nothing; the complaint names it on standard error."""
@@ -518,14 +518,14 @@ class TestExit:
     def test_a_wrong_command_line(
         self, argv: list[str], message: str, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """A wrong command line ends with 2 and says what would do."""
+        """A wrong command line ends with 2 and a hint at a valid one."""
         with pytest.raises(SystemExit) as leaving:
             main(["inspect", *argv])
 
         assert (2, True) == (leaving.value.code, message in capsys.readouterr().err)
 
     def test_the_help_teaches(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """The help shows examples, how to read a line, and what the exit codes mean."""
+        """The help shows examples, how to read a line, and the meaning of the exit codes."""
         with pytest.raises(SystemExit):
             main(["inspect", "--help"])
         out = capsys.readouterr().out

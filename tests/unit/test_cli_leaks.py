@@ -1,4 +1,4 @@
-"""Calls in texts that nobody reads: found, counted, and named by the format that reads them."""
+"""Calls in unread texts: found, counted, and named by the format that reads them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def leaks(data: bytes) -> Counter[str]:
-    """Return what a stream leaks."""
+    """Return the leaks of a stream."""
     found, parser = Leaks(), ToolCallParser()
     for event in [*parser.feed(data), *parser.close()]:
         found.add(event)
@@ -59,13 +59,13 @@ def leaks(data: bytes) -> Counter[str]:
     ],
 )
 def test_the_format_that_reads_most_names_the_leak(text: str, found: dict[str, int]) -> None:
-    """Whole calls and beginnings of calls are counted; what quotes a marker, or has none of its own, is no leak."""
+    """Whole calls and beginnings of calls are counted; a quoted marker, or text without one, is not a leak."""
     assert found == leak_in(text, "length")
 
 
 @pytest.mark.parametrize("text", [HERMES, QWEN, '[TOOL_CALLS]ring[ARGS]{"bell": 4}'])
 def test_the_format_that_is_named_reads_it(text: str) -> None:
-    """What a leak is called is what `text=` takes, and then the calls are there."""
+    """A leak's name is a value for `text=`, and with it the calls are found."""
     ((name, count),) = leak_in(text).items()
 
     assert name in text_formats()
@@ -74,7 +74,7 @@ def test_the_format_that_is_named_reads_it(text: str) -> None:
 
 @pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
 def test_documents_leak_nothing(page: Path) -> None:
-    """Pages that describe markers hold none that counts."""
+    """Pages that describe markers contain none that counts."""
     assert {} == leak_in(page.read_text("utf-8"))
 
 
@@ -116,7 +116,7 @@ def test_a_structured_call_beside_it_hides_no_leak() -> None:
     ],
 )
 def test_detection_hints_at_the_format(data: bytes, found: str | None) -> None:
-    """The name of the dialect is a string as before, and says in which format calls came as text."""
+    """The name of the dialect is a string as before, and carries the format in which calls came as text."""
     detected = detect(data)
 
     assert "chat-completions" == detected

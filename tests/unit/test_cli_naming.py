@@ -21,10 +21,10 @@ from wholecall.cli.naming import below_common_folder, common_folder
     ],
 )
 def test_what_all_names_have_in_common_goes(names: list[str], shown: list[str]) -> None:
-    """Names keep what distinguishes them; where they share no folder they stay as they are."""
+    """Names keep their distinguishing parts; where they share no folder they stay unchanged."""
     assert [PurePath(name) for name in shown] == list(map(PurePath, below_common_folder(names)))
 
 
 def test_there_may_be_no_common_folder() -> None:
-    """The current folder is none that one would name, and an absolute one shares nothing with a relative one."""
+    """The current folder is never named, and an absolute name shares nothing with a relative one."""
     assert ["", "", "a"] == [common_folder(folders) for folders in ([".", "a"], ["/a", "a"], ["a", "a/b"])]

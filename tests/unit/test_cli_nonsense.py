@@ -1,4 +1,4 @@
-"""Files that hold no answer of a model, before each command that reads recordings."""
+"""Files that are not answers of a model, before each command that reads recordings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NONSENSE = {
 def test_each_command_says_the_same(
     what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What is no answer of a model is named in one sentence, the same by every command, and the exit code is 1."""
+    """A file that is not a model's answer is named in one sentence, the same by every command; the exit code is 1."""
     monkeypatch.chdir(tmp_path)
     Path("x.sse").write_bytes(NONSENSE[what])
     found = {
@@ -44,7 +44,7 @@ def test_each_command_says_the_same(
 def test_nonsense_counts_no_recording(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The totals of `lint` and `inspect` count answers only: faults of a page of HTML are no findings."""
+    """The totals of `lint` and `inspect` count answers only: faults of an HTML page are not findings."""
     monkeypatch.chdir(tmp_path)
     Path("x.sse").write_bytes(NONSENSE["HTML"])
     assert 1 == main(["lint", "--json", "x.sse"])
@@ -59,7 +59,7 @@ def test_nonsense_counts_no_recording(
 def test_a_call_that_is_taken_back_is_an_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What a live connection says between two turns is no nonsense, whichever command reads it."""
+    """Messages of a live connection between two turns are not nonsense, whichever command reads them."""
     monkeypatch.chdir(tmp_path)
     Path("live.ndjson").write_bytes(b'{"toolCallCancellation":{"ids":["c_1"]}}\n')
     for command in ("replay", "lint", "inspect"):

@@ -1,4 +1,4 @@
-"""`wholecall proxy`: its options, what `check` says of a file, and what `env` tells clients."""
+"""`wholecall proxy`: its options, the messages of `check` about a file, and the output of `env` for clients."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ URL = "https://h.example"
 
 @pytest.fixture(autouse=True)
 def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave nothing in the environment that the proxy would obey."""
+    """Clear the environment variables that the proxy would obey."""
     for name in VARIABLES.values():
         monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Config, Callable[[], Config]]]:
-    """Return what the proxy would be run with."""
+    """Return the settings that the proxy would run with."""
     calls: list[tuple[Config, Callable[[], Config]]] = []
 
     def serve(config: Config, load: Callable[[], Config]) -> int:
@@ -43,7 +43,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Config, Callable[[], C
 
 
 def test_options_are_keys(served: list[Any], capsys: pytest.CaptureFixture[str]) -> None:
-    """What is given is read as the file would be; the exit code is that of the server."""
+    """Options are read as the file would be; the exit code is that of the server."""
     words = [
         "--upstream",
         URL,
@@ -89,14 +89,14 @@ def test_options_are_keys(served: list[Any], capsys: pytest.CaptureFixture[str])
 
 
 def test_the_least_that_runs(served: list[Any]) -> None:
-    """One upstream is all that has to be said."""
+    """One upstream is the only required setting."""
     main(["proxy", "--upstream", URL])
 
     assert Config(upstreams=(UpstreamConfig(name="h.example", url=URL),)) == served[0][0]
 
 
 def test_the_file_can_be_read_again(served: list[Any], tmp_path: Path) -> None:
-    """What the server is given reads file and command line anew, so that a signal can ask for it."""
+    """The server's function reads file and command line anew, so that a signal can request it."""
     path = tmp_path / "p.toml"
     path.write_text(f'ping = 1\nlog = "off"\n[[upstream]]\nurl = "{URL}"\n', "utf-8")
     main(["proxy", "--config", str(path), "--log", "text"])
@@ -122,7 +122,7 @@ def test_the_environment_stands_between(
 
 
 def test_every_option_sets_a_key() -> None:
-    """No option is silently without effect, and messages call each as it is typed."""
+    """No option is silently without effect, and messages name each option as it is typed."""
     program = argparse.ArgumentParser()
     add_command(program.add_subparsers())
     choices: Any = next(action.choices for action in program._actions if action.choices)
@@ -141,7 +141,7 @@ def test_every_option_sets_a_key() -> None:
 
 
 def test_faults_are_a_wrong_command_line(served: list[Any], capsys: pytest.CaptureFixture[str]) -> None:
-    """Each is a line, and nothing runs."""
+    """Each fault is a line, and nothing runs."""
     code = main(["proxy", "--upstream", "h.example", "--log", "xml"])
 
     assert (2, [], "") == (code, served, (caught := capsys.readouterr()).out)
@@ -155,7 +155,7 @@ def test_faults_are_a_wrong_command_line(served: list[Any], capsys: pytest.Captu
 def test_without_the_extra(
     missing: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The command says what to install."""
+    """The command names the package to install."""
     monkeypatch.setitem(sys.modules, missing, None)
     monkeypatch.delitem(sys.modules, "wholecall.proxy.run", raising=False)
     monkeypatch.delattr("wholecall.proxy.run", raising=False)
@@ -203,7 +203,7 @@ tokens = "env:TOKENS"
 def test_check_prints_the_routes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the order in which they are tried, with what is often a mistake, and without a secret."""
+    """In the order in which they are tried, with frequent mistakes, and without a secret."""
     monkeypatch.setenv("CANARY", "sk-canary")
     monkeypatch.setenv("TOKENS", "9f2b7c41d80e6a35c1f4 4f1c53a6e08d14c7b2f9")
     (tmp_path / "p.toml").write_text(FILE, "utf-8")
@@ -225,7 +225,7 @@ def test_check_prints_the_routes(
 
 
 def test_check_says_what_passes_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Without repair the table says so."""
+    """Without repair the table reports that."""
     (tmp_path / "p.toml").write_text(f'no_repair = true\n[[upstream]]\nurl = "{URL}"\n', "utf-8")
     code = main(["proxy", "check", str(tmp_path / "p.toml")])
 
@@ -233,7 +233,7 @@ def test_check_says_what_passes_as_it_is(tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_check_tells_faults(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """They go to standard error, and the exit code is that of a wrong command line."""
+    """Faults go to standard error, and the exit code is that of a wrong command line."""
     (tmp_path / "p.toml").write_text(
         f'listen = "0.0.0.0:1"\nping = "x"\n[[upstream]]\nurl = "{URL}"\n', "utf-8"
     )
@@ -245,11 +245,11 @@ def test_check_tells_faults(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     )
 
 
-# What clients are told.
+# Output for clients.
 
 
 def told(client: str, capsys: pytest.CaptureFixture[str], *more: str) -> str:
-    """Return what `env` prints."""
+    """Return the output of `env`."""
     assert main(["proxy", "env", client, *more]) == 0
     return capsys.readouterr().out
 
@@ -266,7 +266,7 @@ def told(client: str, capsys: pytest.CaptureFixture[str], *more: str) -> str:
 def test_a_shell_can_take_it(
     client: str, variable: str, expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What is set in the environment is a script, with everything else in comments."""
+    """The environment variables form a script, with everything else in comments."""
     script = told(client, capsys, "--url", "http://proxy:8117/eu/")
     done = subprocess.run(  # noqa: S603 - a script of ours
         ["/bin/sh", "-euc", f'eval "$1"; printf %s "${variable}"', "sh", script],
@@ -279,7 +279,7 @@ def test_a_shell_can_take_it(
 
 
 def test_codex_is_told_in_its_file(capsys: pytest.CaptureFixture[str]) -> None:
-    """It is TOML, with a provider of its own that speaks Responses over HTTP."""
+    """The file is TOML, with a separate provider that speaks Responses over HTTP."""
     found = _toml().loads(told("codex", capsys))
     provider = found["model_providers"][found["model_provider"]]
 
@@ -292,7 +292,7 @@ def test_codex_is_told_in_its_file(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_opencode_is_told_in_its_file(capsys: pytest.CaptureFixture[str]) -> None:
-    """It is JSON on standard output, with what is to be said of it elsewhere."""
+    """The settings are JSON on standard output, with remarks elsewhere."""
     providers = json.loads(told("opencode", capsys))["provider"]
 
     assert {"openai": "http://127.0.0.1:8117/v1", "anthropic": "http://127.0.0.1:8117/v1"} == {
@@ -301,20 +301,20 @@ def test_opencode_is_told_in_its_file(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_the_command_knows_the_clients() -> None:
-    """It names them without importing what it would tell them."""
+    """The command names the clients without importing their settings."""
     assert sorted(CLIENTS) == list(proxy.CLIENTS)
 
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_every_client_is_told_the_url(client: str) -> None:
-    """Wherever the proxy is, nothing is left to be filled in."""
+    """Wherever the proxy is, no gap is left to fill in."""
     text, note = settings_of(client, "https://proxy.example/eu")
 
     assert (True, False, False) == ("https://proxy.example/eu" in text, "{" in note, "8117" in text + note)
 
 
 def test_clients_that_are_not_known(capsys: pytest.CaptureFixture[str]) -> None:
-    """All that are known are named."""
+    """All known clients are named."""
     with pytest.raises(SystemExit) as caught:
         main(["proxy", "env", "claude"])
     with pytest.raises(ValueError, match="there is no client 'claude'; ") as refused:
@@ -342,7 +342,7 @@ UPSTREAM = f'[[upstream]]\nurl = "{URL}"\n'
 def test_env_knows_where_the_file_listens(
     text: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The URL is that of the file, wherever `--config` stands; one that is given with `--url` counts more."""
+    """The URL is that of the file, wherever `--config` appears; a URL given with `--url` takes precedence."""
     (tmp_path / "p.toml").write_text(text, "utf-8")
     config = ("--config", str(tmp_path / "p.toml"))
     found = told("codex", capsys, *config)
@@ -379,7 +379,7 @@ def test_env_says_what_the_file_leaves_open(
 
 @pytest.mark.parametrize("url", ["h", "https://h'$(id)", "https://u:p@h", "https://h/?a"])
 def test_urls_that_are_none(url: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing gets into a script that a shell would run."""
+    """No text that a shell would run gets into a script."""
     with pytest.raises(SystemExit) as caught:
         main(["proxy", "env", "openai", "--url", url])
 

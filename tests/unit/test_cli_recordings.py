@@ -59,7 +59,7 @@ class TestReplay:
     def test_each_recording_is_shown_by_its_name(
         self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Names carry the number, and what was no answer of a model is counted."""
+        """Names carry the number, and bodies that were not answers of a model are counted."""
         monkeypatch.setenv("COLUMNS", "300")  # so that no line breaks, wherever the checkout is
         assert main(["replay", "--calls", str(TOOLS / "vcrpy.yaml")]) == 0
         out = capsys.readouterr().out
@@ -78,7 +78,7 @@ class TestReplay:
 
 
 class TestRecord:
-    """What is saved while it passes."""
+    """Saving in passing."""
 
     def test_standard_input_passes_through(
         self, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
@@ -94,7 +94,7 @@ class TestRecord:
     def test_more_can_be_added(
         self, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """`--append` keeps what the file holds, `-q` passes nothing on, and a name can ask for gzip."""
+        """`--append` keeps the file's content, `-q` passes nothing on, and a name can request gzip."""
         for option in ([], ["--append"]):
             monkeypatch.setattr(sys, "stdin", Pipe([b"a", b"b"]))
             assert main(["record", "-q", *option, "-o", "x.jsonl.gz"]) == 0
@@ -103,7 +103,7 @@ class TestRecord:
         assert capfdbinary.readouterr() == (b"", b"")
 
     def test_a_url(self, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-        """The response of a URL is saved with what is known, and nothing that may hold a key."""
+        """The response of a URL is saved with its known facts, and nothing that may hold a key."""
         Path("body.json").write_bytes(b'{"stream":true}')
         with serve(Answer(PIECES)) as server:
             url = f"{server.url}/v1/answer?key=secret"
@@ -132,7 +132,7 @@ class TestRecord:
         assert len(kept()) == told["chunks"]
 
     def test_a_stream_that_breaks_off_is_kept(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """What came before the connection was lost is in the file, and the exit code says so."""
+        """Input before the connection was lost is in the file, and the exit code reports the loss."""
         with serve(Answer(PIECES[:3], ending="cut")) as server:
             assert main(["record", "-q", "-o", "x.jsonl", server.url]) == 3
         assert b"".join(PIECES[:3]).startswith(b"".join(kept()))
@@ -148,7 +148,7 @@ class TestRecord:
         assert "what came is in x.jsonl" in capsys.readouterr().err
 
     def test_an_error_of_the_server_is_saved_too(self) -> None:
-        """The body of an error is a recording; the exit code tells that it is one."""
+        """The body of an error is a recording; the exit code marks it as an error."""
         with serve(Answer([b'{"error":{"message":"x"}}'], "application/json", status=429)) as server:
             assert main(["record", "-q", "-o", "x.jsonl", server.url]) == 1
         assert [b'{"error":{"message":"x"}}'] == kept()
@@ -156,7 +156,7 @@ class TestRecord:
 
     @pytest.mark.parametrize("argv", [["http://127.0.0.1:1/"], ["-d", "@missing", "http://127.0.0.1:1/"]])
     def test_what_cannot_be_asked(self, argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-        """A server that is not there, or a body that is not."""
+        """A missing server or body."""
         assert main(["record", "-o", "x.jsonl", *argv]) == 3
         assert capsys.readouterr().err.startswith("wholecall: cannot reach the server: ")
 
@@ -174,7 +174,7 @@ class TestRecord:
     def test_a_wrong_command_line(
         self, argv: list[str], told: str, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """A wrong command line ends with 2 and says what would do."""
+        """A wrong command line ends with 2 and a hint at a valid one."""
         with pytest.raises(SystemExit) as leaving:
             main(["record", *(["-o", "x"] if argv else []), *argv])
         assert leaving.value.code == 2
@@ -187,7 +187,7 @@ class TestConvert:
     @pytest.mark.parametrize("form", ["recording", "har", "cassette"])
     @pytest.mark.parametrize("file", ["vcrpy.yaml", "mitmproxy.har", "vcrpy.json"])
     def test_the_bytes_survive(self, form: str, file: str) -> None:
-        """What is converted and read again is the same, with what is known about it."""
+        """A converted recording that is read again is the same, with its known facts."""
         assert main(["convert", str(TOOLS / file), "--to", form, "-o", "out"]) == 0
         there, back = (
             [
@@ -208,7 +208,7 @@ class TestConvert:
         ],
     )
     def test_a_cassette_holds_any_bytes(self, body: bytes) -> None:
-        """YAML reads every body as it was, text or not."""
+        """YAML reads every body unchanged, text or not."""
         with Recorder("a.jsonl", content_type="text/event-stream") as recorder:
             recorder.write(body)
         assert main(["convert", "a.jsonl", "--to", "cassette", "-o", "out"]) == 0
@@ -218,7 +218,7 @@ class TestConvert:
         assert body == b"".join(kept("out"))
 
     def test_a_cassette_of_nothing(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """Where there is no recording the file is a cassette all the same."""
+        """Without a recording the file is still a cassette."""
         Path("none.har").write_bytes(b'{"log": {"entries": []}}')
         assert main(["convert", "none.har", "--to", "cassette"]) == 3
         assert {"interactions": [], "version": 1} == yaml.safe_load(capsys.readouterr().out)
@@ -245,7 +245,7 @@ class TestConvert:
     def test_what_is_read_is_not_overwritten(
         self, command: str, path: str, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """A recording that would be overwritten before it is read stays as it is."""
+        """A recording that would be overwritten before it is read stays unchanged."""
         Path("a.sse").write_bytes(CHAT)
         with pytest.raises(SystemExit) as leaving:
             main([command, path, "--to", "raw", "-o", "a.sse"])
@@ -253,7 +253,7 @@ class TestConvert:
         assert (2, CHAT) == (leaving.value.code, Path("a.sse").read_bytes())
 
     def test_chunks_and_times_survive(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Our own form keeps them, and standard output is as good as a file."""
+        """Our own form keeps them, and standard output works like a file."""
         stdout = io.TextIOWrapper(io.BytesIO())
         monkeypatch.setattr(sys, "stdin", Pipe(PIECES))
         main(["record", "-q", "-o", "x.jsonl"])
@@ -300,7 +300,7 @@ class TestConvert:
     def test_nothing_to_write_or_nowhere(
         self, argv: list[str], told: str, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """Both end with 3 and say why."""
+        """Nothing to write and nowhere to write both end with 3 and give the reason."""
         Path("a.sse").write_bytes(b"a")
         assert main(["convert", *argv]) == 3
         assert told in capsys.readouterr().err
@@ -314,12 +314,12 @@ class Terminal(io.StringIO):
     """A terminal."""
 
     def isatty(self) -> bool:
-        """Say so."""
+        """Return True."""
         return True
 
 
 class TestProgress:
-    """What is shown on the way."""
+    """Output in progress."""
 
     @pytest.mark.parametrize("has_rich", [True, False])
     def test_it_is_drawn_on_a_terminal_and_taken_away(
@@ -346,7 +346,7 @@ class TestProgress:
         assert data.getvalue().split() == ["a.sse", "second.sse", "[red]\x1b.sse"]
 
     def test_a_pipe_may_lead_to_the_same_terminal(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Nothing is drawn while data goes to a pipe, whose reader may write between; to a file it may."""
+        """Nothing is drawn while data goes to a pipe, whose reader may write in between; with a file it may be."""
         drawn = []
         reading, writing = os.pipe()
         for target in (writing, os.devnull):
@@ -360,7 +360,7 @@ class TestProgress:
         assert [False, True] == drawn
 
     def test_a_quiet_command_shows_it_beside_its_output(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A command that writes at its end alone shows progress on the terminal of its output, and clears it first."""
+        """A command that writes only at its end shows progress on the terminal of its output, and clears it first."""
         monkeypatch.setattr(sys, "stdout", terminal := Terminal())
         monkeypatch.setattr(sys, "stderr", terminal)
         monkeypatch.setitem(sys.modules, "rich.console", None)

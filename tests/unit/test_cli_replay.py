@@ -1,4 +1,4 @@
-"""Output of `wholecall replay` for many recordings, for one, and for files that are none."""
+"""Output of `wholecall replay` for many recordings, for one, and for files that are not recordings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HEAD = "recordings  calls  dropped  faults"
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make an empty folder the current one, and the width of a line certain."""
+    """Make an empty folder the current one, and fix the width of a line."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("COLUMNS", "100")
@@ -37,7 +37,7 @@ def write(files: dict[str, bytes]) -> None:
 
 
 def on_terminal(monkeypatch: pytest.MonkeyPatch, columns: int, lines: int, *argv: str) -> list[str]:
-    """Return what a terminal of a size shows."""
+    """Return the output on a terminal of a size."""
     monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.setenv("LINES", str(lines))
     monkeypatch.setenv("NO_COLOR", "1")
@@ -123,7 +123,7 @@ class TestTable:
         assert few[1].split()[1:] == ["20", "20", "0", "0"]
 
     def test_a_long_name_keeps_both_ends(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """What distinguishes names is at their ends more often than in the middle."""
+        """The distinguishing parts of names are at their ends more often than in the middle."""
         write({f"a{'x' * 90}{n}/1.sse": GOOD for n in (1, 2)})
         names = [line.split()[0] for line in on_terminal(monkeypatch, 40, 24, ".")[1:3]]
 
@@ -135,7 +135,7 @@ class TestOne:
 
     @pytest.mark.parametrize("columns", [40, 59, 60, 80])
     def test_no_line_is_wider_than_the_terminal(self, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A path is broken after slashes, facts go to further lines, our own words are wrapped, the wire's are cut."""
+        """A path is broken after slashes, facts fill further lines, our own words are wrapped, the wire's are cut."""
         name = "a-folder-with-a-name/another-folder/parallel-calls.sse"
         arguments = json.dumps({"text": "潮" * 200, "more": ["x" * 90]})
         write({name: chat("a_tool_with_quite_a_long_name", arguments) + FAULTY})
@@ -160,7 +160,7 @@ class TestOne:
         assert "299" in out
 
     def test_full_arguments_are_json(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """What is shown in full is the JSON of the arguments, whatever its size."""
+        """The text shown in full is the JSON of the arguments, whatever its size."""
         arguments = {"path": "a.py", "text": "x" * 5000, "lines": [{"n": n} for n in range(50)]}
         write({"1.sse": chat("ring", json.dumps(arguments))})
         assert main(["replay", "--full", "--calls", "1.sse"]) == 0
@@ -195,7 +195,7 @@ class TestOne:
         capsys: pytest.CaptureFixture[str],
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        """What is no terminal gets colours only if `--color` or `FORCE_COLOR` asks for them; the option decides."""
+        """An output that is not a terminal gets colours only through `--color` or `FORCE_COLOR`; the option decides."""
         for name, value in environment.items():
             monkeypatch.setenv(name, value)
         write({"1.sse": GOOD, "2.sse": CUT})
@@ -204,7 +204,7 @@ class TestOne:
 
 
 class TestNonsense:
-    """Files that are no recordings."""
+    """Files that are not recordings."""
 
     @pytest.mark.parametrize(
         ("data", "sentence"),
@@ -226,7 +226,7 @@ class TestNonsense:
     def test_it_is_named_with_what_it_is(
         self, data: bytes, sentence: str, options: list[str], capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """Nonsense exits with 1 and one sentence for people; it is no recording, and nothing is listed of it."""
+        """Nonsense exits with 1 and one sentence for people; it is not a recording, and none of it is listed."""
         write({"x.sse": data})
         assert main(["replay", *options, "x.sse"]) == 1
         out, err = capsys.readouterr()
@@ -235,7 +235,7 @@ class TestNonsense:
         assert (1, True) == (err.count("\n"), sentence in err)
 
     def test_the_rest_is_shown(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """Nonsense among recordings takes nothing from them, before or after it."""
+        """Nonsense among recordings does not affect those before or after it."""
         write({"a.sse": b"text", "b.sse": GOOD, "c.sse": b"text"})
         assert main(["replay", "."]) == 1
         assert [f"dialect           {HEAD}", "chat-completions           1      1        0       0"] == (
@@ -245,7 +245,7 @@ class TestNonsense:
         assert capsys.readouterr().out.startswith("b.sse  chat-completions")
 
     def test_programs_get_the_same_lines(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """With `--json` the events are written as ever; the exit code and standard error say the rest."""
+        """With `--json` the events are written as usual; the exit code and standard error report the rest."""
         write({"a.sse": b"text"})
         assert main(["replay", "--json", "a.sse"]) == 1
         out, err = capsys.readouterr()

@@ -1,4 +1,4 @@
-"""`lint`, `replay` and `inspect` count the same files of a folder, whatever lies in it."""
+"""`lint`, `replay` and `inspect` count the same files of a folder, whatever it contains."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HAR_ENTRY = {
     "response": {"status": 200, "content": {"text": "data: [DONE]\n\n", "mimeType": "text/event-stream"}},
 }
 
-# A file for each kind of what lies in a folder of logs.
+# A file for each kind of content in a folder of logs.
 FILES: dict[str, bytes] = {
     "whole.sse": CALL,
     "cut.sse": CUT,
@@ -48,7 +48,7 @@ FILES: dict[str, bytes] = {
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with a file of each kind, an empty folder, and a folder that is called like a recording."""
+    """A folder with a file of each kind, an empty folder, and a folder named like a recording."""
     for name, data in FILES.items():
         path = tmp_path / "logs" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -59,7 +59,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def counted(command: str, path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    """Return how many recordings a command counts, how it ends, and which files it names."""
+    """Return how many recordings a command counts, its exit code, and the files it names."""
     code = main([command, *(("--json",) if command == "lint" else ()), str(path)])
     out, err = capsys.readouterr()
     if command == "lint":
@@ -74,13 +74,13 @@ def counted(command: str, path: Path, capsys: pytest.CaptureFixture[str]) -> dic
 def test_a_folder_has_as_many_recordings_for_each_command(
     command: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """They count the same recordings, and complain of the same files."""
+    """The commands count the same recordings, and complain of the same files."""
     assert counted("lint", folder, capsys) == counted(command, folder, capsys)
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_so_for_each_kind_of_file(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A file by itself is counted alike, too, and so is what a folder is that holds nothing else."""
+    """A single file is counted alike, too, and so is a folder that contains nothing else."""
     counts = [counted(command, folder / name, capsys) for command in ("lint", "replay", "inspect")]
 
     assert [counts[0]] * 3 == counts

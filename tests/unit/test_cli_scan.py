@@ -1,4 +1,4 @@
-"""`wholecall scan`: what it shows, its exit codes, and what it needs."""
+"""`wholecall scan`: its output, its exit codes, and its requirements."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SECONDS = re.compile(r"in [\d.]+ s \([^)]*\)")
 
 @pytest.fixture(autouse=True)
 def inline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Small units, done in this process; the tests stand in a folder with 35 recordings."""
+    """Small units, in this process; the tests run in a folder with 35 recordings."""
     monkeypatch.setattr("wholecall.bulk.scanning.Pool", Inline)
     monkeypatch.setattr(plan, "MOST_PIECES", 10)
     monkeypatch.chdir(tmp_path)
@@ -30,7 +30,7 @@ def inline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    """Run the command, and return its exit code and what it wrote, without times."""
+    """Run the command, and return its exit code and its output, without times."""
     code = main(["scan", *arguments])
     out, err = capsys.readouterr()
     return code, SECONDS.sub("in N s", out), err
@@ -54,7 +54,7 @@ def test_a_summary(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_cannot_be_read_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    """The first 20; all are counted, and the exit code says so."""
+    """The first 20 are shown; all are counted, and the exit code reports it."""
     missing = [f"gone-{n:02}.sse" for n in range(23)]
     code, out, err = run(capsys, "logs", *missing, "--out", "out")
 
@@ -71,7 +71,7 @@ def test_what_is_no_recording_is_counted(capsys: pytest.CaptureFixture[str], cor
 
 
 def test_a_line_for_each_unit(capsys: pytest.CaptureFixture[str]) -> None:
-    """On standard error, where it does not mix with the summary; what cannot be read is in it."""
+    """On standard error, where it does not mix with the summary; unreadable files are in it."""
     _, out, err = run(capsys, "logs", "gone.sse", "--out", "out", "--json")
     lines = [json.loads(line) for line in err.splitlines()]
 
@@ -81,7 +81,7 @@ def test_a_line_for_each_unit(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
-    """A scan that is there is refused, gone on with, or begun anew."""
+    """An existing scan is refused, continued, or begun anew."""
     run(capsys, "logs", "--out", "out")
     assert 2 == run(capsys, "logs", "--out", "out")[0]
     make_recordings(Path("logs"), 5, first=35)
@@ -91,7 +91,7 @@ def test_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_plan(capsys: pytest.CaptureFixture[str]) -> None:
-    """What there is to do is said, and nothing is written."""
+    """The next step is named, and nothing is written."""
     assert (0, "4 units: 35 inputs, 96.4 kB\n", "") == run(capsys, "logs", "--out", "out", "--plan")
     assert not Path("out").exists()
     run(capsys, "logs", "--out", "out")
@@ -141,7 +141,7 @@ def test_columns_of_tables(capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_a_wrong_command_line(capsys: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
-    """It is said what to do, and nothing is written."""
+    """The remedy is named, and nothing is written."""
     pq.write_table(pa.table({"raw": [stream(1)]}), "t.parquet")
     code, out, err = run(capsys, *arguments, "--out", "out")
 
@@ -151,7 +151,7 @@ def test_a_wrong_command_line(capsys: pytest.CaptureFixture[str], arguments: lis
 
 
 def test_the_command_to_go_on_says_all_that_was_said(capsys: pytest.CaptureFixture[str]) -> None:
-    """It is complete: a scan that stops names it, and it does what is left."""
+    """The command is complete: a scan that stops names it, and it finishes the rest."""
     options = ["--limits", "gateway", "--no-arguments", "--no-hash", "--workers", "2", "--changed", "keep"]
     code, _, err = run(capsys, "logs", "gone.sse", "--out", "an out", "--errors", "0", *options)
     (command,) = re.findall(r"to go on: wholecall (.*)\n", err)
@@ -164,7 +164,7 @@ def test_the_command_to_go_on_says_all_that_was_said(capsys: pytest.CaptureFixtu
 
 
 def test_an_interrupt(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """130, as a shell has it, and the command to go on."""
+    """130, as in a shell, and the command to continue."""
 
     def interrupted(_: object) -> None:
         raise KeyboardInterrupt
@@ -176,7 +176,7 @@ def test_an_interrupt(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
 
 
 def test_progress(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a terminal units, speed, drops and what is left are drawn, and nothing of it stays."""
+    """On a terminal units, speed, drops and the remaining time are drawn, and none of it stays."""
     drawn: list[tuple[str, str]] = []
 
     class Bar:
@@ -205,7 +205,7 @@ def test_times_are_told_as_people_read_them() -> None:
 
 
 def test_without_the_extra(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command says what to install."""
+    """The command names the package to install."""
     for name in [
         name for name in sys.modules if name.startswith(("wholecall.bulk", "wholecall.cli.scanning"))
     ]:

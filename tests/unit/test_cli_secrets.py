@@ -1,4 +1,4 @@
-"""Keys and passwords: where the commands send them, and what of them stays in the files that they write."""
+"""Keys and passwords: where the commands send them, and which parts remain in the files that they write."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class TestRecord:
 
     @pytest.mark.parametrize("status", [301, 302, 303, 307])
     def test_another_server_is_refused(self, status: int, capsys: pytest.CaptureFixture[str]) -> None:
-        """It is not asked at all; the message names it, and says what to do."""
+        """The other server is not asked at all; the message names it, and the remedy."""
         with serve(Answer([DONE])) as other, serve(moved(other.url + "/x?key=" + SECRET, status)) as server:
             code = main(["record", "-q", "-o", "x.jsonl", server.url, *HEADERS])
             asked = len(other.requests)
@@ -58,7 +58,7 @@ class TestRecord:
 
     @pytest.mark.parametrize("steps", [1, 2])
     def test_follow_carries_no_key(self, steps: int) -> None:
-        """What is followed gets no header that was given but what says the form, and no step after it does."""
+        """A followed redirect gets only the given headers that declare the form, and so do all later steps."""
         with serve(Answer([DONE])) as other, serve(moved(other.url)) as middle:
             goal = other.url if steps == 1 else middle.url
             with serve(moved(goal)) as server:
@@ -72,7 +72,7 @@ class TestRecord:
         assert ["text/event-stream"] * steps == [one["accept"] for one in got]
 
     def test_the_same_server_gets_what_it_had(self) -> None:
-        """A redirect there is followed as ever."""
+        """A redirect there is followed as usual."""
         with serve(moved("/v2"), Answer([DONE])) as server:
             code = main(["record", "-q", "-o", "x.jsonl", server.url, *HEADERS])
             keys = [one.headers["x-api-key"] for one in server.requests]
@@ -82,7 +82,7 @@ class TestRecord:
     @pytest.mark.parametrize("follow", [[], ["--follow"]])
     @pytest.mark.parametrize("url", ["ftp://127.0.0.1/x", "file:///etc/hostname", "data:,x"])
     def test_only_http_is_spoken(self, follow: list[str], url: str) -> None:
-        """A redirect to anything else is no way to read a file."""
+        """A redirect to anything else is not a way to read a file."""
         with serve(moved(url)) as server:
             code = main(["record", "-q", "-o", "x.jsonl", server.url, *follow])
 
@@ -104,7 +104,7 @@ URLS = {
 
 @pytest.mark.parametrize("url", URLS)
 def test_urls_without_secrets(url: str) -> None:
-    """User, fragment and members of the query that are keys go, all others stay."""
+    """User, fragment and query members that are keys are removed, all others stay."""
     found = without_secrets(Recording(name="a", chunks=iter(()), request=Request("POST", url)))
 
     assert Request("POST", URLS[url]) == found.request
@@ -145,7 +145,7 @@ def test_convert_writes_no_key(form: str) -> None:
     ],
 )
 def test_types_without_parameters(given: str | None, expected: str | None) -> None:
-    """The charset stays, because it says how the bytes are read."""
+    """The charset stays, because it determines how the bytes are read."""
     assert expected == plain_type(given)
 
 
@@ -166,7 +166,7 @@ def test_types_without_parameters(given: str | None, expected: str | None) -> No
     ],
 )
 def test_what_looks_like_a_key(text: str, *, is_one: bool) -> None:
-    """Known beginnings do, and long runs of letters and digits; words of protocols do not."""
+    """Known beginnings are removed, and long runs of letters and digits; words of protocols are not."""
     assert is_one is looks_like_a_key(text)
 
 
@@ -212,12 +212,12 @@ class TestPaths:
     @pytest.mark.parametrize("form", ["/{}", "/v1/{}/chat", "/{}/v1/messages", "/v1/chat/{}"])
     @pytest.mark.parametrize("key", KEYS)
     def test_a_segment_that_looks_like_a_key_goes(self, form: str, key: str) -> None:
-        """One sign stands for it, and the other segments stay, wherever it stands."""
+        """One sign replaces the segment, and the other segments stay, wherever it is."""
         assert form.format("-") == keyless_path(form.format(key))
 
     @pytest.mark.parametrize("word", ["key", "api-key", "token", "auth", "secret", "Bearer"])
     def test_what_is_announced_as_a_key_goes(self, word: str) -> None:
-        """A short one has no form of its own; the segment before it says what it is."""
+        """A short key has no distinctive form; the segment before it identifies it."""
         assert f"/v1/{word}/-/chat" == keyless_path(f"/v1/{word}/abc/chat")
 
     @pytest.mark.parametrize(
@@ -232,11 +232,11 @@ class TestPaths:
         ],
     )
     def test_paths_without_keys_stay(self, path: str) -> None:
-        """Endpoints and models are no keys."""
+        """Endpoints and models are not keys."""
         assert path == keyless_path(path)
 
     def test_one_rule_serves_all(self) -> None:
-        """What `convert` and `redact` write and what the proxy logs and records has no key in a path."""
+        """The output of `convert` and `redact` and the proxy's logs and recordings have no key in a path."""
         url = f"https://api.example/v1/{SECRET}/chat"
         one = Recording(name="a", chunks=iter([(None, DONE)]), request=Request("POST", url))
         asked = [without_secrets(one).request, redact(one, Redaction("s")).request]

@@ -28,7 +28,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str]:
-    """Return the exit code of a command and what it wrote."""
+    """Return the exit code of a command and its output."""
     code = main(list(argv))
     return code, capsys.readouterr().out
 
@@ -40,7 +40,7 @@ def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str]:
     "argv", [["replay", "hermes.sse"], ["inspect", "hermes.sse"], ["lint", "hermes.sse"], ["diff", "a", "b"]]
 )
 def test_a_wrong_name(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """A format that there is not is a wrong command line, and what was meant is said."""
+    """An unknown format is a wrong command line, and the intended one is suggested."""
     with pytest.raises(SystemExit) as leaving:
         main([*argv, "--text", "Hermez"])
 
@@ -58,7 +58,7 @@ def test_a_wrong_name(argv: list[str], capsys: pytest.CaptureFixture[str]) -> No
     ],
 )
 def test_a_format_that_is_also_a_provider(asked: str, meant: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The nearest name of a format is meant, whatever else it is a name of, or the format of the model that was named."""
+    """The nearest name of a format is suggested, whatever else it names, or the format of the named model."""
     with pytest.raises(SystemExit):
         main(["replay", "--text", asked, "hermes.sse"])
 
@@ -90,7 +90,7 @@ def test_replay_of_a_cut_call(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_inspect_tells_text_markup_and_calls(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each part of the text stands where it was decided, and a call that came from text says so."""
+    """Each part of the text is at the step where it was decided, and a call that came from text is marked."""
     Path("qwen.sse").write_bytes(leaked("Hi\n" + QWEN + "\n" + QWEN.replace("4", "5") + " Done.", size=1000))
     code, out = run(capsys, "inspect", "--text", "qwen_xml", "--width", "120", "qwen.sse")
 
@@ -113,7 +113,7 @@ def test_inspect_tells_text_markup_and_calls(capsys: pytest.CaptureFixture[str])
 
 
 def test_inspect_tells_a_drop(capsys: pytest.CaptureFixture[str]) -> None:
-    """What the model wrote of a call that is cut is shown with its reason."""
+    """The model's text of a call that is cut is shown with its reason."""
     out = run(capsys, "inspect", "--text", "auto", "cut.sse")[1]
 
     assert "written call  +28  <tool_call>" in out
@@ -137,7 +137,7 @@ def test_inspect_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_inspect_as_a_page() -> None:
-    """A page holds the same steps; what it shows of them is tested in a browser."""
+    """A page holds the same steps; its display of them is tested in a browser."""
     assert main(["inspect", "--html", "out.html", "--text", "hermes", "hermes.sse"]) == 0
     (block,) = re.findall(
         r'id="data">(.*)</script>\n<script>', Path("out.html").read_text("utf-8"), re.DOTALL
@@ -151,7 +151,7 @@ def test_inspect_as_a_page() -> None:
 
 
 def test_lint_finds_calls_in_text(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each recording whose text holds calls has a line with the format, and the sum says what reads them."""
+    """Each recording whose text holds calls has a line with the format, and the sum names the option for them."""
     Path("twice.sse").write_bytes(leaked(HERMES + HERMES))
     code, out = run(capsys, "lint", ".")
     lines = out.splitlines()
@@ -171,12 +171,12 @@ def test_lint_finds_calls_in_text(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_lint_finds_none_where_markers_are_quoted(capsys: pytest.CaptureFixture[str]) -> None:
-    """Text about markers, and calls of the wire, are no finding."""
+    """Text about markers, and calls of the wire, are not findings."""
     assert 0 == run(capsys, "lint", "quoted.sse", "structured.sse")[0]
 
 
 def test_lint_with_text_reports_what_was_read(capsys: pytest.CaptureFixture[str]) -> None:
-    """With `--text` they are calls with the flag `from_text`, and no finding of the text."""
+    """With `--text` they are calls with the flag `from_text`, and not findings in the text."""
     code, out = run(capsys, "lint", "--json", "--text", "auto", "hermes.sse", "cut.sse")
     found: list[dict[str, Any]] = [json.loads(line) for line in out.splitlines()]
 

@@ -1,4 +1,4 @@
-"""Content codings: bodies in any cut, of many members and frames, cut short, damaged, and larger than anybody can hold."""
+"""Content codings: bodies in any cut, of many members and frames, cut short, damaged, and larger than any memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MIB = 1024 * 1024
 
 
 def raw_deflate(data: bytes) -> bytes:
-    """Return what servers send that take the word for it: deflate without zlib's head."""
+    """Return the output of servers that take the word literally: deflate without zlib's head."""
     packer = zlib.compressobj(wbits=-15)
     return packer.compress(data) + packer.flush()
 
@@ -47,14 +47,14 @@ EVENTS = [b'data: {"n":%d}\n\n' % number for number in range(20)]
 
 
 def decoder(coding: str) -> Decoder:
-    """Return a decoder for a coding that is known."""
+    """Return a decoder for a known coding."""
     found = decoder_for(coding)
     assert found is not None
     return found
 
 
 def decoded(coding: str, pieces: list[bytes]) -> bytes:
-    """Return what a whole body decodes to."""
+    """Return the decoded bytes of a whole body."""
     inner = decoder(coding)
     out = b"".join(piece for data in pieces for piece in inner.feed(data))
     inner.close()
@@ -73,7 +73,7 @@ def cuts(data: bytes, places: list[int]) -> list[bytes]:
     places=st.lists(st.integers(0, 9999), max_size=9),
 )
 def test_the_cut_does_not_matter(name: str, parts: list[bytes], places: list[int]) -> None:
-    """Members that follow one another decode to what they hold, however the body was cut."""
+    """Consecutive members decode to their contents, however the body was cut."""
     coding, encode = ENCODE[name]
     parts = parts if name in WITH_MEMBERS else [b"".join(parts)]
     body = b"".join(map(encode, parts))
@@ -91,7 +91,7 @@ def test_byte_by_byte(name: str) -> None:
 
 
 def flushed(name: str) -> Iterator[bytes]:
-    """Yield what a server sends that flushes its compressor behind each event."""
+    """Yield the output of a server that flushes its compressor after each event."""
     packer = {
         "gzip": lambda: zlib.compressobj(wbits=31),
         "deflate": zlib.compressobj,
@@ -105,7 +105,7 @@ def flushed(name: str) -> Iterator[bytes]:
 
 @pytest.mark.parametrize("name", ["gzip", "deflate", "zstd"])
 def test_what_was_flushed_comes_at_once(name: str) -> None:
-    """An event comes out with the bytes that complete it, and waits for nothing."""
+    """An event is emitted with the bytes that complete it, and waits for nothing."""
     inner = decoder(name)
 
     assert [*EVENTS, b""] == [b"".join(inner.feed(piece)) for piece in flushed(name)]
@@ -113,7 +113,7 @@ def test_what_was_flushed_comes_at_once(name: str) -> None:
 
 
 def test_brotli_that_was_flushed_comes_at_once() -> None:
-    """As for the others."""
+    """Flushed Brotli comes at once, as with the other codings."""
     packer, inner = brotli.Compressor(), decoder("br")
     pieces = [packer.process(event) + packer.flush() for event in EVENTS]
 
@@ -121,20 +121,20 @@ def test_brotli_that_was_flushed_comes_at_once() -> None:
 
 
 def skippable(size: int) -> bytes:
-    """Return a frame of Zstandard that holds nothing for the reader."""
+    """Return a frame of Zstandard without content for the reader."""
     return b"\x5a\x2a\x4d\x18" + size.to_bytes(4, "little") + bytes(size)
 
 
 @pytest.mark.parametrize("size", [0, 1, 10_000])
 def test_skippable_frames_are_skipped(size: int) -> None:
-    """Between others, before and behind them."""
+    """Between others, before and after them."""
     body = skippable(size) + zstd(b"a") + skippable(size) + zstd(b"b") + skippable(size)
 
     assert b"ab" == decoded("zstd", [body])
 
 
 def test_zeros_behind_a_member_of_gzip_are_padding() -> None:
-    """As gzip itself takes them."""
+    """Zeros after a member are padding, as in gzip itself."""
     body = gzip.compress(b"a") + bytes(9000) + gzip.compress(b"b") + bytes(3)
 
     assert b"ab" == decoded("gzip", [body])
@@ -148,7 +148,7 @@ def test_an_empty_body_is_one(coding: str) -> None:
 
 @pytest.mark.parametrize("name", ENCODE)
 def test_a_body_that_ends_in_its_middle_is_an_error(name: str) -> None:
-    """Wherever it was cut, the end says so; what had come until then came out."""
+    """Wherever it was cut, the end reports it; the content up to there was emitted."""
     coding, encode = ENCODE[name]
     text = b"".join(EVENTS)
     body = encode(text)
@@ -166,7 +166,7 @@ def test_a_body_that_ends_in_its_middle_is_an_error(name: str) -> None:
 
 @pytest.mark.parametrize("name", WITH_MEMBERS)
 def test_a_second_member_that_ends_in_its_middle_is_an_error(name: str) -> None:
-    """The first one, which is whole, does not stand for both."""
+    """The first member, which is whole, does not count for both."""
     coding, encode = ENCODE[name]
     with pytest.raises(UndecodableError) as caught:
         decoded(coding, [encode(b"a") + encode(b"b")[:-1]])
@@ -177,7 +177,7 @@ def test_a_second_member_that_ends_in_its_middle_is_an_error(name: str) -> None:
 @pytest.mark.parametrize("name", ENCODE)
 @pytest.mark.parametrize("tail", [b"data: canary\n\n", b"\xff" * 50])
 def test_what_is_no_member_is_an_error(name: str, tail: bytes) -> None:
-    """Neither at the beginning, nor behind one that is whole; the message shows nothing of it."""
+    """Neither at the beginning, nor after a whole member; the message shows nothing of it."""
     coding, encode = ENCODE[name]
     messages: list[str] = []
     for body in (tail, encode(b"a") + tail):
@@ -208,7 +208,7 @@ def test_damage_never_goes_unseen_by_the_interpreter(name: str) -> None:
 
 @pytest.mark.parametrize("name", ENCODE)
 def test_a_bomb_comes_in_bounded_pieces(name: str) -> None:
-    """64 MiB of one byte are read step by step, and never held."""
+    """64 MiB of one byte are read step by step, and never held in memory."""
     coding, encode = ENCODE[name]
     bomb = encode(bytes(64 * MIB))
     inner = decoder(coding)
@@ -225,7 +225,7 @@ def test_a_bomb_comes_in_bounded_pieces(name: str) -> None:
 
 @pytest.mark.parametrize("name", ENCODE)
 def test_a_bomb_can_be_left(name: str) -> None:
-    """Whoever has seen enough stops, and no more is decoded."""
+    """A reader that has seen enough stops, and no more is decoded."""
     coding, encode = ENCODE[name]
     pieces = iter(decoder(coding).feed(encode(bytes(8 * MIB))))
 
@@ -248,7 +248,7 @@ def test_many_small_members_cost_what_they_are() -> None:
 
 
 def test_a_window_that_is_too_large_is_refused() -> None:
-    """A server may not ask for more memory than browsers give it."""
+    """A server may not demand more memory than browsers grant it."""
     parameters = zstandard.ZstdCompressionParameters(window_log=27)
     packer = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
     body = packer.compress(b"a" * 100) + packer.flush()
@@ -260,7 +260,7 @@ def test_a_window_that_is_too_large_is_refused() -> None:
 
 @pytest.mark.parametrize("coding", ["GZIP", " gzip ", "x-gzip"])
 def test_names_of_codings(coding: str) -> None:
-    """Letters may be large, and gzip has an old name."""
+    """Letters may be upper case, and gzip has an old name."""
     assert b"a" == decoded(coding, [gzip.compress(b"a")])
 
 
@@ -268,13 +268,13 @@ def test_names_of_codings(coding: str) -> None:
     "coding", ["compress", "gzip, lz4", "lz4, gzip", "dcb", "", "identity", "aws-chunked", "gzip, " * 5]
 )
 def test_codings_that_are_not_known(coding: str) -> None:
-    """There is no decoder, and the body has to pass as it is."""
+    """There is no decoder, and the body has to pass unchanged."""
     assert None is decoder_for(coding)
 
 
 @pytest.mark.parametrize("size", [1, 4, 8 * MIB])
 def test_codings_over_one_another(size: int) -> None:
-    """They are taken off in turn, the last one first, each in pieces of bounded size."""
+    """Codings are removed in turn, the last one first, each in pieces of bounded size."""
     body = brotli.compress(zlib.compress(gzip.compress(bytes(size))))
     inner = decoder("gzip, identity, Deflate , br")
     pieces = list(inner.feed(body))
@@ -284,7 +284,7 @@ def test_codings_over_one_another(size: int) -> None:
 
 
 def test_codings_over_one_another_that_end_in_their_middle() -> None:
-    """Each of them has to come to its end."""
+    """Each coding has to reach its end."""
     body = gzip.compress(zlib.compress(b"abc")[:-1])
     with pytest.raises(UndecodableError):
         decoded("deflate, gzip", [body])
@@ -327,7 +327,7 @@ def test_a_brotli_that_knows_no_bound_is_not_used(monkeypatch: pytest.MonkeyPatc
     st.lists(st.binary(max_size=200_000), min_size=1, max_size=3), st.lists(st.integers(0, 9999), max_size=9)
 )
 def test_zstandard_is_cut_behind_blocks(parts: list[bytes], places: list[int]) -> None:
-    """The pieces make up the bytes, and each holds the end of one block at most."""
+    """The pieces make up the bytes, and each contains the end of one block at most."""
     body = b"".join(zstd(part) for part in parts)
     whole = list(Blocks().cut(body))
     blocks = Blocks()
@@ -343,7 +343,7 @@ def test_zstandard_is_cut_behind_blocks(parts: list[bytes], places: list[int]) -
 
 @pytest.mark.parametrize("bits", [31, 15])
 def test_nothing_is_left_in_a_decompressor(bits: int) -> None:
-    """What some bytes decode to comes out with them, also where they decode to a little more than one step gives."""
+    """The decoded content of some bytes is emitted with them, also where it is a little more than one step gives."""
     packer = zlib.compressobj(wbits=bits)
     body = packer.compress(bytes(MIB)) + packer.flush()
     ends = range(200, 600)

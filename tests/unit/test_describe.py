@@ -28,7 +28,7 @@ def dropped(
 
 @pytest.mark.parametrize("reason", get_args(DropReason))
 def test_every_reason_has_a_sentence(reason: DropReason) -> None:
-    """The sentence names the tool, says that nothing ran, and why; the argument text is not in it."""
+    """The sentence names the tool, states that nothing ran, and why; the argument text is not in it."""
     text = dropped(reason).describe()
 
     assert text.startswith("Error: the call of 'write_file' was not executed, because ")
@@ -37,7 +37,7 @@ def test_every_reason_has_a_sentence(reason: DropReason) -> None:
 
 
 def test_a_misfit_tells_where() -> None:
-    """The detail of a misfit is for the model too: it names what the tool declares."""
+    """The detail of a misfit is for the model too: it names the tool's declarations."""
     text = dropped("schema", detail="at $.days: Expected `int`, got `str`").describe()
 
     assert (
@@ -47,7 +47,7 @@ def test_a_misfit_tells_where() -> None:
 
 
 def test_the_raw_text_comes_on_request_and_as_json() -> None:
-    """What was broken is quoted as valid JSON that can be sent: it cannot break the answer."""
+    """The broken text is quoted as valid JSON that can be sent: it cannot break the answer."""
     text = dropped().describe(include_raw=True)
     quoted = text.partition("What arrived: ")[2]
 
@@ -60,7 +60,7 @@ def test_the_raw_text_comes_on_request_and_as_json() -> None:
 )
 @pytest.mark.parametrize("raw", ['{"days": "two"}', "{}", "[1]", "null"])
 def test_json_is_not_called_invalid(reason: DropReason, raw: str) -> None:
-    """Text that is JSON is quoted as it came, whatever the call was dropped for."""
+    """Text that is JSON is quoted unchanged, whatever the reason for the drop."""
     call = replace(dropped(reason), raw_arguments=raw)
     quoted = call.describe(include_raw=True).partition("What arrived: ")[2]
 
@@ -100,7 +100,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("dialect", list(ANSWERS))
 def test_answers_have_the_shape_of_the_dialect(dialect: str) -> None:
-    """The error result is what the dialect's next request takes, by the call's id or name."""
+    """The error result has the form that the dialect's next request takes, by the call's id or name."""
     call = dropped()
     shape = json.loads(json.dumps(ANSWERS[dialect]).replace("TEXT", call.describe()))
 
@@ -131,7 +131,7 @@ def test_what_needs_no_id_is_answered_without() -> None:
 def test_what_cannot_be_answered_raises(
     call: ToolCallDropped, dialect: str, error: type[Exception], says: str
 ) -> None:
-    """No answer is invented for a call that nothing can refer to."""
+    """No answer is invented for a call without a reference."""
     with pytest.raises(error, match=says):
         call.as_tool_result(dialect)
 

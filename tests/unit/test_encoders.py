@@ -1,4 +1,4 @@
-"""Encoders: the exact bytes of small turns, and what a dialect cannot carry."""
+"""Encoders: the exact bytes of small turns, and the limits of a dialect."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_chat_turn() -> None:
 
 
 def test_an_anthropic_turn() -> None:
-    """Each block begins, has its deltas and ends; text, reasoning and calls have numbers of their own."""
+    """Each block begins, has its deltas and ends; text, reasoning and calls have separate numbers."""
     data = written(
         "anthropic", STARTED, ReasoningDelta(0, 0, "h"), TextDelta(0, 0, "Hi"), CALL, EMPTY, FINISHED
     )
@@ -99,7 +99,7 @@ def test_a_responses_turn() -> None:
 
 @pytest.mark.parametrize("dialect", ENCODERS)
 def test_calls_of_every_dialect(dialect: str) -> None:
-    """Exact text is written as it came, everything else as compact JSON, nothing as `{}`."""
+    """Exact text is written unchanged, everything else as compact JSON, nothing as `{}`."""
     recovered = ToolCall(0, 0, 1, "c2", "g", {"é": [1.5, None]}, '{"é": [1.5, null],}', "recovered")
     data = written(dialect, STARTED, CALL, recovered, EMPTY, FINISHED)
 
@@ -143,7 +143,7 @@ def test_what_is_not_executed_is_left_out(dialect: str) -> None:
     ],
 )
 def test_reasons(reason: Any, chat: str, anthropic: str, responses: str, gemini: str) -> None:
-    """A turn without calls ends for the dialect's own word."""
+    """A turn without calls ends with the dialect's own word."""
     events = (STARTED, TurnFinished(0, 0, reason))
     last = list(data_of(written("responses", *events)))[-1]
 
@@ -163,7 +163,7 @@ def test_reasons(reason: Any, chat: str, anthropic: str, responses: str, gemini:
     ],
 )
 def test_calls_outrank_reasons(dialect: str, expected: list[str]) -> None:
-    """A turn with calls ends for them, also where it was cut."""
+    """A turn with calls ends with the word for calls, also where it was cut."""
     data = written(dialect, STARTED, CALL, TurnFinished(0, 0, "length", "length", 1))
     response = list(data_of(data))[-1].get("response") or {}
 
@@ -172,7 +172,7 @@ def test_calls_outrank_reasons(dialect: str, expected: list[str]) -> None:
 
 @pytest.mark.parametrize("dialect", ENCODERS)
 def test_faults(dialect: str) -> None:
-    """A fatal fault is the dialect's error and the end; other faults say nothing; a cut turn has no end."""
+    """A fatal fault is the dialect's error and the end; other faults write nothing; a cut turn has no end."""
     broken = written(dialect, STARTED, FAULT, TurnFinished(0, 0, "error"))
     last = list(data_of(broken))[-1]
 
@@ -182,7 +182,7 @@ def test_faults(dialect: str) -> None:
 
 
 def test_only_one_choice_where_there_is_one() -> None:
-    """Alternatives are written where the dialect has them, each with indices of its own."""
+    """Alternatives are written where the dialect has them, each with separate indices."""
     other = ToolCall(0, 1, 0, "d1", "g", {}, "{}", "exact")
     both = [("c1", "f", '{"a": 1}'), ("d1", "g", "{}")]
 
@@ -193,7 +193,7 @@ def test_only_one_choice_where_there_is_one() -> None:
 
 @pytest.mark.parametrize("dialect", ENCODERS)
 def test_calls_in_pieces(dialect: str) -> None:
-    """A call may be begun, gone on with and ended; indices count on."""
+    """A call may be begun, continued and ended; indices count on."""
     ours = encoder(dialect)
     data = ours.call(EMPTY)
     opened, begun = ours.begin(0, "c1", "f", '{"a"', "function")
@@ -204,7 +204,7 @@ def test_calls_in_pieces(dialect: str) -> None:
 
 
 def test_kinds_without_a_shape() -> None:
-    """What a dialect has no shape for is nothing."""
+    """Content without a shape in the dialect is omitted."""
     assert [b"", b"", b""] == [
         ChatEncoder().call(SHELL),
         AnthropicEncoder().call(CUSTOM),
@@ -213,14 +213,14 @@ def test_kinds_without_a_shape() -> None:
 
 
 def test_a_tool_search_is_the_clients() -> None:
-    """A search that the client executes says so, else its reader takes it for the server's."""
+    """A search that the client executes is marked as such, else its reader takes it for the server's."""
     item = ResponsesEncoder().item(BuiltinToolCall(0, 0, 0, "c", "tool_search", {"arguments": {"q": "x"}}))
 
     assert ("client", "tool_search_call", "c") == (item["execution"], item["type"], item["call_id"])
 
 
 def test_labels_of_items_survive() -> None:
-    """The id of the item, the namespace and what is to be sent back are kept where the dialect has them."""
+    """The id of the item, the namespace and the fields to send back are kept where the dialect has them."""
     call = ToolCall(0, 0, 0, "c", "f", {}, "{}", "exact", "ns", extra={"item_id": "fc_9", "caller": "x"})
     item = ResponsesEncoder().item(call)
 
@@ -229,7 +229,7 @@ def test_labels_of_items_survive() -> None:
 
 @pytest.mark.parametrize("text", ["\u2028", "\x85", "\ud83d", "é", "\u0000"])
 def test_json_stays_in_its_line(text: str) -> None:
-    """What some readers take for a line end, and what UTF-8 has no bytes for, is escaped."""
+    """Characters that some readers take for a line end, or that UTF-8 cannot encode, are escaped."""
     data = json_bytes([text])
 
     assert [text] == json.loads(data)
@@ -248,13 +248,13 @@ def test_text_of_arguments() -> None:
 
 
 def test_unknown_dialects() -> None:
-    """What cannot be written is refused by name."""
+    """Values that cannot be written are refused by name."""
     with pytest.raises(UnknownDialect, match="ollama"):
         encoder("ollama")
 
 
 def test_what_is_to_be_sent_back_belongs_to_its_dialect() -> None:
-    """Fields of another dialect are not written among those of this one."""
+    """Fields of another dialect are not written among those of this dialect."""
     call = ToolCall(0, 0, 0, "c", "f", {}, "{}", "exact", extra={"caller": "x"})
     ours = TurnStarted(0, 0, "responses")
 

@@ -1,4 +1,4 @@
-"""Reasons of a turn's end: the provider's claim, the calls that came out, and oddities of both."""
+"""Reasons of a turn's end: the provider's claim, the emitted calls, and oddities of both."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def finished(*deltas: Delta) -> TurnFinished:
 def test_reasons(
     claimed: TurnReason | None, alone: TurnReason, with_call: TurnReason, with_drop: TurnReason
 ) -> None:
-    """Calls outrank what the provider claims; a cut, a filter, a pause and a failure are facts (quirks 43, 46, 47)."""
+    """Calls outrank the provider's claim; a cut, a filter, a pause and a failure are facts (quirks 43, 46, 47)."""
     end: list[Delta] = [Finish(0, claimed, "words")] if claimed else []
 
     assert alone == finished(*end, TurnEnded()).reason
@@ -96,7 +96,7 @@ def test_only_what_the_client_executes_is_a_reason(kind: Kind, name: str, reason
 
 
 def test_counts() -> None:
-    """All calls that came out are counted, whoever executes them, and all drops."""
+    """All emitted calls are counted, whoever executes them, and all drops."""
     event = finished(*call(), *call("server"), *call("custom"), *DROP, Labelled(0, 9, None, None, "x"))
 
     assert (3, 2) == (event.n_calls, event.n_dropped)
@@ -129,7 +129,7 @@ def test_anomalies(deltas: list[Delta], anomalies: tuple[Anomaly, ...]) -> None:
 
 
 def test_the_provider_is_quoted() -> None:
-    """The provider's own word is kept, beside ours, and so are its token counts."""
+    """The provider's own word is kept, next to ours, and so are its token counts."""
     event = finished(*call(), Finish(0, "stop", "end_turn"), UsageSeen({"total_tokens": 5}), TurnEnded())
 
     assert ("tool_calls", "end_turn", {"total_tokens": 5}) == (
@@ -144,7 +144,7 @@ _FIXED = ("length", "content_filter", "error", "aborted")
 
 @pytest.mark.parametrize(("old", "new"), list(product([None, *get_args(TurnReason)], get_args(TurnReason))))
 def test_second_reasons(old: TurnReason | None, new: TurnReason) -> None:
-    """Of two reasons the worse one stands, else the last (quirk 44)."""
+    """Of two reasons the worse one counts, else the last (quirk 44)."""
     expected = old not in _FIXED or (new in _FIXED and _FIXED.index(new) >= _FIXED.index(old))
 
     assert expected == outranks(new, old)

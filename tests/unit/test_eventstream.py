@@ -1,4 +1,4 @@
-"""Binary event streams: both checksums hold, or nothing after them is believed."""
+"""Binary event streams: both checksums match, or nothing after them is believed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def read_all_ways(stream: bytes, limits: Limits | None = None) -> list[Item]:
 
 
 def test_events() -> None:
-    """A frame is an event's type and its payload, whatever the payload is."""
+    """A frame is an event's type and its payload, whatever the payload."""
     stream = event("ping", b"") + event("delta", '{"a":"é\n"}'.encode()) + event("end", b"\x00\xff")
 
     assert [
@@ -44,14 +44,14 @@ def test_events() -> None:
 
 
 def test_messages_of_other_kinds() -> None:
-    """Without a message type it is an event, without an event type it has no name."""
+    """Without a message type a message is an event, without an event type it has no name."""
     headers = header(":event-type", "x")
 
     assert [Frame("x", "1"), Frame("", "2")] == read_all_ways(message(headers, b"1") + message(b"", b"2"))
 
 
 def test_headers_of_every_type() -> None:
-    """Headers that hold no string are passed over, whatever their type."""
+    """Headers that are not strings are skipped, whatever their type."""
     sizes = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
     before, behind = (
         b"".join(header(f"{name}{kind}", b"\x07" * size, kind) for kind, size in sizes.items())
@@ -76,7 +76,7 @@ def test_headers_of_every_type() -> None:
     ],
 )
 def test_headers_that_cannot_be_read(headers: bytes) -> None:
-    """The message is lost, as its checksum holds the stream goes on; argument text may have been in it."""
+    """The message is lost; its checksum matches, so the stream continues; argument text may have been in it."""
     detail = "the headers of a message cannot be read"
     fault = WireFault("undecodable_frame", detail, raw='{"a":1}', hole=True)
 
@@ -104,7 +104,7 @@ def told(stream: bytes) -> tuple[str, Any]:
     ],
 )
 def test_an_exception_is_an_error_with_its_code(payload: bytes, members: dict[str, Any]) -> None:
-    """What the payload says is kept; the type in the header is the code."""
+    """The payload's content is kept; the type in the header is the code."""
     code = "throttlingException"
 
     assert ("error", {"code": code} | members) == told(exception(code, payload))
@@ -117,7 +117,7 @@ def test_an_error_tells_itself_in_its_headers() -> None:
 
 @pytest.mark.parametrize("place", range(len(event("x", b'{"a":1}'))))
 def test_a_changed_byte_ends_the_stream(place: int) -> None:
-    """Whatever byte of a message was changed, no frame comes of it, nor of what follows."""
+    """Whatever byte of a message was changed, neither it nor any later message makes a frame."""
     good = event("x", b'{"a":1}')
     bad = bytearray(good)
     bad[place] ^= 0x20
@@ -146,7 +146,7 @@ def test_impossible_lengths_end_the_stream(total: int, headers: int) -> None:
 
 @pytest.mark.parametrize("kept", [1, 11, 12, 40, -1])
 def test_a_stream_that_ends_inside_a_message(kept: int) -> None:
-    """The rest is told and is not fatal; it is no hole, as what is open then ends anyway."""
+    """The rest is reported and not fatal; it is not a hole, as open calls then end anyway."""
     rest = event("x", b'{"text":"abc"}')[:kept]
     detail = "the stream ends inside a message"
     fault = WireFault("undecodable_frame", detail, raw=rest.decode("utf-8", "replace"))
@@ -193,7 +193,7 @@ def test_no_byte_order_mark_is_stripped() -> None:
 
 
 def test_nothing_is_read_twice() -> None:
-    """A message that comes byte by byte is looked at as it begins, with its lengths, and when it is whole: not between."""
+    """A message that comes byte by byte is examined only at its beginning, with its lengths, and when it is whole."""
     framing = EventStreamFraming()
     looks: list[int] = []
     whole = framing._read_messages

@@ -1,4 +1,4 @@
-"""The forms of events: what all events of a block have in common, and each of them as a frame when it is asked for."""
+"""The forms of events: the parts that all events of a block share, and each event as a frame on request."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_rare_forms(block: str) -> None:
     ],
 )
 def test_what_comes_before_the_data(block: str, prefix: str) -> None:
-    """It is the same for the next event of that name, unless its id differs."""
+    """The form is the same for the next event of that name, unless its id differs."""
     form = form_of(block)
 
     assert form is not None
@@ -89,7 +89,7 @@ def test_what_comes_before_the_data(block: str, prefix: str) -> None:
 
 @pytest.mark.parametrize("event", ["data:  a", "event:  x\ndata:  a", "id:  1\ndata:  a"])
 def test_a_space_more_belongs_to_the_value(event: str) -> None:
-    """Where a space stands before each value, a second one is part of it."""
+    """Where a space precedes each value, a second one is part of it."""
     form = form_of(event)
 
     assert form is not None
@@ -127,7 +127,7 @@ def test_frames_of_a_block() -> None:
     "event", ["id: 7\ndata: a", "id:7\ndata: a", "event: x\nid: 7\ndata: id: 8", "data: a\nid: 7"]
 )
 def test_the_id_of_an_event(event: str) -> None:
-    """It is the value of the field, wherever its line stands."""
+    """The id is the value of the field, wherever its line is."""
     assert "7" == id_of(event)
 
 
@@ -150,7 +150,7 @@ def test_the_id_of_an_event(event: str) -> None:
     ],
 )
 def test_events_with_a_name_alone(event: str, found: tuple[str, str] | None) -> None:
-    """Name and data are found; an event with more, or one that is odd, is none of these."""
+    """Name and data are found; an event with more fields, or an odd event, does not have the form."""
     assert found == named(event)
 
 

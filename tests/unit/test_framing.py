@@ -65,7 +65,7 @@ def body_of(name: str, value: bytes = b"1") -> bytes:
     ],
 )
 def test_sniff(first_bytes: bytes, name: str | None) -> None:
-    """The first byte that is neither BOM nor white space decides; until it came nothing is said.
+    """The first byte that is neither BOM nor white space decides; until it came nothing is decided.
 
     Only where a binary stream may begin, the checksum of its first head does.
     """
@@ -102,7 +102,7 @@ def test_bytes_like(name: str, kind: type) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_close_is_idempotent_and_final(name: str) -> None:
-    """A second close, and what is fed after the first, yields nothing."""
+    """A second close, and input after the first, yield nothing."""
     framing = FRAMINGS[name](Limits())
     framing.feed(body_of(name)[:-1])
 
@@ -170,7 +170,7 @@ def test_a_framing_without_a_reader_is_no_framing() -> None:
 
 
 def test_decode() -> None:
-    """Invalid UTF-8 is replaced as the standard says, and said so."""
+    """Invalid UTF-8 is replaced as the standard requires, and flagged."""
     assert ("é", False) == decode("é".encode())
     assert ("\ufffd\ufffdA", True) == decode(bytearray(b"\xf0\x9f\xc0A"))
 

@@ -1,4 +1,4 @@
-"""Large reads: where they are cut, and that nobody notices."""
+"""Large reads: where they are cut, and that the cuts have no effect."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EVENT = b'data: {"n": 1}\n\n'
 
 
 def test_parts_are_whole_events() -> None:
-    """Put together the parts are the read; each but the last ends with an event, and holds enough of them."""
+    """Put together the parts are the read; each but the last ends with an event, and contains enough of them."""
     data = EVENT * (3 * LARGE // len(EVENT)) + b"data: {"
     parts = parted(data)
 

@@ -22,13 +22,13 @@ class Point:
 
 
 class Model(pydantic.BaseModel):
-    """What SDKs give."""
+    """Outputs of SDKs."""
 
     x: int
 
 
 def some() -> Iterator[int]:
-    """Yield what is a line each."""
+    """Yield values that are a line each."""
     yield 1
     yield 2
 
@@ -63,7 +63,7 @@ def test_what_json_cannot_say_is_refused(value: Any, error: type[Exception]) -> 
 
 
 def test_what_was_written_is_equal(tmp_path: Path) -> None:
-    """A golden file holds what was written, a line for each value, whatever the text."""
+    """A golden file contains the written values, a line for each, whatever the text."""
     path = tmp_path / "x.golden.jsonl"
     write(path, LINES)
 
@@ -72,7 +72,7 @@ def test_what_was_written_is_equal(tmp_path: Path) -> None:
 
 
 def test_a_file_may_be_written_by_hand(tmp_path: Path) -> None:
-    """White space, blank lines, other line ends and the order of keys are no differences."""
+    """White space, blank lines, other line ends and the order of keys are not differences."""
     path = tmp_path / "x.golden.jsonl"
     path.write_bytes(b'{ "b": 1,  "a": "\\u00e9" }\r\n\r\n')
 
@@ -81,7 +81,7 @@ def test_a_file_may_be_written_by_hand(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("held", "now"), [(b"1", 1.0), (b"1", True), (b'"1"', 1), (b"<<<<<<< HEAD", 1)])
 def test_other_types_differ(tmp_path: Path, held: bytes, now: Any) -> None:
-    """Equal is what is the same JSON; a line that is no JSON equals nothing."""
+    """Lines are equal if they are the same JSON; a line that is not JSON equals nothing."""
     path = tmp_path / "x.golden.jsonl"
     path.write_bytes(held)
 
@@ -89,7 +89,7 @@ def test_other_types_differ(tmp_path: Path, held: bytes, now: Any) -> None:
 
 
 def test_a_difference_is_told(tmp_path: Path) -> None:
-    """What differs is shown with a line around it, and counted; the repr shows the counts alone."""
+    """A difference is shown with a line around it, and counted; the repr shows the counts alone."""
     path = tmp_path / "x.golden.jsonl"
     write(path, lines_of([1, 2, 3, 4]))
     found = compare(path, lines_of([1, 2, 5, 6, 4]))
@@ -99,7 +99,7 @@ def test_a_difference_is_told(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
-    """A file that is not there is neither equal nor an error."""
+    """A missing file is neither equal nor an error."""
     found = compare(tmp_path / "none", LINES)
 
     assert ("missing", 2) == (found.kind, found.added)
@@ -109,5 +109,5 @@ def test_a_missing_file_is_told(tmp_path: Path) -> None:
     ("name", "expected"), [("", "tide.sse.golden.jsonl"), ("calls", "tide.sse.calls.golden.jsonl")]
 )
 def test_golden_files_are_beside(name: str, expected: str) -> None:
-    """The golden file has the recording's whole name, and perhaps one of its own."""
+    """The golden file has the recording's whole name, and optionally a name of its own."""
     assert Path("d") / expected == beside(Path("d/tide.sse"), name)

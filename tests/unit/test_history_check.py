@@ -1,4 +1,4 @@
-"""`check_transcript`: what each provider refuses in a transcript, found before it is sent."""
+"""`check_transcript`: the reasons for which each provider refuses a transcript, found before it is sent."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ SOUND: dict[str, Callable[[str], Messages]] = {
 
 
 def kinds(messages: Messages, provider: str, **options: bool) -> set[str]:
-    """Return the kinds of what is found."""
+    """Return the kinds of the findings."""
     return {finding.kind for finding in check_transcript(messages, provider, **options)}
 
 
@@ -230,14 +230,14 @@ WITH_IDS = sorted(
 
 @pytest.mark.parametrize("provider", WITH_IDS)
 def test_ids_are_those_of_the_transport(provider: str) -> None:
-    """An id of the length that the transport takes is none of the findings; a longer one is, unless any is taken."""
+    """An id of the length that the transport takes is not a finding; a longer one is, unless any is taken."""
     rule = TRANSPORTS[provider].ids
     found = [kinds(with_id(provider, "a" * size), provider) for size in (LONG[rule], LONG[rule] + 1)]
 
     assert [set(), set() if rule in ("any", "kimi") else {"bad_tool_call_id"}] == found
 
 
-# What breaks a rule: the provider, its kind, the index of the message, and how the sound conversation is changed.
+# The broken rule: the provider, its kind, the index of the message, and the change to the sound conversation.
 BROKEN: list[tuple[str, str, int | None, Callable[[Messages], Messages]]] = [
     ("anthropic", "empty_history", None, lambda _: []),
     ("anthropic", "role_order", 0, lambda m: m[1:]),
@@ -332,7 +332,7 @@ def test_with_thinking_a_loop_begins_with_it() -> None:
 
 @pytest.mark.parametrize("provider", ["anthropic", "chat-completions", "gemini", "responses"])
 def test_what_was_repaired_can_be_sent(provider: str) -> None:
-    """A crashed conversation of the corpora has findings; once repaired it has none that a repair is for."""
+    """A crashed conversation of the corpora has findings; once repaired it has none that repair handles."""
     folder = PROJECT / "corpora" / "transcripts" / RULES[provider].view.name
     files = [path for path in sorted(folder.glob("*.json")) if ".repaired" not in path.name]
     pairs = {"unanswered_tool_call", "orphan_tool_result", "duplicate_tool_result", "empty_content"}
@@ -346,7 +346,7 @@ def test_what_was_repaired_can_be_sent(provider: str) -> None:
 
 
 def test_a_provider_without_rules_is_refused() -> None:
-    """Silence would read as a yes, so a transport that no rules are known for raises, as an unknown one does."""
+    """Silence would read as a yes, so a transport without known rules raises, as an unknown one does."""
     for name in (*(TRANSPORTS.keys() - RULES.keys()), "antropic"):
         with pytest.raises(UnknownDialect):
             check_transcript([], name)
@@ -360,7 +360,7 @@ def test_a_transport_of_ones_own_has_its_ids() -> None:
 
 
 def test_findings_hold_no_argument_text() -> None:
-    """What is said of arguments names the call and not a character of them."""
+    """Findings about arguments name the call and not a character of them."""
     messages = json.loads(json.dumps(chat("minimax")).replace('\\"Brest\\"}', "s3cret"))
     said = [repr(finding) + str(finding) for finding in check_transcript(messages, "minimax")]
 

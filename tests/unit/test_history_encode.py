@@ -35,13 +35,13 @@ SPELLINGS = (
 MALFORMED = (CUT, "[1]", '"x"', "3", '{"a":1}{"b":2}', '{"s":"\\ud83d"}', '{"a":1,"a":2}', "nothing", "{'a':")
 
 
-# What was sent exactly.
+# Exact text.
 
 
 @strings
 @pytest.mark.parametrize("raw", SPELLINGS)
 def test_exact_text_goes_back_byte_for_byte(transport: str, raw: str) -> None:
-    """Where text is carried, what was exact goes back as it came: spaces, escapes and spellings of numbers."""
+    """Where text is carried, exact text goes back unchanged: spaces, escapes and spellings of numbers."""
     assert raw == encode_arguments(call(raw), transport)
     assert raw == encode_arguments(raw, transport)
 
@@ -49,7 +49,7 @@ def test_exact_text_goes_back_byte_for_byte(transport: str, raw: str) -> None:
 @stricts
 @pytest.mark.parametrize("raw", SPELLINGS)
 def test_exact_text_is_good_enough_for_strict_transports(transport: Any, raw: str) -> None:
-    """A strict transport asks for an object's text, and that is what exact text is."""
+    """A strict transport requires an object's text, and exact text is that."""
     assert raw == encode_arguments(call(raw), transport)
 
 
@@ -67,14 +67,14 @@ def test_nothing_is_encoded_twice(transport: str) -> None:
 @objects
 @pytest.mark.parametrize("raw", SPELLINGS)
 def test_objects_go_where_objects_are_carried(transport: str, raw: str) -> None:
-    """Where an object is carried, a call that came out gives its arguments."""
+    """Where an object is carried, an emitted call gives its arguments."""
     assert parse_arguments(raw).arguments == encode_arguments(call(raw), transport)
     assert parse_arguments(raw).arguments == encode_arguments(raw, transport)
 
 
 @objects
 def test_objects_are_not_shared(transport: str) -> None:
-    """The encoded object is a new one throughout, and what was given stays as it was."""
+    """The encoded object is a new one throughout, and the given object stays unchanged."""
     given: dict[str, Any] = {"a": {"b": [{"c": 1}]}}
     before = copy.deepcopy(given)
     encoded: Any = encode_arguments(given, transport)
@@ -96,7 +96,7 @@ def test_an_object_as_text(transport: str) -> None:
 
 
 def test_our_dumps() -> None:
-    r"""What is dumped is compact, keeps non-ASCII, writes lone surrogates as `\udXXX`, and holds no NaN."""
+    r"""Dumped text is compact, keeps non-ASCII, writes lone surrogates as `\udXXX`, and contains no NaN."""
     recovered = call('{"a": "é \ud83d", "b": 1.10,}', keep=True)
 
     assert "recovered" == recovered.status
@@ -107,7 +107,7 @@ def test_our_dumps() -> None:
             encode_arguments({"a": float("nan")}, transport)
 
 
-# What was executed after an edit.
+# Calls executed after an edit.
 
 
 EDITED = {
@@ -122,7 +122,7 @@ EDITED = {
 @pytest.mark.parametrize("raw", EDITED)
 @pytest.mark.parametrize("transport", [*STRINGS, *STRICT])
 def test_recovered_calls_go_back_as_they_were_executed(transport: Any, raw: str) -> None:
-    """History shows what was executed, and the next request is valid: never the text before its edits."""
+    """History shows the executed arguments, and the next request is valid: never the text before its edits."""
     written = json.dumps(EDITED[raw], separators=(",", ":"))
 
     assert written == encode_arguments(call(raw), transport) == encode_arguments(raw, transport)
@@ -136,7 +136,7 @@ def test_recovered_objects(transport: str, raw: str) -> None:
 
 
 def test_double_encoding_is_undone_once() -> None:
-    """Of text in a string in a string one level is taken off, and only if an object appears; leaves stay strings."""
+    """One level of text in a string in a string is removed, and only if an object appears; leaves stay strings."""
     once, twice = json.dumps('{"s":"{\\"a\\":1}"}'), json.dumps(json.dumps('{"a":1}'))
 
     assert '{"s":"{\\"a\\":1}"}' == encode_arguments(once, "chat-completions")
@@ -152,7 +152,7 @@ def test_empty_arguments(raw: str) -> None:
 
 
 def test_exact_calls_that_have_no_text() -> None:
-    """A call that somebody made without its text has its arguments."""
+    """A call that was made without its text has its arguments."""
     made = ToolCall(0, 0, 0, "c", "f", {"a": 1}, "", "exact")
 
     assert '{"a":1}' == encode_arguments(made, "chat-completions")
@@ -164,17 +164,17 @@ def test_exact_calls_that_have_no_text() -> None:
 @strings
 @pytest.mark.parametrize("raw", MALFORMED)
 def test_malformed_text_keeps_its_bytes(transport: str, raw: str) -> None:
-    """Text that is no object stays in history as the model wrote it, wherever text is carried."""
+    """Text that is not an object stays in history as the model wrote it, wherever text is carried."""
     assert raw == encode_arguments(drop(raw), transport)
     assert raw == encode_arguments(raw, transport)
-    for word in ("empty", "omit"):  # they speak of places where such text cannot go
+    for word in ("empty", "omit"):  # about places that cannot carry such text
         assert raw == encode_arguments(drop(raw), transport, on_malformed=word)
 
 
 @objects
 @pytest.mark.parametrize("raw", MALFORMED)
 def test_malformed_text_is_wrapped_in_objects(transport: str, raw: str) -> None:
-    """An object transport always gets an object: text that is none is wrapped, never replaced by `{}` (quirk 84)."""
+    """An object transport always gets an object: other text is wrapped, never replaced by `{}` (quirk 84)."""
     assert {"INVALID_JSON": raw} == encode_arguments(drop(raw), transport)
     assert {"INVALID_JSON": raw} == encode_arguments(raw, transport)
 
@@ -191,7 +191,7 @@ def test_malformed_text_is_wrapped_for_strict_transports(transport: Any, raw: st
 
 
 def test_strictness_can_be_asked_for() -> None:
-    """The option makes any string transport strict, and says nothing to object transports."""
+    """The option makes any string transport strict, and does not affect object transports."""
     found = [
         encode_arguments(CUT, name, strict_json_arguments=True) for name in ("chat-completions", "anthropic")
     ]
@@ -222,7 +222,7 @@ def test_what_to_do_with_malformed_text(word: Any, found: tuple[Any, ...]) -> No
 
 @pytest.mark.parametrize("word", ["empty", "omit"])
 def test_good_arguments_are_never_left_out(word: Any) -> None:
-    """What to do with malformed text says nothing of calls that came out."""
+    """The policy for malformed text does not affect emitted calls."""
     for raw, value in EDITED.items():
         assert value == encode_arguments(call(raw), "anthropic", on_malformed=word)
 
@@ -231,7 +231,7 @@ def test_good_arguments_are_never_left_out(word: Any) -> None:
 @pytest.mark.parametrize("transport", [*TRANSPORTS, STRICT[-1]])
 @pytest.mark.parametrize("raw", ['{"gate":2}', ' { "gate" : 2.0 }\n', "{}"])
 def test_a_dropped_object_goes_back_as_what_it_is(reason: Any, transport: Any, raw: str) -> None:
-    """Whatever a call was dropped for: where its text is the JSON of an object, no transport gets it wrapped."""
+    """Whatever the reason for the drop: where its text is the JSON of an object, no transport gets it wrapped."""
     encoded = encode_arguments(drop(raw, reason=reason), transport)
 
     assert (raw if isinstance(encoded, str) else json.loads(raw)) == encoded
@@ -240,7 +240,7 @@ def test_a_dropped_object_goes_back_as_what_it_is(reason: Any, transport: Any, r
 @pytest.mark.parametrize("reason", get_args(DropReason))
 @pytest.mark.parametrize("raw", MALFORMED)
 def test_only_what_is_no_object_is_wrapped(reason: Any, raw: str) -> None:
-    """Text that is not the JSON of one object, or not without loss, is wrapped, whatever the call was dropped for."""
+    """Text that is not the JSON of one object, or not without loss, is wrapped, whatever the reason for the drop."""
     dropped = drop(raw, reason=reason)
 
     assert {"INVALID_JSON": raw} == encode_arguments(dropped, "anthropic")
@@ -250,7 +250,7 @@ def test_only_what_is_no_object_is_wrapped(reason: Any, raw: str) -> None:
 
 @pytest.mark.parametrize(("raw", "arguments"), [("", {}), ("{'gate': 2,}", {"gate": 2})])
 def test_what_was_held_against_a_tool_was_read(raw: str, arguments: Any) -> None:
-    """A drop by its tool goes back as it was read, mended or empty; in any other a mended text would be a guess."""
+    """A call dropped by its tool goes back as read, mended or empty; for other reasons a mended text is a guess."""
     for reason in ("schema", "unknown_tool", "empty_arguments"):
         dropped = drop(raw, reason=reason)
         assert arguments == encode_arguments(dropped, "anthropic")
@@ -291,7 +291,7 @@ def test_leaves_are_decoded_once(raw: str) -> None:
 @pytest.mark.parametrize("raw", TEXTS)
 @pytest.mark.parametrize("size", [1, 3, 1000])
 def test_pieces_are_joined_before_they_are_decoded(raw: str, size: int) -> None:
-    """However a text is cut on its way, the call is the same; while it is on its way it is text, never half an object."""
+    """However a text is cut on its way, the call is the same; meanwhile it is text, never half an object."""
     parser = ToolCallParser("chat-completions")
     entry: dict[str, Any] = {"index": 0, "id": "c1", "function": {"name": "f"}}
     events = parser.feed_event({"choices": [{"index": 0, "delta": {"tool_calls": [entry]}}]})
@@ -322,13 +322,13 @@ def test_pieces_are_joined_before_they_are_decoded(raw: str, size: int) -> None:
     ],
 )
 def test_what_are_no_arguments(arguments: Any) -> None:
-    """Only calls with JSON arguments, drops, texts and objects can be encoded; the message says so."""
+    """Only calls with JSON arguments, drops, texts and objects can be encoded; the message lists them."""
     with pytest.raises(TypeError, match="a ToolCall, a ToolCallDropped, JSON text or a dict, not "):
         encode_arguments(arguments, "anthropic")
 
 
 def test_an_unknown_word() -> None:
-    """A policy that nobody knows is refused, also where it would not be asked."""
+    """An unknown policy is refused, also where it would not be used."""
     word: Any = "drop"
     with pytest.raises(ValueError, match="one of wrap, empty, omit, not 'drop'"):
         encode_arguments("{}", "anthropic", on_malformed=word)

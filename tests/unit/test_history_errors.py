@@ -42,7 +42,7 @@ def kind(body: Any, status: int = 400) -> str | None:
 
 @pytest.mark.parametrize("module", [messages, refusals, requests])
 def test_every_group_is_in_the_table(module: ModuleType) -> None:
-    """A group of rules that a module offers is asked, and each of its rules only once."""
+    """A group of rules from a module is asked, and each of its rules only once."""
     offered = [rule for group in module.__all__ for rule in getattr(module, group)]
 
     assert offered
@@ -51,7 +51,7 @@ def test_every_group_is_in_the_table(module: ModuleType) -> None:
 
 @pytest.mark.parametrize("rule", RULES.rules, ids=[rule.says[:60] for rule in RULES.rules])
 def test_each_rule_is_reached(rule: Rule) -> None:
-    """The phrase that a rule is for is decided by that rule, not by one before it."""
+    """The phrase of a rule is decided by that rule, not by one before it."""
     status = min(rule.statuses, default=400)
     found = RULES.first(listen(rule.says, None).text.lower(), status)
 
@@ -94,7 +94,7 @@ def test_what_counts_more(first: str, second: str, expected: str) -> None:
 
 @pytest.mark.parametrize("status", [400, 404, 422, 429, 500, 502, 503, 529, 200, None])
 def test_a_format_error_is_one_with_any_status(status: int | None) -> None:
-    """A transcript that the provider refuses is `transcript` whatever status a gateway makes of it."""
+    """A transcript that the provider refuses is `transcript`, whatever status a gateway gives it."""
     expected = ErrorClass("transcript", "orphan_tool_result", ("toolu_01A",), "session", repairable=True)
 
     assert expected == classify_error(status, ORPHAN)
@@ -133,7 +133,7 @@ def test_a_format_error_is_one_with_any_status(status: int | None) -> None:
     ],
 )
 def test_a_status_alone(status: int | None, expected: str) -> None:
-    """Without a body the status decides; a bare 400 says nothing."""
+    """Without a body the status decides; a bare 400 decides nothing."""
     blanks: tuple[Any, ...] = (None, "", " \n", b"", {}, [], "{}", "null")
 
     assert {expected} == {category(status, body) for body in blanks}
@@ -141,7 +141,7 @@ def test_a_status_alone(status: int | None, expected: str) -> None:
 
 @pytest.mark.parametrize("body", ["tide", {"error": {"message": "tide"}}, {"detail": "tide"}, ["tide"]])
 def test_a_400_that_no_rule_knows(body: Any) -> None:
-    """A 400 in words that no rule knows is the request's, of no kind, and costs no credential."""
+    """A 400 in unknown words is the request's, without a kind, and does not discredit a credential."""
     assert ErrorClass("request") == classify_error(400, body)
 
 
@@ -161,7 +161,7 @@ def test_a_400_that_no_rule_knows(body: Any) -> None:
 )
 @pytest.mark.parametrize("status", [None, 200])
 def test_a_status_that_the_body_names(status: int | None, body: Any, expected: str) -> None:
-    """Where HTTP gives no error status, the one in the body counts, in whatever member it stands."""
+    """Where HTTP gives no error status, the one in the body counts, in whatever member it is."""
     assert expected == category(status, body)
 
 
@@ -206,7 +206,7 @@ def test_the_status_of_http_counts_more() -> None:
     ],
 )
 def test_all_shapes_are_read_alike(wrap: Any) -> None:
-    """What a provider says is found in every shape that providers, gateways and SDKs wrap it in."""
+    """A provider's message is found in every shape in which providers, gateways and SDKs wrap it."""
     expected = ErrorClass("transcript", "unanswered_tool_call", ("toolu_01A",), "session", repairable=True)
 
     assert expected == classify_error(400, wrap(UNANSWERED))
@@ -226,7 +226,7 @@ def test_all_shapes_are_read_alike(wrap: Any) -> None:
     ],
 )
 def test_echoes_do_not_decide(echo: str) -> None:
-    """What repeats the request or the model's output is not read: a user may write of rate limits."""
+    """Repetitions of the request or of the model's output are not read: a user may write about rate limits."""
     text = f"rate limit exceeded, {ORPHAN}"
     bodies: list[Any] = [
         {"error": {"message": "tide", echo: echoed}} for echoed in (text, [text], {"text": text})
@@ -237,7 +237,7 @@ def test_echoes_do_not_decide(echo: str) -> None:
 
 
 def test_a_place_and_its_complaint_are_one_line() -> None:
-    """The steps of a place are joined, and read together with what is said of it."""
+    """The steps of a place are joined, and read together with the message about it."""
     place = ["body", "messages", 2, "tool_calls", 0, "function", "arguments"]
     body = {
         "detail": [
@@ -293,7 +293,7 @@ def test_many_and_deep() -> None:
     "body", [b"\xff\xfe", "\ud800", {"\ud800": "\ud800"}, {1: 2, None: ("tide",)}, 7, object(), 1e400]
 )
 def test_odd_bodies(body: Any) -> None:
-    """A body that is nothing like JSON raises nothing."""
+    """A body that is not JSON raises nothing."""
     assert category(400, body) in {"request", "unknown"}
 
 
@@ -336,7 +336,7 @@ def test_bedrock_names_the_error_in_a_header(name: str, value: str, expected: st
     ],
 )
 def test_who_says_when_to_come_back(body: Any, headers: dict[str, str], expected: str) -> None:
-    """A quota that comes back is a rate limit, one that does not a bill; an empty account is always one."""
+    """A quota that renews is a rate limit, one that does not is a bill; an empty account is always a bill."""
     assert expected == category(429, body, headers)
 
 
@@ -384,12 +384,12 @@ def test_limits_behind_a_gateway() -> None:
     ],
 )
 def test_ids_are_named(text: str, expected: list[str]) -> None:
-    """The ids that a message names come out in its order, each once; words that only look like one do not."""
+    """The ids in a message are returned in its order, each once; words that only look like an id are not."""
     assert expected == list(named_ids(text))
 
 
 def test_ids_are_bounded() -> None:
-    """However many ids a message names, so many are kept."""
+    """However many ids a message names, a bounded number is kept."""
     assert MAX_IDS == len(named_ids(" ".join(f"toolu_{n}" for n in range(10 * MAX_IDS))))
 
 
@@ -417,7 +417,7 @@ def test_ids_are_those_of_calls() -> None:
     ],
 )
 def test_the_type_that_is_due(text: str, expected: str | None) -> None:
-    """A complaint about a type says what it wants, not what it got."""
+    """For a complaint about a type the expected type is returned, not the received one."""
     assert expected == expected_type(text)
 
 
@@ -445,7 +445,7 @@ def test_a_fault_is_read_like_a_response() -> None:
     ],
 )
 def test_faults_without_an_error(kind: str, detail: str, raw: str, expected: str) -> None:
-    """A fault without the provider's error tells what its bytes tell, but not where the model wrote them."""
+    """A fault without the provider's error is judged by its bytes, but not where the model wrote them."""
     assert expected == classify_error(fault(kind, detail, raw=raw)).category
 
 
@@ -456,7 +456,7 @@ def test_a_body_beside_a_fault_counts_more() -> None:
 
 @pytest.mark.parametrize("status", ["429", 4.29, b"", {}])
 def test_a_status_that_is_none(status: Any) -> None:
-    """What is neither a status nor a fault is the caller's mistake."""
+    """A value that is neither a status nor a fault is the caller's mistake."""
     with pytest.raises(TypeError, match="status must be an HTTP status, an exception, a StreamFault or None"):
         classify_error(status, "tide")
 
@@ -465,7 +465,7 @@ def test_a_status_that_is_none(status: Any) -> None:
 
 
 class Raised(Exception):
-    """An exception with the members that it is given."""
+    """An exception with the given members."""
 
     def __init__(self, message: str = "", **members: Any) -> None:
         super().__init__(message)
@@ -513,7 +513,7 @@ def test_exceptions_hold_the_answer(error: BaseException, expected: tuple[str, s
 
 
 def test_what_is_given_goes_before_what_an_exception_holds() -> None:
-    """A caller who has read the body or the headers knows more than the exception does."""
+    """The body or headers that a caller passes outrank those of the exception."""
     error = Raised("Error code: 400", status_code=400, headers={"x": "y"})
 
     assert "context_overflow" == classify_error(error, LONG).category

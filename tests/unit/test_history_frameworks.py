@@ -1,4 +1,4 @@
-"""Turns as messages of frameworks, and as a record: what is executed there, what is not, and who is told what."""
+"""Turns as messages of frameworks, and as a record: executed calls, unexecuted calls, and the content for each."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_langchain_has_a_place_for_dropped_calls() -> None:
     ],
 )
 def test_langchain_never_executes_what_was_dropped(dropped: Any, on_malformed: Any, args: str) -> None:
-    """A dropped call is no `tool_calls` entry, even if its text is an object or was replaced by an empty one."""
+    """A dropped call is not a `tool_calls` entry, even if its text is an object or was replaced by an empty one."""
     message = one(turn(dropped), "langchain", on_malformed=on_malformed)
 
     assert "tool_calls" not in message
@@ -70,7 +70,7 @@ def test_langchain_never_executes_what_was_dropped(dropped: Any, on_malformed: A
     "dialect", ["anthropic", "bedrock-invoke-anthropic", "langchain", "langchain-events"]
 )
 def test_langchain_keeps_thinking_in_its_place(dialect: str) -> None:
-    """Signed and encrypted thinking are blocks before what they led to, unsigned thinking stands beside."""
+    """Signed and encrypted thinking are blocks before the parts they led to; unsigned thinking is next to them."""
     message = one(turn(THOUGHT, PLAIN, "Aye.", SEALED, call(), dialect=dialect), "langchain")
 
     assert [
@@ -103,7 +103,7 @@ def test_ag_ui() -> None:
 
 
 def test_ag_ui_reasoning_is_a_message() -> None:
-    """Reasoning goes back under its own id with its sealed value; so does what is sealed on a call."""
+    """Reasoning goes back under its own id with its sealed value; so does the sealed value of a call."""
     blocks = ReasoningBlock("Hm.", "m1", data="c2VhbGVk"), ReasoningBlock("So.", "m2"), PLAIN
     sealed = call(extra={"encryptedValue": "Y2FsbA==", "metadata": {"k": 1}, "subagentRunId": "s"})
     *thoughts, message = encode_calls(turn(*blocks, sealed, dialect="ag-ui"), "ag-ui").messages
@@ -121,7 +121,7 @@ def test_ag_ui_reasoning_is_a_message() -> None:
 
 
 def test_vercel_shows_dropped_calls_as_failed() -> None:
-    """A whole call waits with its input available; a dropped one has failed, and says why."""
+    """A whole call waits with its input available; a dropped one has failed, and gives the reason."""
     assert [
         {"type": "text", "text": "Let me look."},
         {
@@ -156,14 +156,14 @@ def test_vercel_shows_dropped_calls_as_failed() -> None:
     ],
 )
 def test_vercel_parts_keep_what_came_with_a_call(extra: Any, part: Any) -> None:
-    """What the SDK's stream said of a call stands on its part, under the part's names (quirk 96)."""
+    """The fields of a call in the SDK's stream are on its part, under the part's names (quirk 96)."""
     plain = {"toolCallId": "c1", "state": "input-available", "input": {}}
 
     assert [plain | part] == one(turn(call(extra=extra), dialect="vercel-ui"), "vercel-ui")["parts"]
 
 
 def test_vercel_reasoning() -> None:
-    """Reasoning that came from the SDK is shown again; a signature whose provider is not known stays at home."""
+    """Reasoning that came from the SDK is shown again; a signature of an unknown provider is not sent."""
     parts = one(turn(THOUGHT, SEALED, "Aye.", dialect="vercel-ui", reason="stop"), "vercel-ui")["parts"]
 
     assert [{"type": "reasoning", "text": "Hm."}, {"type": "text", "text": "Aye."}] == parts
@@ -174,7 +174,7 @@ def test_vercel_reasoning() -> None:
 
 @pytest.mark.parametrize("transport", ["ag-ui", "vercel-ui"])
 def test_messages_that_need_an_id(transport: str) -> None:
-    """The id is the provider's; where there is none it is made of what was said, the same in every run."""
+    """The id is the provider's; where there is none it is derived from the content, the same in every run."""
     named = msgspec.structs.replace(SENT, response_id="resp_1")
     found = [one(sent, transport)["id"] for sent in (SENT, SENT, turn("Aye."), turn("Aye.", call()))]
 
@@ -188,7 +188,7 @@ def test_messages_that_need_an_id(transport: str) -> None:
 
 
 def recorded(sent: Turn, **options: Any) -> Any:
-    """Return the record of a turn, which is one that the conventions allow."""
+    """Return the record of a turn, which the conventions allow."""
     messages = encode_calls(sent, "otel", **options).messages
     jsonschema_rs.validate(OUTPUT_MESSAGES, messages)
     (message,) = messages
@@ -196,7 +196,7 @@ def recorded(sent: Turn, **options: Any) -> Any:
 
 
 def test_otel() -> None:
-    """Arguments are objects, and the text of a dropped call is a string: a record says what was there."""
+    """Arguments are objects, and the text of a dropped call is a string: a record states the facts."""
     assert {
         "role": "assistant",
         "finish_reason": "tool_call",
@@ -210,7 +210,7 @@ def test_otel() -> None:
 
 @pytest.mark.parametrize(("on_malformed", "arguments"), [("wrap", [CUT]), ("empty", [{}]), ("omit", [])])
 def test_otel_obeys_what_the_caller_chose(on_malformed: Any, arguments: list[Any]) -> None:
-    """Text stands bare instead of wrapped; who wants it emptied or left out gets that."""
+    """Text is bare instead of wrapped; a caller can have it emptied or left out."""
     message = recorded(turn("Aye.", drop(CUT)), on_malformed=on_malformed)
 
     assert arguments == [part["arguments"] for part in message["parts"][1:]]
@@ -241,7 +241,7 @@ def test_otel_obeys_what_the_caller_chose(on_malformed: Any, arguments: list[Any
 )
 @pytest.mark.parametrize("dialect", ["responses", "gemini"])
 def test_otel_tells_calls_of_every_kind(event: Any, part: Any, dialect: str) -> None:
-    """Free text is text, and calls that the provider executed are told too: nobody has to answer a record."""
+    """Free text is text, and calls that the provider executed are recorded too: a record needs no answers."""
     assert [part] == recorded(turn(event, dialect=dialect))["parts"]
 
 
@@ -254,7 +254,7 @@ def test_otel_tells_calls_of_every_kind(event: Any, part: Any, dialect: str) -> 
     ],
 )
 def test_otel_tells_all_reasoning(sent: Turn, contents: list[str]) -> None:
-    """Reasoning was said whatever became of its turn, and by whomever; what is encrypted says nothing."""
+    """Reasoning is recorded whatever the outcome of its turn, and whoever wrote it; encrypted reasoning is not."""
     parts = recorded(sent)["parts"]
 
     assert contents == [part["content"] for part in parts]
@@ -263,7 +263,7 @@ def test_otel_tells_all_reasoning(sent: Turn, contents: list[str]) -> None:
 
 @pytest.mark.parametrize("sent", [turn(reason="stop"), turn(" \n", SEALED), turn(drop("{}", name=None))])
 def test_otel_has_nothing_to_tell(sent: Turn) -> None:
-    """A turn that said nothing is no message."""
+    """A turn without content gives no message."""
     assert [] == encode_calls(sent, "otel").messages
 
 
@@ -277,7 +277,7 @@ def test_otel_finish_reasons(reason: Any, told: str) -> None:
 
 
 def test_otel_of_a_turn_that_goes_on() -> None:
-    """What has not ended has no reason."""
+    """An unfinished turn has no reason."""
     assert {"role", "parts"} == one(turn("Aye.", reason=None), "otel").keys()
 
 

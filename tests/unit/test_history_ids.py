@@ -1,4 +1,4 @@
-"""Ids of calls on other transports: what each rule makes of them, and that calls and results stay together."""
+"""Ids of calls on other transports: the result of each rule, and that calls and results stay together."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ each_rule = pytest.mark.parametrize("rule", get_args(IdRule))
 
 
 def given_ids(rule: Any, *ids: str) -> list[str]:
-    """Return what the ids of one turn become."""
+    """Return the new ids of one turn."""
     return CallIds(rule).assign((id, "f") for id in ids)[1]
 
 
@@ -83,7 +83,7 @@ def test_ids_are_the_same_in_every_run(rule: Any, turn: list[str]) -> None:
     ],
 )
 def test_ids_that_fit_are_kept(rule: Any, id: str, expected: str) -> None:
-    """An id that the transport accepts goes back as it came."""
+    """An id that the transport accepts goes back unchanged."""
     assert [expected] == given_ids(rule, id)
 
 
@@ -103,7 +103,7 @@ def test_ids_that_fit_are_kept(rule: Any, id: str, expected: str) -> None:
     ],
 )
 def test_ids_that_do_not_fit_are_spelled_anew(rule: Any, id: str, form: str) -> None:
-    """What the transport refuses is spelled with what it accepts, with a digest of the whole id after it (quirk 65)."""
+    """An id that the transport refuses is spelled with accepted characters and a digest of the whole id (quirk 65)."""
     (chosen,) = given_ids(rule, id)
 
     assert re.fullmatch(form, chosen), chosen
@@ -117,7 +117,7 @@ def test_item_ids_are_split_off(rule: Any) -> None:
 
 @pytest.mark.parametrize("rule", ["openai40", "anthropic", "responses", "mistral9"])
 def test_ids_that_would_collide_stay_apart(rule: Any) -> None:
-    """Ids that differ only in what is lost do not become one: cutting them would answer the wrong call."""
+    """Ids that differ only in a lost part do not become one: cutting them would answer the wrong call."""
     stem = "call_" + "a" * 70
     ids = [stem + "a", stem + "b", "call_123456789a", "call_123456789b", "a.b", "a:b", "a|b", "a|c"]
 
@@ -134,7 +134,7 @@ def test_ids_that_would_collide_stay_apart(rule: Any) -> None:
     ],
 )
 def test_repeated_ids_are_counted(rule: Any, expected: list[str]) -> None:
-    """A second call of the same id gets its own, in the same turn or in a later one."""
+    """A second call of the same id gets a new id, in the same turn or in a later one."""
     assert expected == given_ids(rule, "c", "c", "c")
     ids = CallIds(rule)
     found = []
@@ -147,7 +147,7 @@ def test_repeated_ids_are_counted(rule: Any, expected: list[str]) -> None:
 
 @pytest.mark.parametrize("rule", ["any", "openai40", "anthropic"])
 def test_a_made_id_may_be_taken(rule: Any) -> None:
-    """An id made for one call is not given to another, even if that is what the other came with."""
+    """An id made for one call is not given to another, even if the other came with it."""
     made = given_ids(rule, "c", "c")[1]
     chosen = given_ids(rule, "c", "c", made)
 
@@ -184,7 +184,7 @@ def test_kimis_own_ids_stay(rule: Any) -> None:
 
 @pytest.mark.parametrize("rule", ["any", "anthropic", "responses", "mistral9"])
 def test_kimis_ids_are_scoped_elsewhere(rule: Any) -> None:
-    """On other transports the same id in a later turn is another call's, and is told from the first one."""
+    """On other transports the same id in a later turn is another call's, and is distinguished from the first one."""
     ids, first = CallIds(rule).assign([("functions.f:0", "f")])
     ids, later = ids.assign([("functions.f:0", "f")])
 
@@ -200,7 +200,7 @@ def test_long_kimi_ids() -> None:
 
 
 def test_a_map_of_the_last_turn() -> None:
-    """As a mapping it answers for the turn at hand: the first call of an id in the last turn that has it."""
+    """As a mapping it answers for the current turn: the first call of an id in the last turn that has it."""
     before, _ = CallIds("anthropic").assign([("c", "f"), ("d", "f")])
     after, _ = before.assign([("c", "f"), ("c", "f")])
 
@@ -210,7 +210,7 @@ def test_a_map_of_the_last_turn() -> None:
 
 
 def test_maps_are_never_changed() -> None:
-    """A new turn makes a new map: a conversation can go on twice from the same place."""
+    """A new turn makes a new map: a conversation can continue twice from the same place."""
     before, _ = CallIds("any").assign([("c", "f")])
     first = before.assign([("c", "f")])[1]
 
@@ -222,7 +222,7 @@ def test_maps_are_never_changed() -> None:
 
 
 def test_a_result_without_a_call() -> None:
-    """A result that answers nothing is the caller's mistake, and named."""
+    """A result without a call is the caller's mistake, and named."""
     ids, _ = CallIds().assign([("c", "f")])
 
     with pytest.raises(KeyError, match="result 2 of 'c' answers no call"):

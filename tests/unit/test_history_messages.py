@@ -1,4 +1,4 @@
-"""Turns as messages of each transport: what goes back, in which shape and order, and what is left out."""
+"""Turns as messages of each transport: the parts that go back, their shape and order, and the omitted parts."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_shapes(transport: str) -> None:
     [("mistral", ["HcKvdVC0j", "yU0EorJ6O"]), ("kimi", ["functions.get_tide:0", "functions.now:1"])],
 )
 def test_profiles_of_chat_completions(transport: str, ids: list[str]) -> None:
-    """The profiles differ from chat completions in their ids, and in what rides along."""
+    """The profiles differ from chat completions in their ids, and in the extra fields."""
     message = one(SENT, transport)
     found = [tool_call.pop("id") for tool_call in message["tool_calls"]]
 
@@ -144,7 +144,7 @@ def test_profiles_of_chat_completions(transport: str, ids: list[str]) -> None:
 
 @pytest.mark.parametrize("transport", [*SHAPES, *TWINS, "mistral", "kimi", "langchain", "ag-ui", "otel"])
 def test_nothing_is_changed_and_nothing_shared(transport: str) -> None:
-    """Encoding changes nothing of the turn, and what comes out can be changed without touching it."""
+    """Encoding does not change the turn, and its output can be changed without affecting it."""
     extra = {"extra_content": {"google": {"thought_signature": "c2ln"}}}
     sent = turn(call('{"a":{"b":[1]}}', extra=extra), dialect="chat-completions")
     before = copy.deepcopy(sent)
@@ -163,7 +163,7 @@ def _spoil(value: Any) -> None:
     value.clear()
 
 
-# Nothing to say.
+# Empty turns.
 
 ALL = [*SHAPES, *TWINS, "mistral", "kimi", "langchain", "ag-ui", "vercel-ui"]
 
@@ -194,7 +194,7 @@ def test_only_text(transport: str) -> None:
 
 @pytest.mark.parametrize("transport", ALL)
 def test_blank_text_is_no_text(transport: str) -> None:
-    """Blank text beside a call is left out: providers refuse it."""
+    """Blank text next to a call is left out: providers refuse it."""
     messages = encode_calls(turn("\n\n", call()), transport).messages
 
     assert "\\n" not in json.dumps(messages)
@@ -214,7 +214,7 @@ def test_no_content_beside_calls() -> None:
 
 
 def test_drops_go_back_with_their_text() -> None:
-    """The model sees what it wrote: as text where text is carried, wrapped elsewhere; the drop takes a result."""
+    """The model sees its own output: as text where text is carried, wrapped elsewhere; the drop takes a result."""
     sent = turn(call("{}", "c1"), drop(CUT, "c2", index=1, reason="invalid_json"))
     chat, strict, anthropic = (
         encode_calls(sent, name) for name in ("chat-completions", "minimax", "anthropic")
@@ -282,7 +282,7 @@ def test_drops_without_an_id() -> None:
 
 
 def test_a_drop_with_the_id_of_a_call() -> None:
-    """Two calls of a turn never share an id; the id of the wire is that of the first one."""
+    """Two calls of a turn never share an id; the id of the wire belongs to the first one."""
     encoded = encode_calls(turn(call(), drop(CUT, index=1)), "anthropic")
 
     assert (["c1", "c1_2"], "c1") == (
@@ -308,7 +308,7 @@ def test_a_drop_with_the_id_of_a_call() -> None:
     ],
 )
 def test_signed_thinking_goes_back(transport: str, block: ReasoningBlock, expected: Any) -> None:
-    """Thinking goes back to its provider with its signature, encrypted blocks as they are, before what follows."""
+    """Thinking goes back to its provider with its signature, encrypted blocks unchanged, before later parts."""
     content = one(turn(block, call(), dialect=transport), transport)["content"]
 
     assert expected == content[0]
@@ -317,7 +317,7 @@ def test_signed_thinking_goes_back(transport: str, block: ReasoningBlock, expect
 
 @pytest.mark.parametrize("transport", ["anthropic", "bedrock-converse"])
 def test_unsigned_thinking_is_left_out(transport: str) -> None:
-    """Thinking without a signature, such as that of a cut block, is refused; so it stays at home."""
+    """Thinking without a signature, such as that of a cut block, is refused; therefore it is not sent."""
     assert 1 == len(one(turn(PLAIN, call(), dialect=transport), transport)["content"])
 
 
@@ -339,7 +339,7 @@ def test_order_is_kept() -> None:
     ],
 )
 def test_turns_without_an_order(changed: dict[str, Any]) -> None:
-    """Where a turn has no order, or one that is not its own, reasoning comes first, then text, then calls."""
+    """Where a turn has no order, or one of another turn, reasoning comes first, then text, then calls."""
     sent = msgspec.structs.replace(turn(THOUGHT, "One.", call(), dialect="anthropic"), **changed)
     content = one(sent, "anthropic")["content"]
 
@@ -348,7 +348,7 @@ def test_turns_without_an_order(changed: dict[str, Any]) -> None:
 
 
 def test_calls_that_the_order_does_not_name() -> None:
-    """A call that was added stands after; one that was taken out, or goes on, is not there."""
+    """An added call comes last; a removed or open call is absent."""
     sent = msgspec.structs.replace(turn(call(id="a"), call(id="b", index=1)), content=(7, 1))
 
     assert ["b", "a"] == [each["id"] for each in one(sent, "chat-completions")["tool_calls"]]
@@ -392,7 +392,7 @@ def test_gemini_signs_parts(case: str) -> None:
 
 
 def test_reasoning_of_chat_completions() -> None:
-    """Reasoning goes back beside calls: its text, and as details what is signed or encrypted."""
+    """Reasoning goes back next to calls: its text, and its signed or encrypted parts as details."""
     blocks = (
         ReasoningBlock("Hm."),
         ReasoningBlock(data="ZGF0YQ==", id="rs_1", name="detail/rs_1"),
@@ -419,7 +419,7 @@ def test_encrypted_reasoning_may_go_by_the_id_of_a_call() -> None:
 
 
 def test_reasoning_of_cohere() -> None:
-    """Cohere's plan goes back as the plan, its thinking as content; text stands after it."""
+    """Cohere's plan goes back as the plan, its thinking as content; text comes after it."""
     plan = ReasoningBlock("I will look.", name="tool_plan")
     planned = one(turn(plan, call(), dialect="cohere-v2"), "cohere-v2")
     thought = one(turn(PLAIN, "Aye.", call(), dialect="cohere-v2"), "cohere-v2")
@@ -435,7 +435,7 @@ def test_reasoning_of_cohere() -> None:
 
 
 def test_reasoning_of_ollama() -> None:
-    """Ollama's thinking goes back beside calls."""
+    """Ollama's thinking goes back next to calls."""
     assert "Hm." == one(turn(PLAIN, call(), dialect="ollama"), "ollama")["thinking"]
     assert "thinking" not in one(turn(PLAIN, "Aye.", dialect="ollama", reason="stop"), "ollama")
 
@@ -486,7 +486,7 @@ def test_reasoning_items(block: ReasoningBlock, item: list[Any]) -> None:
     ],
 )
 def test_reasoning_and_what_follows_stay_together(content: tuple[Any, ...], types: list[str]) -> None:
-    """Reasoning goes back only with what it led to; calls that lost it do not go by their items any more."""
+    """Reasoning goes back only with the part that it led to; calls that lost it no longer go by their items."""
     sent = [
         msgspec.structs.replace(piece, extra={"item_id": "fc_1"}) if hasattr(piece, "arguments") else piece
         for piece in content
@@ -508,7 +508,7 @@ FOREIGN = turn(
 
 @pytest.mark.parametrize("transport", ALL)
 def test_reasoning_and_extras_stay_at_home(transport: str) -> None:
-    """What one provider signed means nothing to another: only text and calls go elsewhere (quirk 96)."""
+    """A signature of one provider is meaningless to another: only text and calls go elsewhere (quirk 96)."""
     bare = turn(call(), dialect="copilot")
 
     assert encode_calls(bare, transport).messages == encode_calls(FOREIGN, transport).messages
@@ -567,7 +567,7 @@ def test_extras_ride_along(transport: str, extra: Any, expected: Any) -> None:
 
 
 def test_fields_of_ours_win() -> None:
-    """A provider's field never replaces what the call is."""
+    """A provider's field never replaces the call's own fields."""
     sent = turn(call(extra={"id": "x", "type": "y", "function": "z"}))
 
     assert {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}} == one(
@@ -624,7 +624,7 @@ def test_free_text_calls(event: Any) -> None:
     ],
 )
 def test_provider_defined_tools(event: Any, item: Any) -> None:
-    """Calls of OpenAI's own tools go back to Responses as the items that they were, elsewhere as plain calls."""
+    """Calls of OpenAI's own tools go back to Responses as their original items, elsewhere as plain calls."""
     sent = turn(event, dialect="responses")
 
     assert [{"call_id": "c1", "status": "completed", **item}] == encode_calls(sent, "responses").messages
@@ -668,7 +668,7 @@ APPROVAL = server(
     ],
 )
 def test_calls_that_the_provider_executed(event: Any, item: Any) -> None:
-    """Searches and requests for approval go back to Responses as they were; they take no result and no new id."""
+    """Searches and requests for approval go back to Responses unchanged; they take no result and no new id."""
     encoded = encode_calls(turn(event, dialect="responses", reason="stop"), "responses")
 
     assert ([item], (), {}, {}) == (encoded.messages, encoded.left_out, dict(encoded.ids), encoded.by_index)
@@ -706,7 +706,7 @@ def test_ids_over_several_turns() -> None:
 
 
 def test_encoding_twice_is_the_same() -> None:
-    """Nothing is remembered but what is given: the same turn and ids give the same messages."""
+    """The encoder remembers only its arguments: the same turn and ids give the same messages."""
     before = encode_calls(turn(call()), "mistral").ids
     one_more = turn(call(id="c1"), drop(CUT, None, index=1))
     first, second = (encode_calls(one_more, "mistral", ids=before) for _ in range(2))
@@ -718,7 +718,7 @@ def test_encoding_twice_is_the_same() -> None:
 
 
 def test_a_transport_without_a_shape() -> None:
-    """Where only arguments can be encoded, the message says so."""
+    """Where only arguments can be encoded, the message states that."""
     for transport in ("vercel-data", Transport("mine", "string")):
         with pytest.raises(UnknownDialect, match="has no message shape; use encode_arguments"):
             encode_calls(SENT, transport)
@@ -734,14 +734,14 @@ def test_ids_of_another_transport() -> None:
 
 
 def test_an_unknown_word() -> None:
-    """A policy that nobody knows is refused."""
+    """An unknown policy is refused."""
     word: Any = "raise"
     with pytest.raises(ValueError, match="one of wrap, empty, omit"):
         encode_calls(SENT, "anthropic", on_malformed=word)
 
 
 def test_reprs_show_no_arguments() -> None:
-    """What is encoded holds argument text, and its repr does not."""
+    """The encoded value holds argument text, and its repr does not."""
     sent = turn(call('{"secret":"sekrit-7f3a"}'), drop("sekrit-7f3a", name=None, index=1, reason="nameless"))
     encoded = encode_calls(sent, "anthropic")
 

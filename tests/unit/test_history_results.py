@@ -49,7 +49,7 @@ def test_each_call_in_the_history_has_one_result_under_its_id(transport: str) ->
 
 
 def test_ag_ui_has_ids_of_messages_beside_those_of_calls() -> None:
-    """A result is a message with an id that no other one has."""
+    """A result is a message with a unique id."""
     results = encode_results(SENT, RESULTS, "ag-ui")
 
     assert ["call/1", "call/1#2", "call_0_0_2"] == [message["toolCallId"] for message in results]
@@ -58,14 +58,14 @@ def test_ag_ui_has_ids_of_messages_beside_those_of_calls() -> None:
 
 
 def test_ollama_pairs_by_name() -> None:
-    """Results stand in the order of the calls, and name the tool."""
+    """Results are in the order of the calls, and name the tool."""
     results = encode_results(SENT, RESULTS, "ollama")
 
     assert ["get_tide", "get_tide", "now"] == [message["tool_name"] for message in results]
 
 
 def test_drops_are_answered_with_what_was_wrong() -> None:
-    """A model that is told can mend its call; what the caller says instead goes before that."""
+    """A model that gets a description can mend its call; the caller's own text takes precedence."""
     (message,) = encode_results(SENT, RESULTS, "anthropic")
     (other,) = encode_results(SENT, {**RESULTS, 1: "no such port"}, "anthropic")
 
@@ -77,7 +77,7 @@ def test_drops_are_answered_with_what_was_wrong() -> None:
 
 
 def test_a_tool_that_raised_has_failed() -> None:
-    """An exception in the place of a result says why there is none."""
+    """An exception in the place of a result explains its absence."""
     (message,) = encode_results(turn(call("{}", "c1", "f")), {"c1": KeyError("tide")}, "bedrock-converse")
 
     said = {"toolUseId": "c1", "status": "error", "content": [{"text": "KeyError: 'tide'"}]}
@@ -153,7 +153,7 @@ def test_ids_of_a_conversation_never_collide(transport: str) -> None:
     "transport", ["chat-completions", "anthropic", "mistral", "kimi", "responses", "gemini"]
 )
 def test_a_conversation_goes_on_after_stored_messages(transport: str) -> None:
-    """Another process, which has the messages and nothing else, gives no id that stands in them."""
+    """Another process, which has the messages and nothing else, assigns no id that is in them."""
     messages: list[Any] = []
     for _ in range(3):
         messages += Conversation.after(messages, transport).add(SENT, RESULTS)
@@ -165,7 +165,7 @@ def test_a_conversation_goes_on_after_stored_messages(transport: str) -> None:
 
 
 def test_ids_are_found_in_whatever_holds_them() -> None:
-    """SDKs' own objects stand among the dicts of a conversation, and a list may hold itself."""
+    """SDKs' own objects may be among the dicts of a conversation, and a list may contain itself."""
 
     class Message(pydantic.BaseModel):
         """A message as an SDK gives it."""
@@ -184,7 +184,7 @@ def test_ids_are_found_in_whatever_holds_them() -> None:
 
 
 def test_every_transport_is_answered() -> None:
-    """What `encode_calls` writes can be answered, whatever the transport is; UI messages hold the results."""
+    """The output of `encode_calls` can be answered, whatever the transport; UI messages hold the results."""
     assert _SHAPES.keys() == _CARRIERS.keys() | {"vercel-ui"}
     for transport in _SHAPES:
         encoded = encode_calls(SENT, transport)
@@ -195,7 +195,7 @@ def test_every_transport_is_answered() -> None:
 
 
 def test_a_refused_result_leaves_the_conversation_as_it_was() -> None:
-    """So that the caller can give the right ones."""
+    """This lets the caller give the right ones."""
     conversation = Conversation("chat-completions")
     with pytest.raises(ValueError, match="have no result"):
         conversation.add(SENT)
@@ -204,13 +204,13 @@ def test_a_refused_result_leaves_the_conversation_as_it_was() -> None:
 
 
 def test_a_turn_without_calls_adds_what_was_said() -> None:
-    """No result is asked for, and none is written."""
+    """No result is requested, and none is written."""
     assert [{"role": "assistant", "content": "Hi."}] == Conversation("chat-completions").add(turn("Hi."))
     assert [] == encode_results(turn("Hi."), {}, "anthropic")
 
 
 def test_reasoning_is_frozen_and_hides_its_text() -> None:
-    """As every other value of a turn does."""
+    """Reasoning is frozen and hides its text, as every other value of a turn does."""
     block = ReasoningBlock("a secret thought", id="r1", data="c2VhbGVk")
 
     assert "ReasoningBlock(text=<16>, id='r1', signature=None, data=<8>, name=None)" == repr(block)

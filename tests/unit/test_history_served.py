@@ -1,4 +1,4 @@
-"""Results of the provider's own tools: behind their calls they are left alone, with the user's words they are not."""
+"""Results of the provider's own tools: after their calls they are left alone, with the user's words they are not."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def repaired(*messages: JSON) -> list[JSON]:
 
 @pairs
 def test_sound_pairs_are_left_alone(call: str, result: str) -> None:
-    """Behind its call, in a later message of the model, or still to come: the model's own blocks stay."""
+    """After its call, in a later message of the model, or still to come: the model's own blocks stay."""
     one, its = served(call), told(result)
     sound = [
         [GO, said(one, its, USE), asked(OK), DONE],
@@ -71,7 +71,7 @@ def test_sound_pairs_are_left_alone(call: str, result: str) -> None:
 
 @pairs
 def test_a_result_with_the_users_words_comes_back(call: str, result: str) -> None:
-    """Beside results of the client's, behind them, alone, with a text, in a later batch or before its call."""
+    """Next to results of the client's, after them, alone, with a text, in a later batch or before its call."""
     one, its, sound = served(call), told(result), [GO, said(served(call), told(result), USE), asked(OK)]
     text = {"type": "text", "text": "go on"}
 
@@ -88,7 +88,7 @@ def test_a_result_with_the_users_words_comes_back(call: str, result: str) -> Non
 
 @pairs
 def test_a_second_result_and_one_of_no_call_go(call: str, result: str) -> None:
-    """Of several the first stands, the model's own before all others; what answers nothing goes."""
+    """Of several the first stays, the model's own before all others; a result that answers nothing is removed."""
     one, its, other = served(call), told(result), told(result, content="6 pm")
     sound = [GO, said(one, its, USE), asked(OK)]
 
@@ -117,7 +117,7 @@ def test_each_result_finds_its_own_call(call: str, result: str) -> None:
 
 @pairs
 def test_it_is_said_before_it_is_sent(call: str, result: str) -> None:
-    """The check names such a result as the provider's refusal does, and the report says what became of it."""
+    """The check names such a result as the provider's refusal does, and the report describes its repair."""
     broken = [GO, said(served(call), USE), asked(told(result), told(result, "gone"), OK)]
     report = repair_transcript(broken).report
 
@@ -126,7 +126,7 @@ def test_it_is_said_before_it_is_sent(call: str, result: str) -> None:
 
 
 def test_an_aborted_turn_keeps_the_pair() -> None:
-    """A pair that came back is a whole one: an aborted turn loses the client's calls, and half pairs, not this one."""
+    """A returned pair is whole: an aborted turn loses the client's calls, and half pairs, not this one."""
     aborted = said(served("server_tool_use"), USE) | {"stop_reason": "aborted"}
     pair = [served("server_tool_use"), told("web_search_tool_result")]
 
@@ -137,7 +137,7 @@ def test_an_aborted_turn_keeps_the_pair() -> None:
 
 @pytest.mark.parametrize("kind", ["compaction", "branch_summary", "custom_message"])
 def test_no_entry_of_pi_parts_a_pair(kind: str) -> None:
-    """What pi may send as the user's words stands behind the result, however stale, and the tree is chained so."""
+    """The part that pi may send as the user's words follows the result, however stale, and the tree is chained so."""
     use = {"type": "toolCall", "id": "c1", "name": "f", "arguments": {}}
     answer = {"role": "toolResult", "toolCallId": "c1", "toolName": "f", "content": []}
     lines: list[JSON] = [

@@ -1,4 +1,4 @@
-"""The shapes of Converse, LangChain, AG-UI, Ollama, Mistral's conversations and UI messages; and what is of no shape."""
+"""The shapes of Converse, LangChain, AG-UI, Ollama, Mistral's conversations and UI messages; and unknown shapes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def repaired(messages: list[JSON], **options: Any) -> list[JSON]:
 
 
 def test_what_can_be_written_is_known() -> None:
-    """Whatever `encode_calls` writes is checked, repaired and shrunk under one shape; only a record is not."""
+    """The output of `encode_calls` is checked, repaired and shrunk under one shape; only a record is not."""
     unchecked = _SHAPES.keys() - RULES.keys()
     written = {name: encode_calls(turn("Hi.", call("{}")), name).messages for name in _SHAPES}
     seen = {name: shape_of(messages, "auto").name for name, messages in written.items() if name != "otel"}
@@ -40,7 +40,7 @@ def test_what_can_be_written_is_known() -> None:
     assert {name: manners.view.name for name, manners in RULES.items() if name in seen} == seen
 
 
-# --- what is of no shape ------------------------------------------------------------------------------------
+# --- messages of no shape ------------------------------------------------------------------------------------
 
 STRANGE: dict[str, list[JSON]] = {
     "model messages of the AI SDK": [
@@ -70,14 +70,14 @@ STRANGE: dict[str, list[JSON]] = {
 
 @pytest.mark.parametrize("messages", STRANGE.values(), ids=list(STRANGE))
 def test_what_is_of_no_shape_is_never_called_sound(messages: list[JSON]) -> None:
-    """A list whose calls nobody would see raises, in repair and in shrinking, instead of coming back as it was."""
+    """A list whose calls would not be seen raises, in repair and in shrinking, instead of coming back unchanged."""
     for look in (repair_transcript, lambda listed: shrink_transcript(listed, keep_recent=0)):
         with pytest.raises(UnknownDialect, match=r"shape|record"):
             look(messages)
 
 
 def test_what_has_no_shape_is_read_as_it_is_named() -> None:
-    """Whoever names the shape says how the messages are read."""
+    """A named shape decides how the messages are read."""
     messages = [{"role": "user", "content": "x"}, {"a": 1}]
 
     assert repair_transcript(messages, shape="chat-completions").messages is messages
@@ -105,7 +105,7 @@ MADE = told(text=MISSING_RESULT, status="error")
 
 
 def test_converse_takes_each_result_once() -> None:
-    """A second result of a call, and one of no call, are dropped."""
+    """A second result of a call, and a result without a call, are dropped."""
     broken = [
         said("user", {"text": "x"}),
         said("assistant", use()),
@@ -118,7 +118,7 @@ def test_converse_takes_each_result_once() -> None:
 
 
 def test_results_go_into_what_the_user_says_next() -> None:
-    """Roles alternate, so a made or a displaced result is put before the words of the next message."""
+    """Roles alternate, so a made or a displaced result is put before the content of the next message."""
     words = said("user", {"text": "hurry"})
     lost = [said("assistant", use()), words]
     late = [*lost, said("assistant", {"text": "so"}), said("user", told())]
@@ -128,7 +128,7 @@ def test_results_go_into_what_the_user_says_next() -> None:
 
 
 def test_roles_alternate_in_converse() -> None:
-    """Messages of one role in a row become one, in their order; so do those that a dropped one stood between."""
+    """Messages of one role in a row become one, in their order; so do those around a dropped message."""
     row = [said("user", {"text": text}) for text in "abc"]
     gone = [row[0], said("assistant", {"text": " "}), row[1]]
     found = repair_transcript(row)
@@ -140,7 +140,7 @@ def test_roles_alternate_in_converse() -> None:
 
 
 def test_calls_in_a_row_are_answered_together_in_converse() -> None:
-    """Two messages of the model in a row are one, answered by one message."""
+    """Two messages of the model in a row are merged, and answered by one message."""
     split = [said("assistant", use("t1")), said("assistant", use("t2")), said("user", told("t2"), told("t1"))]
 
     assert [said("assistant", use("t1"), use("t2")), split[2]] == repaired(split)
@@ -190,7 +190,7 @@ def test_langchain_in_all_its_forms(form: Any) -> None:
 
 
 def test_twins_go_with_their_call() -> None:
-    """What integrations would send of a call that is gone, its block and its older entry, goes as well."""
+    """Parts that integrations would send of a removed call, its block and its older entry, are removed as well."""
     block = {"type": "tool_use", "id": "c1", "name": "f", "input": {}}
     older = {
         "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
@@ -225,7 +225,7 @@ def of_ollama(arguments: Any, **more: Any) -> JSON:
 
 
 def test_arguments_of_ollama_stay_objects() -> None:
-    """Objects stay, text becomes the object that it means, and results name the tool."""
+    """Objects stay, text becomes the object that it encodes, and results name the tool."""
     tool = {"role": "tool", "tool_name": "f", "content": "ok"}
     sound = [of_ollama({"a": 1}), tool, of_ollama({"a": 2}, type="function"), tool]
 
@@ -235,7 +235,7 @@ def test_arguments_of_ollama_stay_objects() -> None:
 
 
 def test_chat_with_an_object_is_no_ollama() -> None:
-    """A call with the id and the type of chat is one of chat, and so is a result that names a call."""
+    """A call with the id and the type of chat has the chat shape, and so does a result that names a call."""
     message = of_ollama({"a": 1}, id="c1", type="function")
     tool = {"role": "tool", "tool_call_id": "c1", "content": "ok"}
     untyped = of_ollama({"a": 1}, id="c1")
@@ -245,7 +245,7 @@ def test_chat_with_an_object_is_no_ollama() -> None:
 
 
 def test_ag_ui_has_ids_of_its_own() -> None:
-    """A made result has the id that AG-UI wants; what is told beside parts no call from its result."""
+    """A made result has the id that AG-UI requires; an activity message separates no call from its result."""
     function = {"name": "f", "arguments": "{}"}
     call = {
         "id": "m",
@@ -268,7 +268,7 @@ def test_ag_ui_has_ids_of_its_own() -> None:
 
 
 def test_entries_of_mistral() -> None:
-    """Calls in a row are answered together, objects stay, and what the server runs needs no answer."""
+    """Calls in a row are answered together, objects stay, and calls that the server runs need no answer."""
     calls: list[JSON] = [
         {"type": "function.call", "tool_call_id": id, "name": "f", "arguments": arguments}
         for id, arguments in (("a" * 9, "{}"), ("b" * 9, {"x": 1}))
@@ -294,7 +294,7 @@ def of_ui(state: str, **more: Any) -> JSON:
 
 
 def test_ui_messages_hold_their_results() -> None:
-    """A call that waits for its output gets an error in its part; one whose input was still coming goes."""
+    """A call that waits for its output gets an error in its part; a call with unfinished input is removed."""
     text = {"type": "text", "text": "x"}
     sound = [
         ui(text, of_ui("output-available", output=1)),
@@ -310,7 +310,7 @@ def test_ui_messages_hold_their_results() -> None:
 
 
 def test_ui_messages_are_shrunk() -> None:
-    """What repair knows can be shrunk: nothing in UI messages, whose form is their own, and LangChain's objects."""
+    """Repairable shapes can be shrunk: nothing in UI messages, whose form is separate, and LangChain's objects."""
     long = {**AI, "tool_calls": [{**ENTRY, "args": {"text": "x" * 900}}]}
     found = shrink_transcript([long, TOOL], keep_recent=0)
 
@@ -319,7 +319,7 @@ def test_ui_messages_are_shrunk() -> None:
 
 
 def test_a_conversation_goes_on_where_it_was_repaired() -> None:
-    """What a conversation added in Ollama's words is sound, also where one tool ran twice."""
+    """Messages that a conversation added in Ollama's shape are sound, also where one tool ran twice."""
     two = turn(call('{"a": 1}', "c1"), call('{"a": 2}', "c2", index=1))
     messages = [{"role": "user", "content": "x"}, *Conversation("ollama").add(two, {"c1": "1", "c2": "2"})]
 

@@ -1,4 +1,4 @@
-"""Old arguments made short: which strings are cut and where, what is never touched, and what a budget may do."""
+"""Old arguments made short: which strings are cut and where, the protected parts, and the effect of a budget."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ NOT_JSON = (
 
 @pytest.mark.parametrize("text", NOT_JSON)
 def test_what_is_no_json_is_told(text: str) -> None:
-    """What is no JSON comes back as it was and says so, so that the caller can wrap it instead of poisoning a session."""
+    """Text that is not JSON comes back unchanged and flagged, for the caller to wrap: it would poison a session."""
     found = shrink_arguments(text, threshold=0, max_leaf=1)
 
     assert found.text is text
@@ -122,7 +122,7 @@ def test_what_is_no_json_is_told(text: str) -> None:
     ],
 )
 def test_validity_is_grammar(text: str) -> None:
-    """Repeated keys, numbers of any size and lone surrogates are JSON, though no arguments to execute."""
+    """Repeated keys, numbers of any size and lone surrogates are JSON, though not executable arguments."""
     assert shrink_arguments(text).valid
 
 
@@ -131,7 +131,7 @@ def test_validity_is_grammar(text: str) -> None:
 
 @pytest.mark.parametrize("size", [200, 201, 213, 214])
 def test_a_cut_that_gains_nothing_is_not_made(size: int) -> None:
-    """The marker takes room itself: a string that would get longer, or stay as long, stays as it is."""
+    """The marker takes room itself: a string that would get longer, or stay as long, stays unchanged."""
     text = json.dumps({"s": "y" * size})
     found = shrink_arguments(text, threshold=0)
 
@@ -155,7 +155,7 @@ def test_bytes_count_too() -> None:
 
 
 def test_characters_count_too() -> None:
-    """Fewer bytes in as many characters are no gain either."""
+    """Fewer bytes in as many characters are not a gain either."""
     assert f'{{"s":"{"→" * 19}"}}' == shrunk(f'{{"s":"{"→" * 19}"}}', 5)
     assert f'{{"s":"{"→" * 5}{MARKER}"}}' == shrunk(f'{{"s":"{"→" * 20}"}}', 5)
 
@@ -204,14 +204,14 @@ def test_escapes_and_pairs_stay_whole(body: str, expected: str) -> None:
     ],
 )
 def test_signs_stay_whole(text: str, max_leaf: int, kept: str) -> None:
-    """A combining mark, a joined emoji and a skin tone stay with what they belong to; endless marks are cut anyway."""
+    """A combining mark, a joined emoji and a skin tone stay with their base; endless marks are cut anyway."""
     for ascii_only in (False, True):
         raw = json.dumps({"s": text}, ensure_ascii=ascii_only)
         assert {"s": kept + MARKER} == json.loads(shrunk(raw, max_leaf))
 
 
 def test_markers_that_join_their_neighbours() -> None:
-    """Beside a marker of combining marks no sign is whole anyway: there characters are cut, and twice is once."""
+    """Next to a marker of combining marks no sign is whole anyway: there characters are cut, and twice is once."""
     text = json.dumps({"s": "ne\u0301" + "x" * 40}, ensure_ascii=False)
     once = shrunk(text, 2, marker="\u0301\u200d")
 
@@ -223,7 +223,7 @@ def test_markers_that_join_their_neighbours() -> None:
     [(0, "abcdefghij" + MARKER), (3, "abcdefg" + MARKER + "789"), (10, MARKER + "0123456789")],
 )
 def test_tails(tail: int, expected: str) -> None:
-    """The end of a string may be kept too, out of what it keeps: it often names the target."""
+    """The end of a string may be kept too, within the same limit: it often names the target."""
     assert f'{{"c":"{expected}"}}' == shrunk(f'{{"c":"{LONG}"}}', tail=tail)
 
 
@@ -245,7 +245,7 @@ def test_what_is_missing_is_counted() -> None:
 
 
 def test_markers_are_strings() -> None:
-    """A marker is text like any other, escaped where JSON wants it."""
+    """A marker is text like any other, escaped where JSON requires it."""
     assert {"s": 'ab"cut"\n'} == json.loads(shrunk('{"s":"' + "ab" * 20 + '"}', 2, marker='"cut"\n'))
 
 
@@ -280,7 +280,7 @@ def test_what_stands_beside_a_protected_key() -> None:
 
 
 def test_a_text_that_fits() -> None:
-    """What fits the budget is treated as without one."""
+    """A text that fits the budget is treated as without one."""
     text = f'{{"c":"{LONG}"}}'
     found = shrink_arguments(text, max_bytes=1000)
 
@@ -305,7 +305,7 @@ def test_long_strings_give_first() -> None:
 
 @pytest.mark.parametrize("max_bytes", [40, 100, 400, 5000, 9000])
 def test_a_budget_is_used(max_bytes: int) -> None:
-    """A budget is met whenever cutting strings can meet it, and not much is left of it."""
+    """A budget is met whenever cutting strings can meet it, and little of it is left over."""
     found = shrink_arguments(json.dumps({"a": "x" * 10_000}), max_bytes=max_bytes, max_leaf=10_000)
 
     assert found.fits
@@ -313,7 +313,7 @@ def test_a_budget_is_used(max_bytes: int) -> None:
 
 
 def test_a_budget_goes_below_the_threshold() -> None:
-    """A short text that misses the budget is cut all the same, but keeps what fits."""
+    """A short text that misses the budget is cut all the same, but keeps as much as fits."""
     text = json.dumps({"a": "x" * 400})
 
     assert ["x" * 77 + MARKER, "x" * 367 + MARKER] == [
@@ -332,7 +332,7 @@ def test_tails_shrink_with_their_strings() -> None:
 
 
 def test_arrays_lose_their_middles() -> None:
-    """When strings cannot give more, the middles of long arrays give way to one marker; their ends stay."""
+    """When strings are exhausted, the middles of long arrays are replaced by one marker; their ends stay."""
     found = shrink_arguments(json.dumps({"rows": [f"row {n}" for n in range(2000)]}), max_bytes=1000)
     rows = json.loads(found.text)["rows"]
     at = rows.index(MARKER)
@@ -346,7 +346,7 @@ def test_arrays_lose_their_middles() -> None:
 
 
 def test_arrays_in_arrays() -> None:
-    """Arrays within what goes go with it; those within what stays give up their own middles."""
+    """Arrays within a removed part are removed with it; those within a kept part lose their own middles."""
     text = json.dumps([[list(range(50))] * 30, list(range(500)), [1]])
     value = json.loads(shrink_arguments(text, max_bytes=150).text)
     inner = [0, 1, MARKER, 49]
@@ -355,7 +355,7 @@ def test_arrays_in_arrays() -> None:
 
 
 def test_spaces_around_a_middle_stay() -> None:
-    """What stays keeps its spelling."""
+    """The kept parts keep their spelling."""
     text = "[ 1 ,  " + "2 , " * 200 + " 3.0 ]"
 
     assert f'[ 1 ,  "{MARKER}" ,  3.0 ]' == shrink_arguments(text, max_bytes=30).text
@@ -394,14 +394,14 @@ def test_protected_ends_stay() -> None:
     ],
 )
 def test_a_budget_that_cannot_be_met(text: str) -> None:
-    """Keys, numbers and single strings give nothing: the caller is told that the text is too long."""
+    """Keys, numbers and single strings are not cut: the caller gets the report that the text is too long."""
     found = shrink_arguments(text, max_bytes=12)
 
     assert (text, False, False) == (found.text, found.changed, found.fits)
 
 
 def test_what_could_be_done_is_done() -> None:
-    """A budget that cannot be met is come as near to as possible."""
+    """A budget that cannot be met is approached as closely as possible."""
     text = json.dumps({"key" * 100: "x" * 1000, "rows": list(range(100))})
     found = shrink_arguments(text, max_bytes=100)
 
@@ -422,7 +422,7 @@ def test_budgets_count_bytes() -> None:
 
 
 def test_dicts_stay_dicts() -> None:
-    """An object of an object transport shrinks too, into a new dict; it is not changed itself."""
+    """An object of an object transport shrinks too, into a new dict; the object itself is unchanged."""
     inner = ["y" * 300, {"path": "z" * 300}, (1, 2.5, None)]
     value = {"a": "x" * 300, "b": inner, "n": 10**30}
     found = shrink_arguments(value, protect=("path",))
@@ -437,7 +437,7 @@ def test_dicts_stay_dicts() -> None:
 
 
 def test_a_dict_that_is_short() -> None:
-    """What needs no cut is the same object."""
+    """An object that needs no cut is returned itself."""
     value = {"a": "x" * 300}
 
     assert shrink_arguments(value).text is value
@@ -445,7 +445,7 @@ def test_a_dict_that_is_short() -> None:
 
 
 def test_budgets_of_dicts() -> None:
-    """The budget of a dict is that of its compact text; arrays within what goes go with it."""
+    """The budget of a dict is that of its compact text; arrays within a removed part are removed with it."""
     rows = [{"n": n, "tags": [f"tag {n}", ["deep"] * 9]} for n in range(300)]
     value = {"rows": rows, "last": [list(range(100)), "x"]}
     found = shrink_arguments(value, max_bytes=300)
@@ -464,7 +464,7 @@ def test_cut_strings_of_dicts_keep_their_characters() -> None:
 
 
 def test_dicts_that_are_no_json() -> None:
-    """A dict with NaN is no JSON: it comes back as it was, and says so."""
+    """A dict with NaN is not JSON: it comes back unchanged, and is flagged."""
     value = {"a": float("nan"), "b": "x" * 1000}
     found = shrink_arguments(value)
 
@@ -500,7 +500,7 @@ def test_deep_dicts() -> None:
     ],
 )
 def test_options_that_cannot_be(options: dict[str, Any], message: str) -> None:
-    """Numbers that make no sense are refused."""
+    """Meaningless numbers are refused."""
     with pytest.raises(ValueError, match=message):
         shrink_arguments("{}", **options)
 
@@ -522,7 +522,7 @@ def test_arguments_that_cannot_be(arguments: Any, options: dict[str, Any], messa
 
 
 def test_the_repr_shows_no_arguments() -> None:
-    """What was shrunk is argument text, and a repr shows its length only."""
+    """The shrunk value is argument text, and its repr shows its length only."""
     found = shrink_arguments('{"secret":"sekrit-7f3a"}')
 
     assert "Shrunk(text=<24>, changed=False, valid=True, elided=0, fits=True)" == repr(found)
@@ -532,7 +532,7 @@ def test_the_repr_shows_no_arguments() -> None:
 
 
 def test_spans() -> None:
-    """Strings are numbered among all string values, arrays among all arrays; what is protected is not listed."""
+    """Strings are numbered among all string values, arrays among all arrays; protected values are not listed."""
     text = '["a",{"p":["b",["c",0,0]],"q":["d",[],1]},[2]]'
     spans = read_spans(text, ("p",), arrays=True)
 
@@ -552,7 +552,7 @@ def test_spans() -> None:
 
 
 def test_leaves() -> None:
-    """A leaf knows its decoded length, and where each of its characters stands."""
+    """A leaf knows its decoded length, and the place of each of its characters."""
     body = "a\\u00e9\\n😀\\ud83d\\ude00z"
     leaf = Leaf(f'"{body}"', 0, 1, len(body) + 1, Marker("-"))
     cuts = [leaf.cut(keep, 0) for keep in range(7)]

@@ -1,4 +1,4 @@
-"""The table of transports, and what a caller of his own transport can get wrong."""
+"""The table of transports, and the mistakes possible with a custom transport."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from wholecall.dialects import table
 from wholecall.errors import UnknownDialect
 from wholecall.history import TRANSPORTS, Transport, encode_arguments, transport_named
 
-PROFILES = {"kimi", "minimax", "mistral", "stepfun"}  # ways of speaking chat completions, no dialects
+PROFILES = {"kimi", "minimax", "mistral", "stepfun"}  # ways of speaking chat completions, not dialects
 
-TELEMETRY = {"otel"}  # a way out, from which no answer comes
+TELEMETRY = {"otel"}  # a target without answers
 
 
 def test_transports_are_named_like_dialects() -> None:
@@ -45,7 +45,7 @@ def test_transports_are_named_like_dialects() -> None:
     ],
 )
 def test_what_transports_take(name: str, carries: Any, strict: bool, ids: Any) -> None:
-    """Each API has its own container for arguments, its own strictness and its own ids."""
+    """Each API has separate rules for the container of arguments, strictness and ids."""
     assert Transport(name, carries, strict, "INVALID_JSON", ids) == transport_named(name)
 
 
@@ -59,7 +59,7 @@ def test_the_container_is_the_transports(name: str) -> None:
 
 
 def test_a_transport_is_its_own_answer() -> None:
-    """What is described is not looked up."""
+    """A described transport is not looked up."""
     own = Transport("a server of mine", "object", wrapper="raw", ids="mistral9")
 
     assert own is transport_named(own)
@@ -67,7 +67,7 @@ def test_a_transport_is_its_own_answer() -> None:
 
 
 def test_an_unknown_name() -> None:
-    """A name that is not in the table says what to do."""
+    """An unknown name gives advice."""
     with pytest.raises(
         UnknownDialect,
         match=r"'chatt'; describe it as Transport\(.*did you mean .chat-completions.. Use one of: ag-ui, ",
@@ -76,7 +76,7 @@ def test_an_unknown_name() -> None:
 
 
 def test_no_transport_at_all() -> None:
-    """Something else than a name is a mistake of another kind."""
+    """A value that is not a name is a mistake of another kind."""
     nothing: Any = None
     with pytest.raises(TypeError, match="a name or a Transport, not NoneType"):
         transport_named(nothing)
@@ -91,6 +91,6 @@ def test_no_transport_at_all() -> None:
     ],
 )
 def test_a_transport_that_cannot_be(fields: dict[str, Any], message: str) -> None:
-    """A word that nobody knows is refused where it is said, not in the middle of a conversation."""
+    """An unknown word is refused where it is given, not in the middle of a conversation."""
     with pytest.raises(ValueError, match=message):
         Transport(**{"name": "mine", "carries": "string", **fields})

@@ -16,7 +16,7 @@ from wholecall.history.values import copied, dumped, walk
 
 @given(values)
 def test_dumps_are_compact_json(value: Any) -> None:
-    """What is dumped is compact, keeps non-ASCII, and is the same value again."""
+    """Dumped text is compact, keeps non-ASCII, and is the same value again."""
     assert json.dumps(value, ensure_ascii=False, separators=(",", ":")) == dumped(value)
 
 
@@ -36,7 +36,7 @@ def test_tuples_are_arrays() -> None:
 
 
 def test_the_same_container_twice() -> None:
-    """A container may stand in several places, as long as it does not hold itself."""
+    """A container may be in several places, as long as it does not contain itself."""
     shared = ["x"]
     copy = copied({"a": shared, "b": shared})
 
@@ -54,7 +54,7 @@ def test_the_same_container_twice() -> None:
     ],
 )
 def test_lone_surrogates_are_escaped(value: Any, text: str) -> None:
-    r"""A lone surrogate is written as `\udXXX`: the text is UTF-8, and reads as it was."""
+    r"""A lone surrogate is written as `\udXXX`: the text is UTF-8, and reads back the same."""
     assert text == dumped(value)
     assert text.encode().decode() == text
 
@@ -62,7 +62,7 @@ def test_lone_surrogates_are_escaped(value: Any, text: str) -> None:
 @pytest.mark.parametrize("read", [copied, dumped])
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
 def test_no_number_that_json_lacks(read: Callable[[Any], Any], number: float) -> None:
-    """NaN and the infinities are refused: nobody could read them."""
+    """NaN and the infinities are refused: no reader accepts them."""
     with pytest.raises(ValueError, match="neither NaN nor infinities"):
         read({"a": [1, number]})
 
@@ -78,14 +78,14 @@ def test_no_number_that_json_lacks(read: Callable[[Any], Any], number: float) ->
     ],
 )
 def test_no_type_that_json_lacks(read: Callable[[Any], Any], value: Any, message: str) -> None:
-    """What JSON does not know is refused by its type; the value is not shown."""
+    """Values outside JSON are refused by their type; the value is not shown."""
     with pytest.raises(TypeError, match=message):
         read(value)
 
 
 @pytest.mark.parametrize("read", [copied, dumped])
 def test_nothing_holds_itself(read: Callable[[Any], Any]) -> None:
-    """A value that holds itself has no end."""
+    """A value that contains itself has no end."""
     value: dict[str, Any] = {"a": []}
     value["a"].append(value)
 

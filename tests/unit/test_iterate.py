@@ -1,4 +1,4 @@
-"""The shells round the parser: sources are read, closed, and left early without a leak."""
+"""The shells around the parser: sources are read, closed, and left early without a leak."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ ASYNCHRONOUS = [aevents, aturns, acollect]
 
 
 class Source:
-    """An iterator, of either kind, that knows whether it was closed."""
+    """An iterator, of either kind, that records whether it was closed."""
 
     def __init__(self, items: Iterable[object]) -> None:
         self.items = iter(items)
@@ -84,11 +84,11 @@ class Source:
             raise StopAsyncIteration from None
 
     def close(self) -> None:
-        """Note that the source was closed."""
+        """Record that the source was closed."""
         self.closed += 1
 
     async def aclose(self) -> None:
-        """Note that the source was closed, after the loop had its turn."""
+        """Record that the source was closed, after the loop had its turn."""
         await asyncio.sleep(0)
         self.closed += 1
 
@@ -110,7 +110,7 @@ class Stuck(Source):
 
 @pytest.fixture
 def parsers(monkeypatch: pytest.MonkeyPatch) -> list[ToolCallParser]:
-    """Return a list that every parser of a shell will be in."""
+    """Return a list that collects every parser of a shell."""
     made: list[ToolCallParser] = []
 
     class Recorded(ToolCallParser):
@@ -146,7 +146,7 @@ async def agenerated(items: Iterable[object], log: list[str]) -> AsyncIterator[A
 
 
 def run(shell: Callable[..., Any], source: object, **options: Any) -> list[Any]:
-    """Return all that any of the shells gives, as a list."""
+    """Return the output of any of the shells as a list."""
 
     async def everything() -> list[Any]:
         found = shell(source, **options)
@@ -167,7 +167,7 @@ def calls(turn: Turn) -> list[tuple[str, dict[str, Any]]]:
 
 
 def test_events_are_those_of_a_parser() -> None:
-    """A shell adds nothing to the events and takes nothing away."""
+    """A shell adds nothing to the events and removes nothing."""
     assert expected(STREAM) == list(events(STREAM)) == run(aevents, Source(STREAM))
 
 
@@ -283,7 +283,7 @@ def test_text_is_refused_with_advice(shell: Callable[..., Any], parsers: list[To
 def test_a_source_that_fails_ends_the_stream(
     shell: Callable[..., Any], parsers: list[ToolCallParser]
 ) -> None:
-    """The exception goes on and carries the turn, open calls are dropped with its name, the source is closed."""
+    """The exception is raised on and carries the turn, open calls are dropped with its name, the source is closed."""
     source = Source([HEAD, ConnectionError("lost")])
 
     with pytest.raises(ConnectionError, match="lost") as raised:
@@ -300,10 +300,10 @@ def test_a_source_that_fails_ends_the_stream(
 
 
 def _until_it_raises(stream: Iterable[Any]) -> list[Any]:
-    """Return what a stream gave before the source's own exception."""
+    """Return a stream's events before the source's own exception."""
     found: list[Any] = []
     with pytest.raises(ConnectionError):
-        found.extend(stream)  # which keeps what came before
+        found.extend(stream)  # which keeps the earlier events
     return found
 
 
@@ -318,7 +318,7 @@ async def _until_it_raises_there(stream: AsyncIterable[Any]) -> list[Any]:
 
 
 def test_what_is_left_comes_before_the_exception() -> None:
-    """Fault, drops and the last word on the turn, for loops as for asynchronous ones; the turn that failed is one."""
+    """Fault, drops and the turn's last event, for synchronous and asynchronous loops; the failed turn is a turn."""
     kinds = ["StreamFault", "ToolCallDropped", "TurnFinished"]
     sources = [Source([HEAD, ConnectionError("lost")]) for _ in range(4)]
 
@@ -332,7 +332,7 @@ def test_what_is_left_comes_before_the_exception() -> None:
 
 
 def test_who_ended_a_stream_is_told_apart(parsers: list[ToolCallParser]) -> None:
-    """A lost connection, a loop that was left and an abort have each a reason or a detail of their own."""
+    """A lost connection, a loop that was left and an abort each have a separate reason or detail."""
     _until_it_raises(events(Source([HEAD, ConnectionError()])))
     for event in events(Source([HEAD, HEAD])):
         if isinstance(event, ToolCallStarted):
@@ -352,7 +352,7 @@ def test_who_ended_a_stream_is_told_apart(parsers: list[ToolCallParser]) -> None
 def test_a_source_that_gives_nothing_leaves_nothing(
     shell: Callable[..., Any], parsers: list[ToolCallParser]
 ) -> None:
-    """Its exception goes on without events before it, and carries the turn, whose reason is `error`."""
+    """The source's exception is raised on without events before it, and carries the turn, whose reason is `error`."""
     error = ConnectionError("refused")
 
     assert [] == _until_it_raises(shell(Source([error])))
@@ -360,7 +360,7 @@ def test_a_source_that_gives_nothing_leaves_nothing(
 
 
 def test_an_exception_that_takes_no_attribute_goes_on_alone() -> None:
-    """It is the source's; nothing else is raised in its place."""
+    """The exception is the source's; nothing else is raised in its place."""
 
     class Bare(ConnectionError):
         __slots__ = ()
@@ -373,7 +373,7 @@ def test_an_exception_that_takes_no_attribute_goes_on_alone() -> None:
 
 @pytest.mark.parametrize("source", ["generator", "object"])
 def test_an_early_close_aborts(source: str, parsers: list[ToolCallParser]) -> None:
-    """Closing the iterator drops what is open and closes the source at once."""
+    """Closing the iterator drops open calls and closes the source at once."""
     log: list[str] = []
     chunks = generated(STREAM, log) if source == "generator" else Source(STREAM)
     found = events(chunks)
@@ -396,7 +396,7 @@ def test_a_break_closes_the_source(shell: Callable[..., Any], parsers: list[Tool
 
 
 def test_an_exception_of_the_consumer_closes_the_source(parsers: list[ToolCallParser]) -> None:
-    """What fails in the loop's body ends the stream as a break does."""
+    """A failure in the loop's body ends the stream as a break does."""
     source = Source(STREAM)
 
     def consume() -> None:
@@ -436,7 +436,7 @@ def test_an_asynchronous_generator_is_closed() -> None:
 
 
 def test_an_exception_of_the_asynchronous_consumer_closes_the_source() -> None:
-    """What fails in the loop's body ends the stream as a break does."""
+    """A failure in the loop's body ends the stream as a break does."""
     source = Source(STREAM)
 
     async def consume() -> None:
@@ -451,7 +451,7 @@ def test_an_exception_of_the_asynchronous_consumer_closes_the_source() -> None:
 
 @pytest.mark.parametrize("shell", ASYNCHRONOUS)
 def test_cancellation_aborts(shell: Callable[..., Any], parsers: list[ToolCallParser]) -> None:
-    """A task that is cancelled while it waits drops what is open, closes the source and stays cancelled."""
+    """A task that is cancelled while it waits drops open calls, closes the source and stays cancelled."""
     source = Stuck([HEAD])
 
     async def consume() -> None:
@@ -491,7 +491,7 @@ def test_the_last_events_may_be_left_too() -> None:
 
 
 def test_events_have_their_turn() -> None:
-    """Behind the loop there is what `collect` returns; before its end an exception says what to do."""
+    """After the loop the turn equals the result of `collect`; before its end an exception gives advice."""
     found = events(STREAM)
     with pytest.raises(StreamUnread, match="iterate over it first"):
         _ = found.turn
@@ -523,7 +523,7 @@ def test_asynchronous_events_have_their_turn() -> None:
 
 
 def test_events_are_a_generator_to_whoever_takes_one() -> None:
-    """`next`, `send`, `throw`, `close` and loops go on where each other stopped."""
+    """`next`, `send`, `throw`, `close` and loops continue where each other stopped."""
     every = expected(STREAM)
     found = events(STREAM)
     assert every == [next(found), found.send(None), *found]
@@ -536,7 +536,7 @@ def test_events_are_a_generator_to_whoever_takes_one() -> None:
 
 
 def test_asynchronous_events_are_a_generator_too() -> None:
-    """`asend`, `athrow` and `async for` go on where each other stopped."""
+    """`asend`, `athrow` and `async for` continue where each other stopped."""
 
     async def read() -> tuple[list[Any], str]:
         found = aevents(Source(STREAM))
@@ -552,7 +552,7 @@ def test_asynchronous_events_are_a_generator_too() -> None:
 
 
 def test_events_show_arguments_in_progress() -> None:
-    """With `live=True` a loop can ask for partial values as that of `wrap` can."""
+    """With `live=True` a loop can ask for partial values as the loop of `wrap` can."""
     found = events(STREAM, live=True)
     shown = {event.type: [dict(partial.value) for partial in found.partial.values()] for event in found}
 
@@ -579,7 +579,7 @@ def test_text_is_kept_for_who_may_ask_for_the_turn(parsers: list[ToolCallParser]
     assert [1280, 0, 0, 1280] == [len(parser.turn.text) for parser in parsers]
 
 
-# What is imported.
+# Imports.
 
 
 def test_no_event_loop_is_imported() -> None:
@@ -599,7 +599,7 @@ def test_no_event_loop_is_imported() -> None:
 
 
 def test_a_shell_runs_without_an_event_loop() -> None:
-    """Stepped by hand, the asynchronous shell asks for nothing but its source."""
+    """Stepped by hand, the asynchronous shell awaits nothing but its source."""
 
     async def chunks() -> AsyncIterator[bytes]:
         for chunk in STREAM:

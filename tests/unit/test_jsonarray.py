@@ -61,12 +61,12 @@ def test_an_element_is_returned_with_its_last_bracket() -> None:
 
 
 def test_invalid_utf8_is_replaced() -> None:
-    """An element with invalid UTF-8 says so."""
+    """An element with invalid UTF-8 is flagged."""
     assert [Frame("", '{"a":"\ufffd"}', replaced=True)] == JSONArrayFraming().feed(b'[{"a":"\xe2\x82"}')
 
 
 def test_event_limit() -> None:
-    """An element may have `max_event_bytes`; a larger one is a hole, and the next is read."""
+    """An element may have `max_event_bytes`; a larger one is a hole, and the next element is read."""
     stream = b'[{"a":1},{"b":"01]"},{"c":3}]'
 
     assert ['{"a":1}', '{"b":"01]"}', '{"c":3}'] == read_all_ways(stream, Limits(max_event_bytes=11))
@@ -74,7 +74,7 @@ def test_event_limit() -> None:
 
 
 def test_fault_is_a_hole() -> None:
-    """What was skipped may have held argument text; the beginning of it is kept."""
+    """Skipped bytes may have held argument text; their beginning is kept."""
     framing = JSONArrayFraming(Limits(max_event_bytes=10, max_raw_bytes=8))
     framing.feed(b'[{"a":"0123456789')
     (fault,) = framing.faults

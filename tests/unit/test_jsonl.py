@@ -61,7 +61,7 @@ def test_values(stream: str, expected: list[str]) -> None:
 
 
 def test_frames_have_no_event_name() -> None:
-    """Neither name nor id exist here, and invalid UTF-8 is replaced and said so."""
+    """Neither name nor id exist here, and invalid UTF-8 is replaced and flagged."""
     assert [Frame("", "1"), Frame("", '{"a":"\ufffd"}', replaced=True)] == JSONLinesFraming().feed(
         b'1\n{"a":"\xff"}\n'
     )
@@ -85,7 +85,7 @@ def test_event_limit() -> None:
 
 
 def test_fault_is_a_hole() -> None:
-    """What was skipped may have held argument text; the beginning of it is kept."""
+    """Skipped bytes may have held argument text; their beginning is kept."""
     framing = JSONLinesFraming(Limits(max_event_bytes=10, max_raw_bytes=8))
     framing.feed(b'{"a":\n"0123456789"}\n')
     (fault,) = framing.faults
@@ -191,7 +191,7 @@ SOUP = st.lists(
     st.sampled_from([Limits(), Limits(max_event_bytes=9), Limits(max_line_bytes=12)]),
 )
 def test_many_lines_at_once_are_what_they_are_one_by_one(soup: list[str], size: int, limits: Limits) -> None:
-    """A read of usual lines is cut at its line ends, whatever stands in and between them."""
+    """A read of usual lines is cut at its line ends, whatever is in and between them."""
     stream = "".join(soup).encode()
     expected = kinds(frames.read(ByLine(limits), split(stream, range(size, len(stream), size))))
 
@@ -210,7 +210,7 @@ def test_reading_goes_on_at_an_object_after_a_loss() -> None:
 
 
 def test_usual_lines_are_not_read_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An object a line, cut anywhere: only what is unusual is looked at line by line."""
+    """An object a line, cut anywhere: only unusual lines are examined one by one."""
     framing = JSONLinesFraming()
     monkeypatch.setattr(framing, "_read_line", None)
     stream = b"".join(b'{"a":{"b":"%d"}}\n' % n for n in range(50))

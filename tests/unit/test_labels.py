@@ -1,7 +1,7 @@
 """The call of a chat fragment: one test for each decision of the table.
 
-Each docstring names the row: what the id says (known, unseen, absent), what the index says (here, elsewhere,
-taken, free, absent), and what name and text say.
+Each docstring names the row: the id (known, unseen, absent), the index (here, elsewhere, taken, free, absent), and name
+and text.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import pytest
 from tests.support.bound import A, B, Got, at, bound, stream
 from wholecall.deltas import INVALID_INDEX, Fragment
 
-# What says nothing.
+# Empty fragments.
 
 
 def test_nothing() -> None:
@@ -23,7 +23,7 @@ def test_nothing() -> None:
 
 
 def test_known_here_without_name() -> None:
-    """Id known, index here, no name: that call, whatever the text is."""
+    """Id known, index here, no name: that call, whatever the text."""
     assert [Got("c", "f", A)] == bound(at(0, '{"a"', "c", "f"), at(0, ":1}", "c"))
     assert [Got("c", "f", A + B, "dropped: multiple_objects")] == bound(at(0, A, "c", "f"), at(0, B, "c"))
 
@@ -34,7 +34,7 @@ def test_known_here_with_name_incomplete() -> None:
 
 
 def test_known_here_with_name_no_start() -> None:
-    """Id known, index here, same name, call complete, text is no start: that call."""
+    """Id known, index here, same name, call complete, text is not a start: that call."""
     assert [Got("c", "f", A)] == bound(at(0, A, "c", "f"), at(0, "", "c", "f"))
     assert [Got("c", "f", A + "}", "")] == bound(at(0, A, "c", "f"), at(0, "}", "c", "f"))
 
@@ -108,7 +108,7 @@ def test_known_elsewhere_with_other_name() -> None:
 
 
 def test_ids_repeated_over_parallel_calls() -> None:
-    """Id known in several calls, index here: the call that can go on."""
+    """Id known in several calls, index here: the call that can continue."""
     assert [
         Got("c", "f", A),
         Got("c#2", "f", B, "duplicate_id"),
@@ -148,7 +148,7 @@ def test_unseen_taken_snapshot() -> None:
 
 
 def test_unseen_taken_late_id() -> None:
-    """Id unseen, index taken by a call without id, text no start or the same: the id came late (quirk 11)."""
+    """Id unseen, index taken by a call without id, text not a start or the same: the id came late (quirk 11)."""
     assert [Got("c", "f", A)] == bound(at(0, '{"a"', None, "f"), at(0, ":1}", "c", "f"))
     assert [Got("c", "f", A)] == bound(at(0, A, None, "f"), at(0, "", "c", "f"))
     assert [Got("c", "f", A, "repeated")] == bound(at(0, A, None, "f"), at(0, A, "c", "f"))
@@ -169,7 +169,7 @@ def test_unseen_taken_without_name_filled() -> None:
 
 
 def test_phantom() -> None:
-    """A call opened on the index of a call whose id churned, with nothing in it, vanishes."""
+    """A call opened on the index of a call whose id churned, with no content, vanishes."""
     churned = [at(0, '{"a"', "c", "f"), at(0, ":1}", "d", "f")]
 
     assert [Got("c", "f", A, "id_churn")] == bound(*churned, at(0, "", "e", "f"))
@@ -187,7 +187,7 @@ def test_unseen_free_with_name(index: int | None) -> None:
 
 
 def test_unseen_free_several() -> None:
-    """Id unseen, index free, no name, several calls can go on: a call of its own, whose name may follow."""
+    """Id unseen, index free, no name, several calls can continue: a separate call, whose name may follow."""
     opened = [at(0, '{"a"', None, "f"), at(1, '{"a"', None, "f")]
     rest = [at(0, ":1}"), at(1, ":1}")]
     both = [Got("call_0_0_0", "f", A, "id_generated"), Got("call_0_0_1", "f", A, "id_generated")]
@@ -196,5 +196,5 @@ def test_unseen_free_several() -> None:
 
 
 def test_unseen_free_waits_for_its_name() -> None:
-    """Id unseen, index free, no name, nothing open: a new call, named by what comes at its index (quirk 17)."""
+    """Id unseen, index free, no name, nothing open: a new call, named by a later fragment at its index (quirk 17)."""
     assert [Got("c", "f", A)] == bound(at(0, "", "c"), at(0, A), at(0, "", None, "f"))

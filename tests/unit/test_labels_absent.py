@@ -10,7 +10,7 @@ from tests.support.bound import A, B, Got, at, bound, stray
 
 
 def test_absent_taken_without_name() -> None:
-    """Id absent, index taken, no name: the latest call of the index that can go on, else the latest."""
+    """Id absent, index taken, no name: the latest call of the index that can continue, else the latest."""
     assert [Got("c", "f", A)] == bound(at(0, '{"a"', "c", "f"), at(0, ":1}"))
     assert [Got("c", "f", A), Got("d", "g", B, "bound_by_order")] == bound(
         at(0, A, "c", "f"), at(0, '{"b"', "d", "g"), at(0, ":2}")
@@ -26,7 +26,7 @@ def test_absent_taken_without_name_filled() -> None:
 
 
 def test_absent_taken_same_name() -> None:
-    """Id absent, index taken, same name, call incomplete or text no start: that call (quirk 15)."""
+    """Id absent, index taken, same name, call incomplete or text not a start: that call (quirk 15)."""
     assert [Got("c", "f", A)] == bound(at(0, '{"a"', "c", "f"), at(0, ":1}", None, "f"))
     assert [Got("c", "f", A)] == bound(at(0, A, "c", "f"), at(0, "", None, "f"))
     assert [Got("c", "f", '{"a":{"b":2}}')] == bound(at(0, '{"a":', "c", "f"), at(0, B + "}", None, "f"))
@@ -55,7 +55,7 @@ def test_absent_free_with_name() -> None:
 
 
 def test_absent_free_sole() -> None:
-    """Id absent, index free, no name, one call can go on: that call, its index changed (quirk 5)."""
+    """Id absent, index free, no name, one call can continue: that call, its index changed (quirk 5)."""
     assert [Got("c", "f", A, "index_churn")] == bound(at(0, "", "c", "f"), at(1, A))
     assert [Got("c", "f", A, "index_churn")] == bound(at(0, '{"a"', "c", "f"), at(1, ":1}"))
 
@@ -72,7 +72,7 @@ def test_what_a_call_without_text_takes(text: str) -> None:
 
 
 def test_absent_absent_with_name() -> None:
-    """No id, no index, name given: a new call, unless one is open that can go on under this name (quirk 15)."""
+    """No id, no index, name given: a new call, unless one is open that can continue under this name (quirk 15)."""
     assert [Got("c", "f", A), Got("call_0_0_1", "g", B, "id_generated")] == bound(
         at(None, A, "c", "f"), at(None, B, None, "g")
     )
@@ -81,7 +81,7 @@ def test_absent_absent_with_name() -> None:
 
 
 def test_absent_absent_sole() -> None:
-    """No id, no index, no name, one call can go on: that call."""
+    """No id, no index, no name, one call can continue: that call."""
     assert [Got("c", "f", A)] == bound(at(None, '{"a"', "c", "f"), at(None, ":1}"))
     assert [Got("c", "f", A), Got("d", "g", B, "bound_by_order")] == bound(
         at(0, A, "c", "f"), at(1, "", "d", "g"), at(None, B)
@@ -89,7 +89,7 @@ def test_absent_absent_sole() -> None:
 
 
 def test_absent_absent_latest() -> None:
-    """No id, no index, no name, no call can go on: the latest."""
+    """No id, no index, no name, no call can continue: the latest."""
     assert [Got("c", "f", A), Got("d", "g", B + " ", "bound_by_order")] == bound(
         at(None, A, "c", "f"), at(None, B, "d", "g"), at(None, " ")
     )

@@ -1,4 +1,4 @@
-"""While labels are as documented a call comes out with the finish reason; from the first odd one on it waits."""
+"""While labels are as documented a call is emitted with the finish reason; from the first odd one on it waits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from wholecall.deltas import INVALID_INDEX, Delta, Fragment
 
 
 def comes_out(*deltas: Delta) -> tuple[list[str], list[str]]:
-    """Return the texts of calls that come out with the finish reason, and of those that come out after it."""
+    """Return the texts of calls that are emitted with the finish reason, and of those that are emitted after it."""
     said = told(*deltas, CALLS, END)
     at_once, later = said[len(deltas)], [word for words in said[len(deltas) + 1 :] for word in words]
     return _calls(at_once), _calls(later)
@@ -88,7 +88,7 @@ def test_documented_calls_come_out_with_the_finish_reason(deltas: list[Delta], t
     ],
 )
 def test_what_comes_again_of_a_call_that_came_out(again: list[Delta]) -> None:
-    """Labels and text of a call that came out are not odd: the next one comes out with its reason, as ever."""
+    """Labels and text of an emitted call are not odd: the next call is emitted with its reason, as usual."""
     said = told(at(0, A, "c", "f"), CALLS, *again, at(1, B, "d", "g"), CALLS, END)
 
     assert [f"call {A}"] == said[1]
@@ -107,7 +107,7 @@ def test_what_comes_again_of_a_call_that_came_out(again: list[Delta]) -> None:
     ids=["another name", "another id", "an id alone", "no id"],
 )
 def test_another_call_at_the_place_of_one_that_came_out(again: list[Delta]) -> None:
-    """Other labels at the index of a call that came out are odd: what follows waits for the end."""
+    """Other labels at the index of an emitted call are odd: later fragments wait for the end."""
     said = told(at(0, A, "c", "f"), CALLS, *again, at(1, B, "e", "h"), CALLS, END)
 
     assert [f"call {A}"] == said[1]
@@ -115,7 +115,7 @@ def test_another_call_at_the_place_of_one_that_came_out(again: list[Delta]) -> N
 
 
 def test_without_ids_a_call_may_follow_under_the_same_name() -> None:
-    """Without ids nothing tells a name that comes again from that of another call: both texts come out, in the end."""
+    """Without ids a repeated name and that of another call look the same: both texts are emitted, in the end."""
     again = told(at(0, A, None, "f"), CALLS, at(0, B, None, "f"), CALLS, END)
 
     assert [f"call {A} id_generated"] == again[1]
@@ -143,5 +143,5 @@ def test_without_ids_a_call_may_follow_under_the_same_name() -> None:
     ],
 )
 def test_odd_calls_wait_for_the_end(deltas: list[Delta], texts: list[str]) -> None:
-    """What two meanings could explain is decided when all of it has come, not with the finish reason."""
+    """A fragment with two possible meanings is decided when all of it has come, not with the finish reason."""
     assert ([], texts) == comes_out(*deltas)

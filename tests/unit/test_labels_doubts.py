@@ -21,7 +21,7 @@ def test_an_index_is_a_key(index: int | str) -> None:
     )
 
 
-# Labels that only come again, and text that no call can begin with.
+# Labels that only repeat, and text that no call can begin with.
 
 
 def test_a_head_without_id_opens_a_second_call() -> None:
@@ -55,14 +55,14 @@ def test_a_null_is_a_placeholder() -> None:
 
 
 def test_an_id_that_all_calls_have() -> None:
-    """An id known at the same index means the call there; a repeat of its text is no other call's."""
+    """An id known at the same index means the call there; a repeat of its text belongs to no other call."""
     assert [Got("c", "f", ""), Got("c#2", "g", A, "duplicate_id repeated")] == bound(
         at(0, "", "c", "f"), at(1, A, "c", "g"), at(1, A, "c")
     )
 
 
 def test_a_null_under_a_new_id() -> None:
-    """Behind complete text a null under a new id is another call's text, and its name may come late."""
+    """After complete text a null under a new id is another call's text, and its name may come late."""
     assert [Got("c", "f", A), Got("d", "g", "null", "bound_by_order")] == bound(
         at(0, A, "c", "f"), at(0, "null", "d"), at(0, "", None, "g")
     )
@@ -70,7 +70,7 @@ def test_a_null_under_a_new_id() -> None:
 
 
 def test_a_later_call_ends_one_that_has_two_readings() -> None:
-    """What may be a whole snapshot does not go on after another call on its index."""
+    """A possible whole snapshot does not continue after another call on its index."""
     snapshots = at(0, '{"a":', "c", "f"), at(0, '{"a":{}}')
     assert [
         Got("c", "f", '{"a":{}}', "bound_by_order snapshots"),

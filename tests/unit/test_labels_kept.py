@@ -1,4 +1,4 @@
-"""The record of a choice with odd labels, its bounds, and calls with an index of our own."""
+"""The record of a choice with odd labels, its bounds, and calls with our own index."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wholecall.machine.assembler import Assembler
 from wholecall.output.events import ToolCall, ToolCallDropped
 from wholecall.policy import Policy
 
-# What came before the first odd label.
+# Fragments before the first odd label.
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_ids_on_all_fragments_tell_whose_they_are(text: list[Delta], sign: str) 
 
 
 def test_calls_that_took_turns_are_no_row() -> None:
-    """Order tells nothing of calls that took turns: by its labels one of them is sure, which it is not in a row."""
+    """The order proves nothing about interleaved calls: by its labels one of them is sure, which it is not in a row."""
     one, more_of_one = at(0, '{"a"', "c", "f"), Fragment(0, 0, ":1}")
     other, more_of_other = at(1, '{"b"', "d", "g"), at(1, ":2}")
     odd = at(0, '{"b"', "d")
@@ -49,7 +49,7 @@ def test_calls_that_took_turns_are_no_row() -> None:
 def test_a_fragment_of_nothing_is_all_of_a_text(
     index: int | None, ids: tuple[str | None, str | None]
 ) -> None:
-    """Behind a head it says that the call has no arguments, so that a second head begins another call."""
+    """After a head it means that the call has no arguments, so that a second head begins another call."""
     one, other = (at(index, "", id, "f") for id in ids)
     joined, apart = bound(one, other, at(index, A)), bound(one, at(index), other, at(index, A))
 
@@ -65,7 +65,7 @@ def test_a_fragment_of_nothing_is_all_of_a_text(
     ],
 )
 def test_a_fragment_of_nothing_behind_a_text_says_nothing(odd: list[Delta]) -> None:
-    """Whatever follows, it is read as if the fragment had not come."""
+    """Later fragments are read as if the fragment had not come."""
     call = [at(0, "", "c", "f"), at(0, '{"a"'), at(0, ":1}")]
 
     assert bound(*call, *odd) == bound(*call, at(0), *odd)
@@ -77,7 +77,7 @@ def test_a_fragment_of_nothing_behind_a_text_says_nothing(odd: list[Delta]) -> N
 
 @pytest.mark.parametrize(("spare", "outcome"), [(0, ""), (-1, "dropped: arguments_too_large")])
 def test_fragments_of_odd_labels_are_bounded(spare: int, outcome: str) -> None:
-    """What is kept may be as large as the arguments of a turn; one byte more drops the calls for it."""
+    """The record may be as large as the arguments of a turn; one byte more drops its calls."""
     limit = 64 + len("cf") + len(A)
 
     assert [Got("c", "f", A, outcome)] == bound(
@@ -86,12 +86,12 @@ def test_fragments_of_odd_labels_are_bounded(spare: int, outcome: str) -> None:
 
 
 def test_without_a_limit_nothing_is_bounded() -> None:
-    """Any number of odd fragments is kept if nobody set a limit."""
+    """Any number of odd fragments is kept without a limit."""
     assert [Got("c", "f", A)] == bound(at(None, A, "c", "f"), limits=Limits.none())
 
 
 def test_a_choice_beyond_the_limit_says_why_and_keeps_nothing() -> None:
-    """Beyond the limit of the turn the calls say so to people, and what came is let go."""
+    """Beyond the limit of the turn the calls report that to people, and the record is released."""
     assembler = Assembler(Policy(), Limits(max_total_arguments_bytes=1000))
     for _ in range(40):
         assembler.advance([at(None, "x" * 50, "c", "f")])
@@ -107,7 +107,7 @@ def test_a_choice_beyond_the_limit_says_why_and_keeps_nothing() -> None:
 
 
 def test_the_limit_of_odd_labels_is_that_of_their_calls() -> None:
-    """A call that came out stays, and so does one that has an index of our own."""
+    """An emitted call stays, and so does one that has our own index."""
     odd = [at(None, "{}", f"c{n}", "f") for n in range(20)]
     calls = bound(
         at("s", A, "s", "s"),
@@ -141,7 +141,7 @@ def test_calls_beyond_the_limit_are_counted() -> None:
 
 @pytest.mark.parametrize("index", [1, None])
 def test_calls_beyond_the_limit_have_no_id(index: int | None) -> None:
-    """The one drop for all of them goes by the id of none, whether labels are odd or not."""
+    """The one drop for all of them has the id of none, whether labels are odd or not."""
     deltas = [at(0, A, "c", "f"), at(index, '{"b"', "d", "g"), at(index, ":2}", "d")]
     calls = bound(*deltas, limits=Limits(max_calls=1))
 
@@ -150,7 +150,7 @@ def test_calls_beyond_the_limit_have_no_id(index: int | None) -> None:
 
 @pytest.mark.parametrize("index", [None, INVALID_INDEX])
 def test_no_index_is_none_of_a_call(index: int | None) -> None:
-    """What is no index does not count among those that a call may have."""
+    """A value that is not an index does not count among the allowed indices."""
     deltas = [at(index, '{"a"', "c", "f"), at(0, ":", "c"), at(1, B, "d", "g"), at(0, "1}")]
     said = events_of(*deltas, limits=Limits(max_aliases=1))
 
@@ -158,7 +158,7 @@ def test_no_index_is_none_of_a_call(index: int | None) -> None:
 
 
 def test_what_may_begin_a_call_counts_as_one() -> None:
-    """Calls are counted as fragments come, not by what these turn out to mean: a name alone may begin one."""
+    """Calls are counted as fragments come, not by their later meaning: a name alone may begin one."""
     deltas = [at(0, A, "c", "go"), at(0, "", None, "go"), at(0, B, None, "t")]
 
     assert ["bound_by_order", "dropped: too_many_calls"] == [
@@ -186,7 +186,7 @@ def test_bad_bytes_in_odd_fragments(bad: bool, text: str, reason: str, n: int) -
     assert [*[("d", "")][: n - 1], ("c", reason)] == [(e.id, getattr(e, "reason", "")) for e in ended]
 
 
-# Indices of our own, and calls that came by slot.
+# Our own indices, and calls that came by slot.
 
 
 @pytest.mark.parametrize(
@@ -200,13 +200,13 @@ def test_bad_bytes_in_odd_fragments(bad: bool, text: str, reason: str, n: int) -
     ],
 )
 def test_labels_at_an_index_of_our_own(heads: list[Delta]) -> None:
-    """An index of our own is right: what comes there is of one call, in whatever order, and nothing is odd."""
+    """Our own index is right: fragments there belong to one call, in whatever order, and nothing is odd."""
     assert ["+f", A] == told(*heads, at("s", A))[len(heads)]
     assert [Got("c", "f", A)] == bound(*heads, at("s", '{"a"'), at("s", ":1}"))
 
 
 def test_what_goes_back_to_the_provider_needs_no_text() -> None:
-    """A fragment at an index of our own may bring nothing but a field that is to be sent back."""
+    """A fragment at our own index may bring nothing but a field to send back."""
     extra = Labelled(0, "s", None, None, extra={"k": 1})
     said = events_of(at("s", "", "c", "f"), extra, at("s", A), CALLS, END)
 
@@ -229,19 +229,19 @@ def test_text_of_our_own_index_goes_on_beside_odd_labels() -> None:
 
 
 def test_an_id_that_contradicts_an_index() -> None:
-    """Text at the index of one call with the id of another leaves the one in doubt that goes by labels alone."""
+    """Text at the index of one call with the id of another puts the one that goes by labels alone in doubt."""
     deltas = [at("s", "", "c", "f"), at(0, B, "d", "g"), at(0, A, "c")]
 
     assert [Got("c", "f", A), Got("d", "g", B, "dropped: ambiguous")] == bound(*deltas)
 
 
 def test_text_first_at_an_index_of_our_own() -> None:
-    """Text that comes there before any label is of the call that the labels name."""
+    """Text that comes there before any label belongs to the call that the labels name."""
     assert ([Got("c", "f", A)], ()) == stream(at("s", A), at("s", "", "c", "f"))
 
 
 def test_a_call_of_our_own_index_is_found_by_its_id() -> None:
-    """A fragment of the wire that names such a call by its id is of that call, and so is what follows at its index."""
+    """A fragment of the wire that names such a call by its id belongs to it, and so do later fragments at its index."""
     deltas = [at("s", "", "c", "f"), at(0, '{"a"', "c"), at(0, ":1}")]
 
     assert [[], ["+f", '{"a"'], [":1}"], [f"call {A}"]] == told(*deltas, CALLS, END)[:4]
@@ -255,7 +255,7 @@ def test_the_latest_call_of_an_id_goes_on() -> None:
 
 
 def test_the_id_of_a_call_that_was_taken_back_is_free() -> None:
-    """What comes with it under another name is a call, and not more of the one that was taken back."""
+    """A fragment with it under another name is a call, and not more of the one that was taken back."""
     taken_back = CallSeen(0, 0, None, "c", "f", begins=True), Finish(0, "stop", None, drops=True)
 
     assert [Got("c", "f", "", "dropped: aborted"), Got("c#2", "g", A, "duplicate_id")] == bound(
@@ -264,7 +264,7 @@ def test_the_id_of_a_call_that_was_taken_back_is_free() -> None:
 
 
 def test_no_call_has_an_invalid_index() -> None:
-    """What comes at an invalid index is no further fragment of what came there before."""
+    """A fragment at an invalid index does not continue an earlier fragment there."""
     deltas = [
         at(INVALID_INDEX, '{"a"', "c", "f"),
         at(INVALID_INDEX, B, "d", "g"),

@@ -25,7 +25,7 @@ def cut(id: str | None, name: str, text: str) -> Got:
 
 
 def doubtful(id: str | None, name: str, text: str = "") -> Got:
-    """Return a call that may not be what it seems."""
+    """Return a call that may be another than it seems."""
     return Got(id, name, text, "dropped: ambiguous")
 
 
@@ -40,7 +40,7 @@ def doubtful(id: str | None, name: str, text: str = "") -> Got:
     ],
 )
 def test_text_without_id_and_name(deltas: list[Delta], calls: list[Got]) -> None:
-    """Whose the last text is."""
+    """The owner of the last text."""
     assert calls == bound(*deltas)
 
 
@@ -78,7 +78,7 @@ def test_text_without_id_and_name(deltas: list[Delta], calls: list[Got]) -> None
     ],
 )
 def test_names_without_id(deltas: list[Delta], calls: list[Got]) -> None:
-    """Which call a name means that comes without an id, and what it makes of text that nobody had claimed."""
+    """The call meant by a name without an id, and its effect on unclaimed text."""
     assert calls == bound(*deltas)
 
 
@@ -98,7 +98,7 @@ def test_inside_a_namesake(deltas: list[Delta], calls: list[Got]) -> None:
 
 
 def test_text_behind_the_limit_of_calls() -> None:
-    """Text without name or index may be that of the calls beyond the limit, and is told with them."""
+    """Text without name or index may belong to the calls beyond the limit, and is reported with them."""
     one = Limits(max_calls=1)
     tail = bound(at(0, A, "c", "f"), at(None, B, "d", "g"), at(None, "x"), limits=one)
     adopted = bound(at(0, '{"a"', None, "f"), at(1, B, "d", "g"), at(2, ":1}", "e"), limits=one)

@@ -8,7 +8,7 @@ from tests.support.bound import A, B, Got, at, bound
 from wholecall.deltas import Delta, Finish
 
 TAKEN_BACK = Finish(0, "stop", None, drops=True)
-OTHER = at(1, B, "h", "h")  # so that index 1 is nobody's own
+OTHER = at(1, B, "h", "h")  # so that no call owns index 1
 KEPT = Got("h", "h", B)
 
 
@@ -34,7 +34,7 @@ def test_calls_with_one_id(deltas: list[Delta], calls: list[Got]) -> None:
 
 
 def test_snapshots_on_a_shared_index() -> None:
-    """Each snapshot of a text begins with the one before, also on an index that another call has used."""
+    """Each snapshot of a text begins with the previous one, also on an index that another call has used."""
     deltas = [at(0, B, "h", "h"), at(0, '{"a":', "c", "f"), at(0, '{"a":{"b"'), at(0, '{"a":{"b":1}}')]
 
     assert [KEPT, Got("c", "f", '{"a":{"b":1}}', "bound_by_order snapshots")] == bound(*deltas)

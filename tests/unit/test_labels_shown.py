@@ -1,4 +1,4 @@
-"""In which call a fragment is shown while it streams: in the one in which it comes out, where a guess can be right."""
+"""The call in which a fragment is shown while it streams: the one that emits it, where a guess can be right."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 def shown(events: Sequence[Event]) -> str:
-    """Return the number of the call that a delta shows something of, `-` if it shows nothing."""
+    """Return the number of the call of which a delta shows something, `-` if it shows nothing."""
     told = (ToolCallStarted, ArgumentsDelta, ArgumentsReset)
     return " ".join(dict.fromkeys(str(event.index) for event in events if isinstance(event, told))) or "-"
 
 
 def places(*deltas: Delta, tools: Sequence[str] | None = None) -> str:
-    """Return what `shown` does for each delta."""
+    """Return the result of `shown` for each delta."""
     return " ".join(map(shown, events_of(*deltas, tools=tools)[: len(deltas)]))
 
 
@@ -101,7 +101,7 @@ RIGHT = [
 
 @pytest.mark.parametrize(("deltas", "expected"), RIGHT, ids=lambda one: one if type(one) is str else "")
 def test_fragments_are_shown_where_they_come_out(deltas: list[Delta], expected: str) -> None:
-    """Where a server departs from the documents in one way, nothing that was shown has to be put right."""
+    """Where a server departs from the documents in one way, no shown text has to be corrected."""
     events = [event for some in events_of(*deltas, CALLS, END) for event in some]
     texts: dict[int, str] = {}
     for event in events:
@@ -155,7 +155,7 @@ def test_fragments_are_shown_where_they_come_out(deltas: list[Delta], expected: 
     ],
 )
 def test_the_most_likely_call(deltas: list[Delta], expected: str) -> None:
-    """Where it is not known before the end what a fragment means, it is shown in the call that it most likely is of."""
+    """A fragment whose meaning is unknown before the end is shown in its most likely call."""
     assert expected == places(*deltas)
 
 
@@ -183,7 +183,7 @@ def test_the_most_likely_call(deltas: list[Delta], expected: str) -> None:
     ],
 )
 def test_in_doubt_no_further_call_is_told(deltas: list[Delta], expected: str) -> None:
-    """Labels that may only have come again, or may begin a call: nobody is told of a call that may be none."""
+    """Labels that may only be repeated, or may begin a call: a call that may not exist is not reported."""
     assert expected == places(*deltas)
 
 
@@ -201,7 +201,7 @@ def test_in_doubt_no_further_call_is_told(deltas: list[Delta], expected: str) ->
     ],
 )
 def test_a_second_name_of_a_tool(names: tuple[str, str], tools: list[str] | None, expected: str) -> None:
-    """Two names of tools before any text may be two calls, and nothing is told; else they are pieces of one name."""
+    """Two names of tools before any text may be two calls: nothing is reported; else they are pieces of one name."""
     deltas = at(0, "", "c", names[0]), at(0, A, None, names[1])
 
     assert expected == places(*deltas, tools=tools)

@@ -16,7 +16,7 @@ QWEN = "<tool_call>\n<function=dredge>\n<parameter=metres>\n4\n</parameter>\n</f
 
 
 def repaired(data: bytes, size: int | None = None, **options: Any) -> bytes:
-    """Return what goes out for a stream in reads of this size."""
+    """Return the output for a stream in reads of this size."""
     repairer = Repairer(**{"text": "hermes", **options})
     step = size or len(data)
     out = b"".join(repairer.feed(data[at : at + step]) for at in range(0, len(data), step))
@@ -43,7 +43,7 @@ def test_without_a_call_nothing_changes(data: bytes) -> None:
 
 @pytest.mark.parametrize("leak", [CALL, QWEN], ids=["hermes", "qwen"])
 def test_a_leaked_call_is_structured(leak: str) -> None:
-    """The client gets the call in its chunk, the text round it, and the reason that fits."""
+    """The client gets the call in its chunk, the text around it, and the reason that fits."""
     data = chat(*(f"Go. {leak} Done."[at : at + 5] for at in range(0, 120, 5)))
     out = repaired(data)
     turn = collect([out])
@@ -59,14 +59,14 @@ def test_a_leaked_call_is_structured(leak: str) -> None:
 
 
 def test_a_call_that_came_twice_comes_once() -> None:
-    """Of a call that the server parsed and leaked, the structured one stays, with its id, and the text goes."""
+    """Of a call that the server parsed and leaked, the structured one stays, with its id, and the text is removed."""
     turn = collect([repaired(chat(f"Go. {CALL}", {"tool_calls": [SAME]}, finish="tool_calls"))])
 
     assert (["call_1"], "Go. ") == ([call.id for call in turn.calls], turn.text)
 
 
 def test_indices_go_on_behind_those_of_the_server() -> None:
-    """A leaked call beside another structured one has an index of its own."""
+    """A leaked call next to another structured one has a separate index."""
     other = {**SAME, "function": {"name": "go", "arguments": "{}"}}
     turn = collect([repaired(chat(CALL, {"tool_calls": [other]}, finish="tool_calls"))])
 
@@ -74,7 +74,7 @@ def test_indices_go_on_behind_those_of_the_server() -> None:
 
 
 def test_a_call_that_fits_no_tool_is_text_again() -> None:
-    """What is no call is shown as the text that it was, and reported."""
+    """Text that is not a call is shown unchanged, and reported."""
     dropped: list[ToolCallDropped] = []
     out = repaired(chat(CALL.replace("4", "[]")), tools=TOOLS, on_dropped=dropped.append)
 
@@ -83,7 +83,7 @@ def test_a_call_that_fits_no_tool_is_text_again() -> None:
 
 
 def test_a_cut_call_beside_a_whole_one_is_text() -> None:
-    """A chunk holds the end of a call and the beginning of one that is cut: the latter is shown as it came."""
+    """A chunk holds the end of a call and the beginning of one that is cut: the latter is shown unchanged."""
     turn = collect([repaired(chat(CALL[:20], CALL[20:] + CALL[:30], finish="length"))])
 
     assert ([("dredge", {"metres": 4})], CALL[:30]) == (calls(turn), turn.text)
@@ -133,7 +133,7 @@ def test_read_without_text_it_was_text() -> None:
 
 
 def test_an_anthropic_stream_is_mended() -> None:
-    """The call becomes a block behind the text's, and the reason is the one that clients act on."""
+    """The call becomes a block after the text's, and the reason is the one that clients act on."""
     out = repaired(ANTHROPIC)
     turn = collect([out])
 
@@ -142,7 +142,7 @@ def test_an_anthropic_stream_is_mended() -> None:
 
 
 def test_an_anthropic_body_is_mended() -> None:
-    """So it does in a body that is not streamed."""
+    """A body that is not streamed is mended alike."""
     body = {"id": "m", "type": "message", "role": "assistant", "model": "c", "stop_reason": "end_turn",
             "content": [{"type": "text", "text": f"Go. {CALL}"}], "usage": {"input_tokens": 1, "output_tokens": 1}}  # fmt: skip
     found = json.loads(repair_body(json.dumps(body).encode(), text="hermes").data)
@@ -166,7 +166,7 @@ def gemini(*texts: str, reason: str | None = "STOP") -> bytes:
 
 @pytest.mark.parametrize("leak", [CALL, QWEN], ids=["hermes", "qwen"])
 def test_a_gemini_stream_is_mended(leak: str) -> None:
-    """The call becomes a part of its own, without an id, as the wire had none; the text round it stays."""
+    """The call becomes a separate part, without an id, as the wire had none; the text around it stays."""
     data = gemini(*(f"Go. {leak} Done."[at : at + 5] for at in range(0, 120, 5)))
     out = repaired(data)
     turn = collect([out])
@@ -181,13 +181,13 @@ def test_a_gemini_stream_is_mended(leak: str) -> None:
 
 
 def test_a_gemini_stream_without_a_call_stays() -> None:
-    """It goes out as without `text`, also where its text could be a marker's."""
+    """The stream is sent as without `text`, also where its text could be a marker's."""
     for data in (gemini("Go. ", "a < b ", " <tool", "s>"), gemini(f"```\n{CALL}\n```")):
         assert data == repaired(data)
 
 
 def test_a_gemini_body_is_mended() -> None:
-    """So is a whole response; signatures and thoughts stay."""
+    """A whole response is mended alike; signatures and thoughts stay."""
     parts = [{"text": "Hm.", "thought": True}, {"text": f"Go. {CALL}", "thoughtSignature": "c2ln"}]
     body = {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]}
     found = repair_body(json.dumps(body).encode(), text="hermes")

@@ -103,7 +103,7 @@ def events_of(data: bytes) -> list[dict[str, Any]]:
 
 
 def texts(data: bytes) -> dict[str, str]:
-    """Return what each kind of event says the text of the first message is."""
+    """Return the text of the first message in each kind of event."""
     told: dict[str, str] = {"deltas": ""}
     for one in events_of(data):
         kind = one["type"].removeprefix("response.")
@@ -126,7 +126,7 @@ def texts(data: bytes) -> dict[str, str]:
     ("before", "after"), [("", ""), ("Let me look. ", ""), ("One moment, please: ", " Done.")]
 )
 def test_a_leaked_call_is_structured(leak: str, start: int | None, before: str, after: str) -> None:
-    """The call is an item of its own, the text goes without it wherever it is told, and the numbers have no gap."""
+    """The call is a separate item, the text omits it everywhere, and the numbers have no gap."""
     data = response(spoken(f"{before}{leak}{after}"), start=start)
     out = repaired(data)
     turn = collect([out])
@@ -151,7 +151,7 @@ def test_without_a_call_nothing_changes(start: int, text: str) -> None:
 
 @pytest.mark.parametrize("path", sorted(Path(LOG).glob("*.sse")), ids=lambda path: path.stem)
 def test_recordings_pass_as_without_text(path: Path) -> None:
-    """None of the recordings has a leak, and none goes out otherwise because leaks are looked for."""
+    """No recording has a leak, and the search for leaks changes no output."""
     data = path.read_bytes()
 
     assert repaired(data, text=None) == repaired(data, text="auto")
@@ -167,7 +167,7 @@ def test_a_number_that_counts_nothing_stays() -> None:
 
 
 def test_a_call_of_the_server_stays() -> None:
-    """Calls that the server parsed keep their place and their labels beside one that it leaked."""
+    """Calls that the server parsed keep their place and their labels next to one that it leaked."""
     turn = collect([repaired(response(spoken(CALL), called(1)))])
 
     assert [("go", "call_1"), ("dredge", None)] == [
@@ -176,7 +176,7 @@ def test_a_call_of_the_server_stays() -> None:
 
 
 def test_a_call_that_came_twice_comes_once() -> None:
-    """Of a call that the server parsed and leaked, the structured one stays, and the text goes."""
+    """Of a call that the server parsed and leaked, the structured one stays, and the text is removed."""
     text = 'So. <tool_call>{"name": "go", "arguments": {"a": 1}}</tool_call>'
     out = repaired(response(spoken(text), called(1)))
 
@@ -184,7 +184,7 @@ def test_a_call_that_came_twice_comes_once() -> None:
 
 
 def test_what_is_lost_after_a_leak_is_known_to_be() -> None:
-    """A gap in the server's numbers stays one: a call with a hole in it does not come out."""
+    """A gap in the server's numbers stays a gap: a call with a hole in it is not emitted."""
     place = {"item_id": "fc_1", "output_index": 1}
     item = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "go", "arguments": ""}
     pieces = [
@@ -208,7 +208,7 @@ def test_what_came_before_does_not_come_again() -> None:
 
 
 def test_two_messages_say_what_they_said() -> None:
-    """The leak is taken out of the message that it stood in."""
+    """The leak is removed from the message that contained it."""
     out = repaired(response(spoken("First, ", 0), spoken(f"then {CALL}", 1)))
     final = events_of(out)[-1]["response"]["output"]
 
@@ -225,7 +225,7 @@ def test_items_are_known_by_their_ids() -> None:
 
 
 def test_a_text_that_only_the_end_tells_is_mended_there() -> None:
-    """Some servers send no pieces: then the finished response says what is left, and the call comes before it."""
+    """Some servers send no pieces: then the finished response has the remaining text, and the call comes before it."""
     out = repaired(response(output=[message(f"Go. {CALL}", 0)]))
     final = events_of(out)[-1]["response"]["output"]
 
@@ -233,7 +233,7 @@ def test_a_text_that_only_the_end_tells_is_mended_there() -> None:
 
 
 def test_a_call_that_fits_no_tool_is_text_again() -> None:
-    """What is no call is shown as the text that it was, in every event that restates it, and reported."""
+    """Text that is not a call is shown unchanged, in every event that restates it, and reported."""
     dropped: list[ToolCallDropped] = []
     text = CALL.replace('"metres"', '"depth"')
     tools = [{"name": "dredge", "parameters": {"type": "object", "required": ["metres"]}}]
@@ -250,7 +250,7 @@ def test_a_call_that_fits_no_tool_is_text_again() -> None:
     "member", ["output_index", "content_index", "item_id", "sequence_number", "delta", "text"]
 )
 def test_odd_labels_do_no_harm(member: str, odd: Any) -> None:
-    """Whatever stands where a number, a label or a text should, nothing raises, and what is cut any other way is the same."""
+    """Whatever replaces a number, a label or a text, nothing raises, and any other cut gives the same."""
     events = [
         {**one, member: odd} if member in one else one for one in events_of(response(spoken(CALL), called(1)))
     ]
@@ -260,7 +260,7 @@ def test_odd_labels_do_no_harm(member: str, odd: Any) -> None:
 
 
 def test_what_is_too_long_to_be_restated_is_not_kept() -> None:
-    """A text that is longer than an event may be goes without its call, and what restates a little of it stays."""
+    """A text longer than an event may be is sent without its call, and events that restate a little of it stay."""
     item, text = message("x", 0), "x" * 3000 + CALL
     pieces = [one for one in spoken(text, size=50) if not one["type"].endswith(".done")]
     out = repaired(response(pieces, output=[item]), limits=Limits(max_event_bytes=2000))
@@ -271,7 +271,7 @@ def test_what_is_too_long_to_be_restated_is_not_kept() -> None:
 
 
 def test_a_whole_body_is_mended() -> None:
-    """A body that is not streamed gets its calls as items behind the message."""
+    """A body that is not streamed gets its calls as items after the message."""
     body = {
         "id": "resp_1",
         "object": "response",

@@ -1,4 +1,4 @@
-"""The resumable scan: what is complete, where a value may start, and nothing looked at twice."""
+"""The resumable scan: completeness, possible starts of values, and nothing scanned twice."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def scanned(*pieces: str) -> Scan:
 
 
 def state(scan: Scan) -> tuple[bool, bool, bool]:
-    """Return what a scan answers."""
+    """Return a scan's answers."""
     return scan.complete, scan.value_may_start, scan.inside_string
 
 
@@ -96,7 +96,7 @@ def naive(text: str) -> tuple[bool, bool, bool]:
 
 
 class Watched(Scan):
-    """A scan that notes which stretch of the piece each step looks at."""
+    """A scan that records which stretch of the piece each step scans."""
 
     __slots__ = ("steps",)
 
@@ -144,7 +144,7 @@ def test_every_partition_is_one_text(pieces: list[str]) -> None:
 
 @given(_JSON_LIKE, _JSON_LIKE)
 def test_complete_never_flips_back(text: str, more: str) -> None:
-    """What follows a complete value changes no answer."""
+    """Text after a complete value changes no answer."""
     before = scanned(text)
     if before.complete:
         assert (True, False, False) == state(scanned(text, more))
@@ -163,7 +163,7 @@ def test_what_follows_a_whole_value(pieces: list[str]) -> None:
 
 @given(st.lists(_JSON_LIKE, max_size=6))
 def test_each_character_is_looked_at_once(pieces: list[str]) -> None:
-    """Each step begins where the one before it ended, and a piece is left only at its end or when complete."""
+    """Each step begins where the previous one ended, and a piece is left only at its end or when complete."""
     scan = Watched()
     for piece in pieces:
         scan.steps.clear()

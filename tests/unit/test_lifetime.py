@@ -92,7 +92,7 @@ def test_what_stands_for_a_stream_is_not_copied(what: str, how: str) -> None:
 
 
 def test_a_parser_says_what_to_do_instead() -> None:
-    """The message names what a parser has for this."""
+    """The message names a parser's substitute for this."""
     with pytest.raises(TypeError, match=r"snapshot\(\).*restore\(\)"):
         copy.copy(ToolCallParser())
 
@@ -123,7 +123,7 @@ def test_values_are_copied_and_pickled(how: str) -> None:
 @any_copy
 @pytest.mark.parametrize("forms", [[Weather], {"f": Weather}, [Tool(Weather, "f")], Tools([Weather])])
 def test_tools_are_copied_and_pickled(forms: Any, how: str) -> None:
-    """Tools come back as what they were made of, and judge as before."""
+    """Tools come back with their sources, and judge as before."""
     tools = COPIES[how](Tools(forms))
     (name,) = tools
     data = frame({"choices": [{"index": 0, "delta": {"tool_calls": [
@@ -137,7 +137,7 @@ def test_tools_are_copied_and_pickled(forms: Any, how: str) -> None:
 
 
 def _previews() -> list[PartialArguments]:
-    """Return what a parser shows of one call at each byte."""
+    """Return a parser's view of one call at each byte."""
     parser: ToolCallParser[Any] = ToolCallParser("chat-completions", live=True)
     data = RENDERERS["chat-completions"](
         encode.Turn([encode.Call("call_1", "f", '{"a":["x",{"b":"longer"}],"n":[1,2]}')]), encode.every(1)
@@ -156,7 +156,7 @@ def _shown(preview: PartialArguments) -> list[Any]:
 @any_copy
 @pytest.mark.parametrize("asked", [True, False])
 def test_previews_are_copied_and_pickled(how: str, asked: bool) -> None:
-    """Half-finished arguments come back as they were shown, whatever has come since, asked for before or not."""
+    """Half-finished arguments come back as they were shown, whatever has come since, requested before or not."""
     previews = _previews()
     expected = [_shown(preview) for preview in _previews()]
     if asked:
@@ -187,14 +187,14 @@ ERRORS = [
 @any_copy
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
 def test_exceptions_are_copied_and_pickled(error: Exception, how: str) -> None:
-    """What a worker process raises arrives whole in its parent."""
+    """An exception of a worker process arrives whole in its parent."""
     other = COPIES[how](error)
 
     assert (type(error), str(error), vars(error)) == (type(other), str(other), vars(other))
 
 
 def test_every_public_class_is_one_of_these() -> None:
-    """What a copy of it is, is known of every class that the package names; a dialect is known by its name."""
+    """The kind of copy is known for every class that the package names; a dialect is known by its name."""
     known = {
         PartialArguments,
         PartialJson,
@@ -221,7 +221,7 @@ def _below(cls: type[Any]) -> Iterator[type[Any]]:
 
 
 def _inside(values: Iterable[Any]) -> Iterator[Any]:
-    """Yield values and all that their fields hold."""
+    """Yield values and all contents of their fields."""
     waiting = list(values)
     while waiting:
         value = waiting.pop()
@@ -232,7 +232,7 @@ def _inside(values: Iterable[Any]) -> Iterator[Any]:
             waiting += value
 
 
-# What is left of a stream.
+# Remains of a stream.
 
 
 def _ended(end: str, **options: Any) -> Callable[[bytes], None]:
@@ -301,7 +301,7 @@ USES: dict[str, Callable[[bytes], object]] = {
 
 @pytest.fixture
 def uncollected() -> Iterator[None]:
-    """Let the collector run only when it is asked to, and look at nothing that is there already."""
+    """Let the collector run only on request, and ignore all existing objects."""
     gc.freeze()
     gc.disable()
     yield
@@ -310,7 +310,7 @@ def uncollected() -> Iterator[None]:
 
 def _n_cyclic(use: Callable[[bytes], object], data: bytes) -> int:
     """Return how many objects a use of a stream leaves that only the collector can free."""
-    use(data)  # what is made once stays: imports, tables by class
+    use(data)  # permanent objects: imports, tables by class
     gc.collect()
     use(data)
     return gc.collect()
@@ -319,7 +319,7 @@ def _n_cyclic(use: Callable[[bytes], object], data: bytes) -> int:
 @pytest.mark.usefixtures("uncollected")
 @pytest.mark.parametrize("use", USES)
 def test_no_stream_leaves_work_for_the_collector(use: str) -> None:
-    """What is over holds nothing in a cycle: it is freed as soon as nobody holds it, whatever the stream was."""
+    """A finished object has no cycle: it is freed with its last reference, whatever the stream."""
     whole = [_stream(dialect) for dialect in RENDERERS]
     streams = [
         *whole,
@@ -337,7 +337,7 @@ def test_no_stream_leaves_work_for_the_collector(use: str) -> None:
 @pytest.mark.usefixtures("uncollected")
 @pytest.mark.parametrize("use", USES)
 def test_no_recording_leaves_work_for_the_collector(use: str) -> None:
-    """Nor does any recording."""
+    """No recording leaves any either."""
     assert [] == [path.name for path in corpora.streams() if _n_cyclic(USES[use], path.read_bytes())]
 
 
@@ -351,7 +351,7 @@ def _read(data: bytes, times: int) -> None:
 def _kept(data: bytes, times: int) -> int:
     """Return how many bytes the interpreter holds more after a stream was read so many times.
 
-    The least of several rounds: what streams leave is left in each, what the test's runner keeps in one.
+    The least of several rounds: memory that streams leave is in each, memory that the test runner keeps in one.
     """
     held: list[int] = []
     tracemalloc.start()

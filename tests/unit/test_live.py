@@ -83,7 +83,7 @@ def test_strings_grow_and_members_close(size: int) -> None:
 
 
 def test_progress_follows_the_delta_that_caused_it() -> None:
-    """Each news stands after its `ArgumentsDelta`, all of it before the call's end."""
+    """Each piece of news comes after its `ArgumentsDelta`, all of it before the call's end."""
     events = run(stream('{"a": "xy", "n": 1}', 5), live=True)
     told = [type(event).__name__.removeprefix("Arguments") for event in events[2:-1]]
 
@@ -99,7 +99,7 @@ def test_nothing_is_told_unless_asked() -> None:
 
 @pytest.mark.parametrize("size", [1, 4, 1000])
 def test_a_watched_string_is_told_alone(size: int) -> None:
-    """`watch` tells one string of one tool, decoded, and that it is closed."""
+    """`watch` reports one string of one tool, decoded, and its end."""
     told = progress(run(stream(ARGUMENTS, size), watch={"write_file": "content"}))
 
     assert {("content",)} == {event.path for event in told}
@@ -118,7 +118,7 @@ def test_a_watched_string_may_lie_deeper() -> None:
 
 
 def test_a_restatement_shows() -> None:
-    """A whole text that is no extension starts the arguments anew: the count of resets says that all before is void."""
+    """A whole text that is not an extension starts the arguments anew: the count of resets marks all before as void."""
     said = '{"path": "a"}'
     events = [
         {"type": "response.created", "response": {"id": "r"}},
@@ -176,13 +176,13 @@ def test_snapshots_on_request() -> None:
 
     assert {"path": "a."} in values
     assert {"path": "a.py", "content": "one"} in values
-    assert {"path": "a.py", "content": "one two"} in values  # 12 may go on
+    assert {"path": "a.py", "content": "one two"} in values  # 12 may continue
     assert {"path": "a.py", "content": "one two", "n": 12} == values[-1]
     assert snapshots[-1] is None  # the call is over
 
 
 def test_calls_have_readers_of_their_own() -> None:
-    """Interleaved calls are told apart by their index."""
+    """Interleaved calls are distinguished by their index."""
     chunks = [
         chunk(entry('{"a": "', "f", 0, id="x"), entry('{"b": "', "g", 1, id="y")),
         chunk(entry("1", index=1), entry("2", index=0)),
@@ -195,13 +195,13 @@ def test_calls_have_readers_of_their_own() -> None:
 
 @pytest.mark.parametrize("options", [{}, {"watch": {"f": "a"}}, {"live": True, "watch": {}}])
 def test_snapshots_need_a_live_parser(options: dict[str, Any]) -> None:
-    """A parser that keeps no arguments says what to do."""
+    """A parser that keeps no arguments gives advice."""
     with pytest.raises(ValueError, match="live=True"):
         ToolCallParser(**options).partial(ToolCallStarted(0, 0, 0, None, "f"))
 
 
 def test_free_text_is_not_followed() -> None:
-    """The input of a custom tool is no JSON: its deltas are what there is."""
+    """The input of a custom tool is not JSON: its deltas are all there is."""
     custom = {"index": 0, "id": "a", "type": "custom", "custom": {"name": "patch", "input": '{"a": "b"}'}}
     events = run([chunk(custom), chunk(finish="tool_calls")], live=True)
 
@@ -210,7 +210,7 @@ def test_free_text_is_not_followed() -> None:
 
 
 def test_what_cannot_be_read_is_not_told() -> None:
-    """Text that stops being JSON is followed up to there; limits hold here too."""
+    """Text that stops being JSON is followed up to there; limits apply here too."""
     told = progress(run(stream('{"a": "b", "c": oops, "d": "e"}', 3), live=True))
     deep = progress(run(stream('{"a": [[["x"]]]}', 3), live=True, limits=Limits(max_depth=2)))
 
@@ -220,7 +220,7 @@ def test_what_cannot_be_read_is_not_told() -> None:
 
 @pytest.mark.parametrize("policy", [Policy(), Policy(on_bad_sibling="reject_all")])
 def test_a_dropped_call_shows_what_came(policy: Policy) -> None:
-    """`partial` of a drop shows what was closed before the cut; it is no call, and has no arguments."""
+    """`partial` of a drop shows the values closed before the cut; it is not a call, and has no arguments."""
     events = run(stream('{"path": "a.py", "n": 12', 4), policy=policy)
     (drop,) = [event for event in events if isinstance(event, ToolCallDropped)]
     partial = drop.partial()
@@ -231,7 +231,7 @@ def test_a_dropped_call_shows_what_came(policy: Policy) -> None:
 
 
 def test_readers_end_with_their_calls() -> None:
-    """Memory is that of the open calls: nothing is kept of a call that is over."""
+    """Memory is that of the open calls: nothing is kept of a finished call."""
     parser: ToolCallParser = ToolCallParser(live=True)
     for data in stream(ARGUMENTS, 9):
         parser.feed(data)

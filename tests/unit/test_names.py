@@ -1,4 +1,4 @@
-"""One table of names: what people call a dialect is known wherever a dialect, a transport or a shape is named."""
+"""One table of names: a dialect's aliases are known wherever a dialect, a transport or a shape is named."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FUNCTION: Kind = "function"
 
 @pytest.mark.parametrize("alias", ALIASES)
 def test_an_alias_is_known_wherever_its_name_is(alias: str) -> None:
-    """Dialects, transports, encoders, shapes of tools and results take an alias where they have what it means."""
+    """Dialects, transports, encoders, shapes of tools and results take an alias where they have its meaning."""
     name = ALIASES[alias]
     answer = Answer("c", "f", "4 m", FUNCTION)
     known = transport_named(alias).name
@@ -40,7 +40,7 @@ def test_an_alias_is_known_wherever_its_name_is(alias: str) -> None:
 
 
 def test_the_page_names_all_aliases() -> None:
-    """The page of dialects says which words are known."""
+    """The page of dialects lists the known words."""
     (said,) = re.findall(
         r"^What people call a dialect .*$", Path("docs/dialects.md").read_text(), re.MULTILINE
     )
@@ -73,7 +73,7 @@ def test_a_transport_without_json_schemas_says_what_there_is(name: str) -> None:
 
 
 def test_a_loop_may_use_one_word_throughout() -> None:
-    """The parser, the conversation and the definitions take the same word, and so does a transport of one's own."""
+    """The parser, the conversation and the definitions take the same word, and so does a custom transport."""
     made: list[Any] = []
     for word in ("openai", "chat", "chat-completions"):
         parser = ToolCallParser(word)

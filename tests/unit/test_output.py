@@ -1,4 +1,4 @@
-"""Answers as values: what may be asked for, what is read of a text, what is shown while it arrives."""
+"""Answers as values: possible requests, reading of a text, and display while it arrives."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_an_answer_need_not_be_an_object(text: str, form: Any, value: Any) -> No
     ],
 )
 def test_what_is_no_value(text: str, reason: str) -> None:
-    """What is not one JSON value alone is dropped, whatever may be asked for."""
+    """A text that is not one JSON value alone is dropped, whatever the request."""
     assert reason == getattr(parse_output(text, "json"), "reason", None)
 
 
@@ -163,25 +163,25 @@ def test_the_policy_holds_for_answers() -> None:
 
 @pytest.mark.parametrize("form", [print, 3, {"type": "text"}, {"type": "json_schema"}, object(), "yaml"])
 def test_what_describes_no_answer(form: Any) -> None:
-    """A form that describes nothing is refused where it is given, before anything is read."""
+    """A form without a description is refused where it is given, before anything is read."""
     with pytest.raises(TypeError, match="give"):
         ToolCallParser(output=form)
 
 
 def test_a_schema_that_is_none() -> None:
-    """A schema that is no JSON Schema is refused, and the message says what is wrong in it."""
+    """A schema that is not a JSON Schema is refused, and the message names the fault in it."""
     with pytest.raises(ValueError, match="JSON Schema is not valid"):
         parse_output("1", {"type": "decimals"})
 
 
 def test_a_schema_that_refers_to_another_document() -> None:
-    """Nothing is fetched, and an answer that nothing was held against would be taken for checked: it is refused."""
+    """Nothing is fetched, and an unchecked answer would be taken for checked: it is refused."""
     with pytest.raises(ValueError, match="cannot be checked"):
         parse_output("1", {"$ref": "https://example.com/schema.json"})
 
 
 def test_nothing_is_shown_of_the_text() -> None:
-    """Reprs, details and what a model is told hold sizes and rules, nothing that the model wrote."""
+    """Reprs, details and descriptions for a model hold sizes and rules, and none of the model's text."""
     whole = parse_output(json.dumps({"port": SECRET}), Tide)
     drops = [
         parse_output(text, Tide) for text in (json.dumps({SECRET: SECRET}), SECRET, f'{{"port":"{SECRET}"')
@@ -206,7 +206,7 @@ def test_a_line_of_a_typed_answer() -> None:
 
 
 def test_the_events_of_an_answer() -> None:
-    """Its last event comes just before `TurnFinished`, and is `Turn.output`; without `output=` there is none."""
+    """An answer's last event is just before `TurnFinished`, and is `Turn.output`; without `output=` it has none."""
     parser: ToolCallParser[Any] = ToolCallParser(output=Tide)
     told = [event for data in frames(TEXT) for event in parser.feed(data)] + parser.close()
     plain = collect(frames(TEXT))
@@ -231,7 +231,7 @@ def test_a_text_beyond_the_limit(size: int, reason: str | None) -> None:
 
 
 def test_a_dropped_call_is_no_answer() -> None:
-    """Of a turn whose call was dropped there is no answer either: the call is what went wrong."""
+    """Of a turn whose call was dropped there is no answer either: the call is the fault."""
     calls = [{"tool_calls": [encode.chat_entry(0, id="c", name="f", arguments='{"a":')]}]
     chunks = [
         encode.chat_chunk({"content": TEXT}),
@@ -244,7 +244,7 @@ def test_a_dropped_call_is_no_answer() -> None:
 
 
 def test_a_paused_turn_has_none_yet() -> None:
-    """A turn that goes on in the next one has no answer yet."""
+    """A turn that continues in the next one has no answer yet."""
     head = {"id": "m", "type": "message", "role": "assistant", "model": "c"}
     body = {**head, "stop_reason": "pause_turn", "content": [{"type": "text", "text": TEXT}]}
 
@@ -252,7 +252,7 @@ def test_a_paused_turn_has_none_yet() -> None:
 
 
 def test_calls_written_as_text_are_calls() -> None:
-    """With `text=` a call in the text is one, and the turn has no answer."""
+    """With `text=` a call in the text is a call, and the turn has no answer."""
     text = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
     turn = collect(frames(text), text="hermes", output=Tide)
 
@@ -264,7 +264,7 @@ def test_calls_written_as_text_are_calls() -> None:
 
 
 def test_previews() -> None:
-    """A preview shows what has come, of a list as a tuple; it is no mapping to execute, and gone with the turn."""
+    """A preview shows the input so far, a list as a tuple; it is not an executable mapping, and gone with the turn."""
     parser: ToolCallParser[Any] = ToolCallParser(output=list[Tide], live=True)
     shown: list[Any] = []
     first = TextDelta(0, 0, "")
@@ -284,14 +284,14 @@ def test_previews() -> None:
 
 
 def test_previews_are_asked_for() -> None:
-    """Without `live` or without `output` there are no previews of answers, and the message says so."""
+    """Without `live` or without `output` there are no previews of answers, and the message explains that."""
     for options in ({"output": Tide}, {"live": True}):
         with pytest.raises(ValueError, match="output="):
             ToolCallParser(**options).partial(TextDelta(0, 0, ""))  # type: ignore[arg-type]
 
 
 def test_progress_begins_anew_after_a_call_of_the_server() -> None:
-    """What was shown before a tool of the server, or another message, is void: `resets` counts."""
+    """A preview shown before a tool of the server, or another message, is void: `resets` counts."""
     item = {"type": "message", "id": "m", "role": "assistant", "content": []}
 
     def said(index: int, text: str) -> list[dict[str, Any]]:
@@ -336,7 +336,7 @@ def test_a_moved_parser_needs_its_output() -> None:
 
 
 def test_calls_of_a_turn_are_as_without_it() -> None:
-    """Asking for an answer changes nothing of calls and texts."""
+    """Asking for an answer does not change calls and texts."""
     turn = encode.Turn([Call("c", "f", '{"a":1}')], text="Let me look.")
     data = encode.render_chat(turn, encode.every(4))
 

@@ -34,7 +34,7 @@ def contrast(one: str, other: str) -> float:
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_every_text_can_be_read(theme: str) -> None:
-    """Each colour of text has a contrast of 4.5 at least on each ground, in light and dark (WCAG 2.2, 1.4.3)."""
+    """Each colour of text has a contrast of 4.5 at least on each background, in light and dark (WCAG 2.2, 1.4.3)."""
     named = THEMES[theme]
     pairs = [(text, ground) for text in TEXTS for ground in GROUNDS] + [
         ("addedInk", "added"),

@@ -1,4 +1,4 @@
-"""JSON texts without a stream: what is shown of a cut text, where and why one is invalid, what is asked in which order."""
+"""JSON texts without a stream: the value of a cut text, the place and reason of faults, and the order of use."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SECRET = "hunter2"
     ],
 )
 def test_the_value_of_a_cut_text(text: str, value: object, path: object) -> None:
-    """What is closed and the open string's text are shown; a key, number or literal that is not finished is not."""
+    """Closed values and the open string's text are shown; an unfinished key, number or literal is not."""
     partial = partial_json(text)
 
     assert ("incomplete", None, None) == (partial.state, partial.reason, partial.offset)
@@ -78,7 +78,7 @@ def test_the_value_of_a_cut_text(text: str, value: object, path: object) -> None
     ],
 )
 def test_complete_texts(text: str, value: object) -> None:
-    """A value of any type, white space round it, one byte order mark before it, keys with equal values, half of a pair."""
+    """Any value, white space around it, one byte order mark before it, equal repeated keys, half of a pair."""
     partial = partial_json(text)
 
     assert ("complete", None, None, None) == (
@@ -143,12 +143,12 @@ def test_invalid_texts(text: str, reason: str, offset: int) -> None:
 
 
 def facts(partial: PartialJson) -> tuple[Any, ...]:
-    """Return what a partial value says of its text."""
+    """Return a partial value's statements about its text."""
     return partial.state, partial.reason, partial.offset
 
 
 def test_limits_are_the_caller_s() -> None:
-    """Bounds on bytes, depth and numbers are those of `Limits`; without any, what Python cannot hold is still none."""
+    """Bounds on bytes, depth and numbers are those of `Limits`; without any, Python's own limits apply."""
     text = '{"a": "\u00e9\u00e9"}'
 
     assert ("invalid", "arguments_too_large", 8) == facts(
@@ -175,7 +175,7 @@ def test_a_number_at_the_top_ends_with_the_text() -> None:
 
 
 def test_what_follows_a_complete_text() -> None:
-    """White space changes nothing; anything else makes the text invalid, and what was shown stays."""
+    """White space changes nothing; anything else makes the text invalid, and the shown value stays."""
     parser = PartialJsonParser()
 
     assert ["complete", "complete", "invalid"] == [parser.feed(text).state for text in ("[1]", "\n", "x")]
@@ -183,7 +183,7 @@ def test_what_follows_a_complete_text() -> None:
 
 
 def test_snapshots_stay() -> None:
-    """A snapshot shows what it showed when it was taken, also if it is first asked later."""
+    """A snapshot keeps its content from when it was taken, also if it is first asked later."""
     parser = PartialJsonParser()
     partials = [parser.feed(piece) for piece in ('{"a": "x', "y", '", "b": [1', ",2", "]}")]
 
@@ -198,7 +198,7 @@ def test_snapshots_stay() -> None:
 
 
 def test_a_partial_value_is_never_taken_for_arguments() -> None:
-    """It has no arguments, is no preview of a call, and an object is read-only and no dict."""
+    """A partial value has no arguments, is not a preview of a call, and an object is read-only and not a dict."""
     partial = partial_json('{"path": "/tmp/x"}')
 
     assert not hasattr(partial, "arguments")
@@ -210,7 +210,7 @@ def test_a_partial_value_is_never_taken_for_arguments() -> None:
 
 @pytest.mark.parametrize("text", [f'{{"{SECRET}": "{SECRET}', f'"{SECRET}', f'["{SECRET}", {SECRET}', SECRET])
 def test_nothing_shows_the_text(text: str) -> None:
-    """A repr holds sizes only, of the parser as of what it returns."""
+    """A repr holds sizes only, for the parser and for its results."""
     parser = PartialJsonParser()
 
     assert SECRET not in repr(parser.feed(text)) + repr(parser) + repr(parser.close()) + repr(parser)
@@ -218,7 +218,7 @@ def test_nothing_shows_the_text(text: str) -> None:
 
 
 def test_a_closed_parser_reads_no_more() -> None:
-    """Feeding after `close` is a mistake, and so is what is no text."""
+    """Feeding after `close` is a mistake, and so is input that is not text."""
     parser = PartialJsonParser()
     with pytest.raises(TypeError, match="text is a str, not bytes"):
         parser.feed(b"{}")  # type: ignore[arg-type]
@@ -230,6 +230,6 @@ def test_a_closed_parser_reads_no_more() -> None:
 
 
 def test_what_is_complete_may_still_be_no_arguments() -> None:
-    """Complete is said of JSON; whether a call may be executed is for the verdict."""
+    """Complete refers to JSON; whether a call may be executed is for the verdict."""
     for text, reason in (("[1]", "not_an_object"), ('{"a": "\\ud83d"}', "lone_surrogate")):
         assert ("complete", reason) == (json_state(text), parse_arguments(text).reason)

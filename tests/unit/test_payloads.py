@@ -1,4 +1,4 @@
-"""Decoded payloads and SDKs' objects are read as what they were on the wire."""
+"""Decoded payloads and SDKs' objects are read as their original wire form."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Reason(str, Enum):
 
 
 class Inner(pydantic.BaseModel):
-    """A model inside another; what it does not declare is kept."""
+    """A model inside another; undeclared fields are kept."""
 
     model_config = pydantic.ConfigDict(extra="allow")
     index: int = 0
@@ -41,7 +41,7 @@ class Outer(pydantic.BaseModel):
 
 
 class Camel(pydantic.BaseModel):
-    """A model whose names on the wire are other ones."""
+    """A model with different names on the wire."""
 
     model_config = pydantic.ConfigDict(populate_by_name=True)
     finish_reason: Reason | None = pydantic.Field(default=None, alias="finishReason")
@@ -50,13 +50,13 @@ class Camel(pydantic.BaseModel):
 
 
 class Serialises(pydantic.BaseModel):
-    """A model that writes itself in its own way."""
+    """A model that serialises itself."""
 
     value: int = 1
 
     @pydantic.model_serializer
     def write(self) -> dict[str, Any]:
-        """Leave out what is not set."""
+        """Leave out unset fields."""
         return {"written": self.value}
 
 
@@ -77,7 +77,7 @@ class Delta(pydantic.BaseModel):
 
 
 class Envelope(pydantic.BaseModel):
-    """What an SDK makes of a server-sent event."""
+    """An SDK's object for a server-sent event."""
 
     event: str | None = None
     data: Any
@@ -102,7 +102,7 @@ class DictData(dict[str, Any]):
 
 
 class Converts:
-    """An object with a method of its own."""
+    """An object with its own method."""
 
     def to_dict(self) -> object:
         """Return builtins, with an object inside."""
@@ -136,25 +136,25 @@ def read(payload: object, event: str | None = None) -> list[tuple[str, Any]]:
     ids=lambda value: type(value).__name__,
 )  # fmt: skip
 def test_an_object_is_the_json_that_it_came_from(payload: object, expected: object) -> None:
-    """Fields with a value, under the wire's names, and nothing that the SDK put there itself."""
+    """Fields with a value, under the wire's names, and none of the SDK's additions."""
     assert [("", expected)] == read(payload)
 
 
 def test_a_list_holds_payloads() -> None:
-    """Each element is a frame of its own, of the same event."""
+    """Each element is a separate frame, of the same event."""
     assert [("e", {"a": 1}), ("e", {"index": 0})] == read([{"a": 1}, Inner()], "e")
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 2**80, "\ud800", -(2**70)])
 def test_values_that_strict_json_lacks_stay_visible(value: object) -> None:
-    """A NaN does not become null, and halves of characters and long numbers are what they were."""
+    """A NaN does not become null, and halves of characters and long numbers stay the same."""
     expected = json.dumps({"id": "r", "args": {"a": value}}, ensure_ascii=False, separators=(",", ":"))
 
     assert [Frame("", expected)] == list(frames_of(Outer(id="r", args={"a": value})))
 
 
 def test_a_helpers_event_holds_the_raw_chunk() -> None:
-    """Of an event with a chunk the chunk is read, without what was gathered so far."""
+    """Of an event with a chunk the chunk is read, without the gathered content."""
     assert [("", {"id": "r"})] == read(Chunk(chunk=Outer(id="r"), snapshot={"all": 1}))
 
 
@@ -162,13 +162,13 @@ def test_a_helpers_event_holds_the_raw_chunk() -> None:
     "kind", ["content.delta", "tool_calls.function.arguments.delta", "text", "input_json", "thinking"]
 )
 def test_what_a_helper_retells_is_no_frame(kind: str) -> None:
-    """An event that only says again what a raw one said is skipped; a dict of that type is read."""
+    """An event that only repeats a raw one is skipped; a dict of that type is read."""
     assert [] == read(Delta(type=kind))
     assert [("", {"type": kind})] == read({"type": kind})
 
 
 def test_a_snapshot_is_never_read() -> None:
-    """What has been gathered so far is left out of raw events: reading it each time would be quadratic."""
+    """The content gathered so far is left out of raw events: reading it each time would be quadratic."""
     event = Delta(type="response.output_text.delta", snapshot=object())
 
     assert [("", {"type": "response.output_text.delta", "delta": "x"})] == read(event)

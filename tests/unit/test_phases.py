@@ -1,4 +1,4 @@
-"""The table of phases: it is total, nothing changes a phase beside it, and each of its cells is needed."""
+"""The table of phases: it is total, nothing else changes a phase, and each of its cells is needed."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ CELLS = [(phase, news) for phase, row in PHASES.items() for news in row]
 STAYING = [(phase, news) for phase, news in CELLS if PHASES[phase][news].do is _stay]
 
 
-# A stream, and what is said after each delta and after the close. The name says the cell that it needs.
+# A stream, and the events after each delta and after the close. The name is the cell that it needs.
 SCENARIOS: dict[str, tuple[list[Delta], list[list[str]]]] = {
     "pending name": (
         [Labelled(0, 0, "c", None, A), Labelled(0, 0, None, "f"), CALLS, END],
@@ -230,7 +230,7 @@ SCENARIOS: dict[str, tuple[list[Delta], list[list[str]]]] = {
 
 
 def comes_out(name: str) -> bool:
-    """Return whether a scenario comes out as written; a missing cell is a failure."""
+    """Return whether a scenario gives the written result; a missing cell is a failure."""
     deltas, expected = SCENARIOS[name]
     try:
         return expected == told(*deltas)
@@ -239,7 +239,7 @@ def comes_out(name: str) -> bool:
 
 
 def differing() -> list[str]:
-    """Return the scenarios that do not come out as written."""
+    """Return the scenarios that do not give the written result."""
     return [name for name in SCENARIOS if not comes_out(name)]
 
 
@@ -256,14 +256,14 @@ def test_the_table_is_total(phase: str) -> None:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_scenarios(name: str) -> None:
-    """What each stream makes the assembler say, delta by delta."""
+    """The assembler's events for each stream, delta by delta."""
     deltas, expected = SCENARIOS[name]
 
     assert expected == told(*deltas)
 
 
 def test_every_cell_has_a_scenario() -> None:
-    """All cells can be reached: each has a scenario of its own."""
+    """All cells can be reached: each has a separate scenario."""
     assert {f"{phase} {news}" for phase, news in CELLS} == {name.partition(",")[0] for name in SCENARIOS}
 
 
@@ -277,25 +277,25 @@ def test_no_cell_can_be_deleted(phase: str, news: str, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize(("phase", "news"), [cell for cell in CELLS if cell not in STAYING])
 def test_no_cell_can_do_nothing(phase: str, news: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the cell does nothing instead, something else is said."""
+    """If the cell does nothing instead, the events differ."""
     monkeypatch.setitem(PHASES[phase], news, PHASES[phase][news]._replace(do=_stay))
 
     assert any(name.partition(",")[0] == f"{phase} {news}" for name in differing())
 
 
-# Deleting the cell is the only proof for this one: it would refuse a call that nobody judges any more.
+# Deleting the cell is the only proof for this one: it would refuse a call that is no longer judged.
 _SILENT = ("ended", "name")
 
 
 @pytest.mark.parametrize(("phase", "news"), [cell for cell in STAYING if cell != _SILENT])
 def test_no_idle_cell_can_end_a_call(phase: str, news: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If a cell that does nothing ended the call instead, something else is said."""
+    """If a cell that does nothing ended the call instead, the events differ."""
     monkeypatch.setitem(PHASES[phase], news, PHASES["streaming"]["end"])
 
     assert any(name.partition(",")[0] == f"{phase} {news}" for name in differing())
 
 
-# Where news leads.
+# Effects of news.
 
 
 def reached(
@@ -321,7 +321,7 @@ def reached(
 
 
 def traffic() -> None:
-    """Read all that is recorded, quirky streams, and the scenarios."""
+    """Read all recordings, quirky streams, and the scenarios."""
     streams = [(entry["dialect"], recorded(entry)) for entry in cases()]
     streams += [("chat-completions", quirky.make_numbered(7, number).bytes()) for number in range(400)]
     for dialect, data in streams:
@@ -333,14 +333,14 @@ def traffic() -> None:
 
 
 def test_each_target_is_reached_and_no_other() -> None:
-    """News leads where its cell says: over much traffic each target of each cell is seen, and nothing else."""
+    """News leads to the target in its cell: over much traffic each target of each cell is seen, and nothing else."""
     cells = {phase: dict(row) for phase, row in PHASES.items()}
     found = reached(cells, traffic)
 
     assert {cell: set(cells[cell[0]][cell[1]].to) for cell in CELLS} == found
 
 
-# Who changes phases.
+# Writers of phases.
 
 
 def sets_phase(node: ast.AST) -> bool:
@@ -393,6 +393,6 @@ def test_phases_change_in_three_functions() -> None:
     ],
 )
 def test_assignments_are_seen(source: str) -> None:
-    """Whatever sets a phase is found, with the function it stands in."""
+    """All code that sets a phase is found, with the function that contains it."""
     assert [("f",)] == list(assignments(ast.parse(f"def f():\n    {source}")))
     assert [] == list(assignments(ast.parse("def f():\n    phase = call.phase")))

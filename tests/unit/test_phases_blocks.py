@@ -37,7 +37,7 @@ def refusals(said: list[list[object]]) -> list[tuple[str, str]]:
     ],
 )
 def test_names_of_items_in_pieces(names: list[str], final: str, flags: str) -> None:
-    """Only a name that was put together of pieces is flagged: a repeat or an extension stands for itself."""
+    """Only a name that was joined from pieces is flagged: a repeat or an extension is not."""
     said = told(*map(seen, names), Slot(0, 0, None, A), closed(), END)
 
     assert [[f"+{final}", A], [f"call {A}{flags}"]] == said[len(names) : len(names) + 2]
@@ -61,7 +61,7 @@ def test_only_joined_names_are_flagged(names: list[str], tools: list[str], flags
 
 
 def test_a_block_has_one_name() -> None:
-    """A block that is named twice, differently, is no call: it keeps the first name, and says why it was dropped."""
+    """A block that is named twice, differently, is not a call: it keeps the first name, and its drop says why."""
     other = CallSeen(0, 0, None, "c", "g")
     said = events_of(begun(), other, Slot(0, 0, None, A), closed(), END)
 
@@ -70,7 +70,7 @@ def test_a_block_has_one_name() -> None:
 
 
 def test_a_block_may_be_named_again() -> None:
-    """The same name once more, with blanks round it, says nothing new."""
+    """The same name once more, with blanks around it, adds nothing."""
     again = CallSeen(0, 0, None, "c", " f\n")
 
     assert [f"call {A}"] == told(begun(), again, Slot(0, 0, None, A), closed(), END)[3]
@@ -94,7 +94,7 @@ def test_text_before_the_name_is_shown_at_once() -> None:
 
 
 def test_a_text_that_comes_twice_is_held_once() -> None:
-    """A call does not hold two copies of a text that came in fragments and as a whole."""
+    """A call does not keep two copies of a text that came in fragments and as a whole."""
     assembler = Assembler(Policy(), Limits())
     assembler.advance([seen(), Slot(0, 0, None, '{"a"'), Slot(0, 0, None, ":1}"), whole("".join(A))])
     call = assembler.call(0, 0, 0)
@@ -104,7 +104,7 @@ def test_a_text_that_comes_twice_is_held_once() -> None:
 
 
 def test_a_whole_text_is_not_the_fragments() -> None:
-    """A whole text of the size of the fragments, but with another content, stands by itself."""
+    """A whole text of the size of the fragments, but with another content, is kept separately."""
     said = told(seen(), Slot(0, 0, None, B), whole(A), closed(), END)
 
     assert [f"={A}", f"call {A} done_mismatch"] == said[3]
@@ -116,12 +116,12 @@ FIRST = [begun(), Slot(0, 0, None, A), CallClosed(0, 0, None)]
 
 
 def test_an_echo_is_no_call() -> None:
-    """Nothing is told of a block that says again what an earlier one said."""
+    """A block that repeats an earlier block is not reported."""
     assert [[], ["+f", A], [f"call {A}"], [], [], [], [], ["tool_calls"]] == told(*FIRST, *FIRST, STOP)
 
 
 def test_an_echo_ends_once() -> None:
-    """In a message that is told again a call that said the same is over: it does not come out at a second end."""
+    """In a repeated message a call with the same content is over: it is not emitted at a second end."""
     begins = TurnOpened("k", restart=True)
     said = told(begins, *FIRST, begins, *FIRST, CallClosed(0, 0, None), STOP, END)
 
@@ -137,7 +137,7 @@ def test_an_echo_ends_once() -> None:
     ids=["fragments", "a whole text"],
 )
 def test_what_says_something_else_is_no_echo(again: list[Delta]) -> None:
-    """A block with the labels of an earlier one and another text is a call, of which nothing was told before its end."""
+    """A block with the labels of an earlier one and another text is a call, which is not reported before its end."""
     said = told(*FIRST, *again, CALLS, END)[len(FIRST) :]
 
     assert [*[[]] * (len(again) - 1), ["+f", B, f"call {B} duplicate_id"], [], [], ["tool_calls"]] == said
@@ -149,7 +149,7 @@ def test_what_says_something_else_is_no_echo(again: list[Delta]) -> None:
 @pytest.mark.parametrize("text", [A, f" {A}", '{"a":1,}'])
 @pytest.mark.parametrize("told_whole", [False, True], ids=["fragments", "a whole text"])
 def test_whole_objects_of_items_go_at_the_finish(text: str, told_whole: bool) -> None:
-    """The text of an item is its own: with the finish reason it comes out if it is one object, with a defect or not."""
+    """The text of an item is its own: with the finish reason one object is emitted, with a defect or not."""
     said = told(seen(), whole(text) if told_whole else Slot(0, 0, None, text), CALLS, END)
 
     assert [f"call {text}"] == said[2][-1:]
@@ -157,14 +157,14 @@ def test_whole_objects_of_items_go_at_the_finish(text: str, told_whole: bool) ->
 
 @pytest.mark.parametrize("text", ["[1]", '"{}"', '{"a"', "{}", ""])
 def test_what_else_items_hold_waits_for_the_end(text: str) -> None:
-    """With the finish reason nothing is said of an item that holds no object, or not all of one, or an empty one."""
+    """With the finish reason an item without an object, or with a partial or empty object, is not reported."""
     said = told(seen(), Slot(0, 0, None, text), CALLS, END)
 
     assert ([], 1) == (said[2], len([word for word in said[3] if word.startswith(("call", "drop"))]))
 
 
 def test_a_call_that_ended_waits_for_no_text() -> None:
-    """Text at an index that no block has is that of the only block that is open, though others were before it."""
+    """Text at an index without a block belongs to the only open block, even after earlier blocks."""
     said = told(*FIRST, begun("d", "g", 1), Slot(0, 7, None, B), CallClosed(0, 1, None), STOP, END)
 
     assert ["+g", B] == said[4]

@@ -44,7 +44,7 @@ from wholecall.machine.assembler import Assembler
 from wholecall.output.events import ToolCall, ToolCallDropped
 from wholecall.policy import Policy
 
-# What else the actions do.
+# Other actions.
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_name_beyond_the_limit() -> None:
 
 @pytest.mark.parametrize("text", ["[1]", '"x"', "{}"])
 def test_what_waits_for_the_end(text: str) -> None:
-    """At the finish only whole, non-empty objects go; what else a call holds may still change."""
+    """At the finish only whole, non-empty objects are emitted; any other content of a call may still change."""
     said = told(OPEN, Fragment(0, 0, text), CALLS, END)
 
     assert [] == said[2]
@@ -123,7 +123,7 @@ def test_names_are_trimmed(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["f</arg_value>", "f</function>", "f<tool_sep>"])
 def test_a_tag_behind_a_name_makes_it_no_name_of_a_known_tool(name: str) -> None:
-    """What a server misread may have lost arguments: with tools known, only a call of their names comes out."""
+    """Text that a server misread may have lost arguments: with tools known, only a call of their names is emitted."""
     said = [
         event
         for events in events_of(Labelled(0, 0, "c", name, A), STOP, END, tools=["f"])
@@ -136,7 +136,7 @@ def test_a_tag_behind_a_name_makes_it_no_name_of_a_known_tool(name: str) -> None
 
 @pytest.mark.parametrize("name", ["<|channel|>f", " <|channel|>f\n"])
 def test_a_name_that_is_all_marker_stays(name: str) -> None:
-    """A marker with nothing before it is shown as it came: it names no tool, and hides none (quirk 58)."""
+    """A marker with nothing before it is shown unchanged: it names no tool, and hides none (quirk 58)."""
     assert ["+<|channel|>f", A] == told(Labelled(0, 0, "c", name, A))[0]
 
 
@@ -182,14 +182,14 @@ def test_spellings_of_a_known_name(tools: list[str] | None, spelling: Any, shown
 def test_known_names_decide_what_a_second_name_is(
     names: list[str], tools: list[str], outcome: list[str]
 ) -> None:
-    """A second name before any text is what makes a tool's name of the two (quirks 15 and 16)."""
+    """A second name before any text is joined if the two make a tool's name (quirks 15 and 16)."""
     heads = [seen(name) for name in names]
 
     assert outcome == told(*heads, Slot(0, 0, None, A), tools=tools)[2]
 
 
 def test_two_names_of_tools_are_no_call() -> None:
-    """Where the first name and the second are tools, and no tool is called both together, nobody knows which."""
+    """Where both names are tools, and no tool has the joined name, the intended one is unknown."""
     said = events_of(seen("get"), seen(" tide"), Slot(0, 0, None, A), closed(), tools=["get", "tide"])
 
     drops = [(e.reason, e.detail) for e in said[3] if isinstance(e, ToolCallDropped)]
@@ -211,7 +211,7 @@ def test_calls_beyond_the_limit_have_the_first_of_their_names(text: str) -> None
 
 
 def test_refusals_say_why() -> None:
-    """A call that is refused for its name says so to people."""
+    """A call that is refused for its name reports that to people."""
     late = events_of(seen(), Slot(0, 0, None, A), seen("g"), closed(), END)
     long = events_of(Labelled(0, 0, "c", "fgh", A), END, limits=Limits(max_name_chars=2))
 
@@ -232,7 +232,7 @@ def test_refusals_say_why() -> None:
     ids=["an object inside", "a brace inside a string"],
 )
 def test_all_text_is_shown(texts: list[str], shown: list[list[str]]) -> None:
-    """What might have been an object of its own, and is not, is shown as any other fragment."""
+    """Text that might have been a separate object, and is not, is shown as any other fragment."""
     said = told(OPEN, *(Fragment(0, 0, text) for text in texts), CALLS, END)
 
     assert shown == said[1:-3]
@@ -266,7 +266,7 @@ def test_a_whole_text_ends_the_short_way() -> None:
 
 @pytest.mark.parametrize("late", ["}", " ", "x"])
 def test_a_whole_text_that_repeats_the_fragments_ends_the_short_way(late: str) -> None:
-    """Where the whole text says what has come, what follows is no part of it: it is neither kept nor shown."""
+    """Where the whole text restates the text so far, later text is not part of it: it is neither kept nor shown."""
     pieces = [Slot(0, 0, None, piece) for piece in ('{"a"', ":1}", late)]
     said = told(seen(), *pieces[:2], whole(A), pieces[2], closed(), STOP)
 
@@ -296,7 +296,7 @@ def test_a_whole_text_beyond_a_limit_is_not_kept() -> None:
     ids=["a whole text", "no text", "a chat call without text", "a cut turn", "a clean end"],
 )
 def test_a_call_that_nobody_was_told_of(deltas: list[Delta], strict: list[str], loose: list[str]) -> None:
-    """Where the stream just stops, what did not begin begins no more, unless it is whole and the policy wants it."""
+    """Where the stream just stops, unbegun calls do not begin, unless they are whole and the policy accepts them."""
     ends = [told(*deltas, policy=Policy(require_terminal=wanted))[-1] for wanted in (True, False)]
 
     assert [strict, loose] == [words[:-1] for words in ends]
@@ -322,7 +322,7 @@ def test_a_withheld_call_of_a_cut_turn(name: str, text: str, said: list[str]) ->
 
 
 def test_a_withheld_call_of_an_abort() -> None:
-    """A call that no event has reported begins with no abort, whatever the policy wants of an end."""
+    """A call that no event has reported does not begin at an abort, whatever end the policy requires."""
     again = TurnOpened(None, "r"), Labelled(0, 0, "c", "f", B), CUT
     loose = Policy(require_terminal=False)
     words = told(TurnOpened(None, "r"), Labelled(0, 0, "c", "f", A), CALLS, END, *again, policy=loose)
@@ -331,7 +331,7 @@ def test_a_withheld_call_of_an_abort() -> None:
 
 
 def test_a_cut_is_not_undone() -> None:
-    """A call that the wire once called cut stays cut, whatever it says of its end later."""
+    """A call that the wire once called cut stays cut, whatever the wire states about its end later."""
     said = told(seen(None), Slot(0, 0, None, A), closed(truncated=True), closed(), seen())
 
     assert ["+f", A, f"drop {A} truncated"] == said[4]
@@ -339,7 +339,7 @@ def test_a_cut_is_not_undone() -> None:
 
 @pytest.mark.parametrize("text", ['{"a":1,}', ' {"a":1,}'])
 def test_whole_objects_with_a_defect_wait_for_the_end(text: str) -> None:
-    """At the finish only strict objects go: a text with a defect may be another call's in part."""
+    """At the finish only strict objects are emitted: a text with a defect may partly belong to another call."""
     said = told(OPEN, Fragment(0, 0, text), CALLS, END)
 
     assert [["+f", text], [], [f"call {text}"]] == said[1:4]
@@ -437,12 +437,15 @@ def test_one_decode_per_call(stream: list[Delta], monkeypatch: pytest.MonkeyPatc
         (Labelled(0, 0, "d", None), None),
         (CALLS, None),
         (Fragment(0, 0, " "), None),
-        (Fragment(0, 0, "}"), "late_fragment"),  # no object: it comes the short way while the call is open
+        (
+            Fragment(0, 0, "}"),
+            "late_fragment",
+        ),  # not an object: it takes the fast path while the call is open
         (CallWhole(0, None, None, "c", "f", "{}", HYDRATION), None),
     ],
 )
 def test_an_ended_call_never_comes_twice(late: Delta, anomaly: str | None) -> None:
-    """What comes for a call after its end is an anomaly of the turn at most (quirk 44)."""
+    """A delta for a call after its end is an anomaly of the turn at most (quirk 44)."""
     said = told(OPEN, Fragment(0, 0, A), CALLS, late, late, END)
 
     assert [[], ["+f", A], [f"call {A}"], [], [], []] == said[:-1]
@@ -468,7 +471,7 @@ def test_a_dropped_call_stays_dropped(late: Delta) -> None:
     ],
 )
 def test_a_name_in_pieces(names: list[str], final: str) -> None:
-    """An extension replaces whatever white space stands round it, a piece is appended (quirks 15, 16 and 59)."""
+    """An extension replaces, whatever white space is around it; a piece is appended (quirks 15, 16 and 59)."""
     labels = [Labelled(0, 0, "c" if n == 0 else None, name) for n, name in enumerate(names)]
     assembler = Assembler(Policy(), Limits())
     assembler.advance([*labels, Fragment(0, 0, A), CALLS, END])

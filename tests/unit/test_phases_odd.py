@@ -27,7 +27,7 @@ GROWN = [at(None, '{"b":', "c", "f"), at(None, B, None, "f")]
     ids=["its beginning", "too much"],
 )
 def test_what_was_shown_is_put_right(deltas: Sequence[Delta], shown: list[list[str]], end: list[str]) -> None:
-    """At the end the rest of a text is told if its beginning was shown, and all of it if something else was."""
+    """At the end the rest of a text is emitted if its beginning was shown, and all of it if something else was."""
     assert [*shown, [], end, ["tool_calls"]] == told(*deltas, CALLS, END)
 
 
@@ -39,19 +39,19 @@ def test_the_limit_holds_for_what_was_meant() -> None:
 
 
 def test_nobody_is_told_of_a_call_that_said_nothing_and_never_ended() -> None:
-    """Where the stream just stops, a call that had no text begins no more, whatever its labels were."""
+    """Where the stream just stops, a call without text does not begin, whatever its labels were."""
     assert ["drop  unterminated", "malformed missing_finish"] == told(at(None, "", "c", "f"))[-1]
 
 
 def test_an_object_amidst_fragments_ends_nothing() -> None:
-    """An object that comes inside the text of a call settles nothing: what follows is shown as it comes."""
+    """An object inside the text of a call settles nothing: later text is shown as it comes."""
     said = told(OPEN, Fragment(0, 0, '{"a"'), whole(0, B), Fragment(0, 0, ":1}"), CALLS, END)
 
     assert [["+f", '{"a"'], [], [":1}"]] == said[1:4]
 
 
 def test_a_call_that_only_the_reading_shows() -> None:
-    """A call that was shown as none of those that came begins with its text when it is read, however the stream ends."""
+    """A call shown as none of the existing calls begins with its text when it is read, however the stream ends."""
     words = told(at(0, "{", "c", "l"), at(0, "}", None, "ong"))[-1]
 
     assert ["+long", "{}"] == words[:2]

@@ -1,4 +1,4 @@
-"""Dialects of other packages: found by their entry points, once somebody asks; and modules that commands import."""
+"""Dialects of other packages: found by their entry points on request; and modules that commands import."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ STREAM = b'{"tram": "Hi"}\n{"tram": ""}\n'
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Install a package with a dialect, and make as if nobody had looked for any."""
+    """Install a package with a dialect, and reset the search for packages."""
     (tmp_path / "tram_plugin.py").write_text(MODULE)
     _offer(tmp_path, "tram = tram_plugin:TRAM")
     monkeypatch.syspath_prepend(tmp_path)
@@ -68,7 +68,7 @@ def test_plugins_are_detected_once_they_are_loaded() -> None:
 
 @pytest.mark.usefixtures("package")
 def test_who_names_a_dialect_need_not_load_it() -> None:
-    """A name that nobody registered is looked for among the packages, before it is refused."""
+    """An unregistered name is looked for among the packages, before it is refused."""
     parser = ToolCallParser("tram")
     parser.feed(STREAM)
 
@@ -89,7 +89,7 @@ def test_who_names_a_dialect_need_not_load_it() -> None:
     ],
 )
 def test_a_plugin_that_fails_is_named_and_left_out(package: Path, point: str, told: str) -> None:
-    """One package's fault is a warning, and costs nobody else a dialect."""
+    """One package's fault is a warning, and affects no other dialect."""
     _offer(package, point, "tram = tram_plugin:TRAM")
     with pytest.warns(RuntimeWarning, match=told) as caught:
         load_plugins()
@@ -101,7 +101,7 @@ def test_a_plugin_that_fails_is_named_and_left_out(package: Path, point: str, to
 def test_commands_know_plugins(
     package: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
 ) -> None:
-    """What a package offers is detected by every command, without an option."""
+    """A package's dialect is detected by every command, without an option."""
     (package / "log.jsonl").write_bytes(STREAM)
     code = main([*command, str(package / "log.jsonl")])
 
@@ -109,7 +109,7 @@ def test_commands_know_plugins(
     assert re.search('"(dialect|provider)": ?"tram"', capsys.readouterr().out)
 
 
-# What each command needs beside a recording; the dialect comes from the module that it imports.
+# Each command's arguments in addition to a recording; the dialect comes from the module that it imports.
 COMMANDS: dict[str, tuple[str, ...]] = {
     "replay": ("--json",),
     "inspect": ("--json",),
@@ -125,7 +125,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_that_reads_streams_imports(tmp_path: Path, command: str) -> None:
-    """`--import` finds modules of the current folder, too, and the program knows the dialect that they register."""
+    """`--import` finds modules of the current folder, too, and their dialect is known to the program."""
     (tmp_path / "my_tram.py").write_text(
         f"{MODULE}\nfrom wholecall import register\n\nregister(TRAM)\nprint('registered', flush=True)\n"
     )
@@ -162,7 +162,7 @@ def test_every_command_that_reads_streams_imports(tmp_path: Path, command: str) 
 def test_a_wrong_command_line_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, str], told: str
 ) -> None:
-    """What cannot be imported, and a dialect that nobody registers, exit with 2 and a sentence."""
+    """A module that cannot be imported, and an unregistered dialect, exit with 2 and a sentence."""
     (tmp_path / "log.jsonl").write_bytes(STREAM)
     with pytest.raises(SystemExit, match="2"):
         main(["replay", *options, str(tmp_path / "log.jsonl")])
@@ -171,7 +171,7 @@ def test_a_wrong_command_line_is_refused(
 
 
 def test_the_page_shows_the_group() -> None:
-    """The page names the group that is looked for."""
+    """The page names the group of entry points."""
     assert '[project.entry-points."wholecall.dialects"]' in (DOCS / "dialects.md").read_text("utf-8")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -25,7 +25,7 @@ def ends(*fragments: Fragment, policy: Policy, finish: str | None = "tool_calls"
 
 
 def test_strict_lets_plain_calls_through() -> None:
-    """A call as documented comes out."""
+    """A call as documented is emitted."""
     assert ["f"] == ends(PLAIN, policy=Policy.strict())
 
 
@@ -48,7 +48,7 @@ def test_strict_lets_plain_calls_through() -> None:
     ],
 )
 def test_each_choice_drops(choice: str, fragments: list[Fragment], finish: str, reason: str) -> None:
-    """Each choice alone drops what the default lets through, and so do all together."""
+    """Each choice alone drops a call that the default accepts, and so do all together."""
     alone = replace(Policy(), **{choice: getattr(Policy.strict(), choice)})
 
     assert [reason] != ends(*fragments, policy=Policy(), finish=finish)
@@ -65,7 +65,7 @@ def test_a_bad_sibling_speaks_against_all() -> None:
 
 
 def test_order_is_no_label() -> None:
-    """Calls that only the order of their pieces tells apart are flagged, and a strict policy drops them."""
+    """Calls that only the order of their pieces distinguishes are flagged, and a strict policy drops them."""
     fragments = Fragment(0, "c", "f", A), Fragment(0, "d", "g", '{"b"'), Fragment(0, None, None, ":2}")
 
     assert ["f", "g"] == ends(*fragments, policy=Policy())

@@ -1,4 +1,4 @@
-"""Live arguments: what is told and shown of half-finished text, where reading stops, what a snapshot is."""
+"""Live arguments: events and views of half-finished text, the end of reading, snapshots."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def fed(*pieces: str, limits: Limits | None = None) -> ProgressScanner:
 
 
 def shown(*pieces: str, limits: Limits | None = None) -> dict[str, Any]:
-    """Return what is shown after the pieces."""
+    """Return the value shown after the pieces."""
     return dict(fed(*pieces, limits=limits).snapshot().value)
 
 
 def told(*pieces: str) -> list[tuple[Any, ...]]:
-    """Return what is told of the pieces, each with the number of its piece."""
+    """Return the events of the pieces, each with the number of its piece."""
     scanner = ProgressScanner()
     return [(number, *fields(told)) for number, piece in enumerate(pieces) for told in scanner.feed(piece)]
 
@@ -60,7 +60,7 @@ def deltas(*pieces: str) -> list[str]:
 
 
 def watched(path: str | Path, *pieces: str) -> list[str]:
-    """Return what a watcher tells of each piece."""
+    """Return a watcher's output for each piece."""
     watcher = StringWatcher(path)
     return [watcher.feed(piece) for piece in pieces]
 
@@ -69,7 +69,7 @@ def watched(path: str | Path, *pieces: str) -> list[str]:
 
 
 def test_members_are_told_in_the_order_of_the_text() -> None:
-    """A string is told as it comes; every value is told closed once, the inner ones before the outer one."""
+    """A string is reported as it comes; every value is reported closed once, the inner ones before the outer one."""
     expected = [
         (0, ("a",), "x"),
         (1, ("a",), "y"),
@@ -85,7 +85,7 @@ def test_members_are_told_in_the_order_of_the_text() -> None:
 
 
 def test_an_empty_string_is_only_closed() -> None:
-    """No delta is empty: a string without text is told when it closes."""
+    """No delta is empty: a string without text is reported when it closes."""
     assert [(0, ("a",), [""])] == told('{"a":""}')
 
 
@@ -102,7 +102,7 @@ def test_an_empty_string_is_only_closed() -> None:
     ],
 )
 def test_a_cut_escape_waits(pieces: list[str], expected: list[str]) -> None:
-    """An escape is told when its last character has come, once, and what stands before it at once."""
+    """An escape is reported when its last character has come, once, and the text before it at once."""
     assert expected == deltas(*pieces)
 
 
@@ -123,26 +123,26 @@ def test_a_cut_escape_waits(pieces: list[str], expected: list[str]) -> None:
     ],
 )
 def test_half_of_a_pair_waits_for_the_other(pieces: list[str], expected: list[str]) -> None:
-    """A high surrogate is told with its other half, or alone once it is clear that none will come."""
+    """A high surrogate is reported with its other half, or alone once it is clear that none will come."""
     assert expected == deltas(*pieces)
 
 
 def test_text_of_any_kind_is_told() -> None:
-    """What is not printable, or not ASCII, is told as it is."""
+    """Characters that are not printable, or not ASCII, are reported unchanged."""
     text = "\x7f\u3000\u200d\u2028é日本😀\ufeff"
 
     assert list(text) == deltas('{"a":"' + text[0], *text[1:])
 
 
 def test_many_escapes_in_one_piece() -> None:
-    """A piece may hold more escapes than one step reads; none is lost at the seams, pairs neither."""
+    """A piece may contain more escapes than one step reads; none is lost at the seams, pairs neither."""
     for text in ("\\n" * 2500, "\\ud83d\\ude00" * 1500, "x" + "\\ud83d\\ude00" * 1500, "\\ud83d" * 2500):
         assert [json.loads(f'"{text}"') + "x", ""] == deltas(f'{{"a":"{text}x', '"}')
 
 
 @pytest.mark.parametrize("number", ["12", "-0", "1.5e3", "1E+2", "123456789012345678901234567890", "0.1"])
 def test_a_number_is_told_by_what_follows(number: str) -> None:
-    """Any number may go on; it is told when the character after it comes, as the strict decoder reads it."""
+    """Any number may continue; it is reported when the character after it comes, as the strict decoder reads it."""
     for behind in (",", "]", " ", "\n"):
         events = told('{"a":[', *number, behind)
         assert [(len(number) + 1, ("a", 0), [json.loads(number)])] == events[:1]
@@ -150,12 +150,12 @@ def test_a_number_is_told_by_what_follows(number: str) -> None:
 
 
 def test_a_literal_is_told_by_what_follows() -> None:
-    """A literal is told when the character after it comes."""
+    """A literal is reported when the character after it comes."""
     assert [(3, ("a",), [True]), (4, ("b",), [None])] == told('{"a":', "tr", "ue", ',"b":null', "}")
 
 
 def test_nothing_comes_of_nothing() -> None:
-    """An empty piece tells nothing, wherever it comes."""
+    """An empty piece reports nothing, wherever it comes."""
     pieces = [piece for character in '{"a":"x\\n","b":[1]}' for piece in (character, "")]
 
     assert [] == [event for event in told(*pieces) if event[0] % 2]
@@ -163,7 +163,7 @@ def test_nothing_comes_of_nothing() -> None:
 
 # --- what is shown ---------------------------------------------------------------------------------------
 
-# text → what is shown, open path
+# text → the shown value, open path
 STATES: dict[str, tuple[dict[str, Any], Path | None]] = {
     "": ({}, None),
     " \n": ({}, None),
@@ -215,7 +215,7 @@ def test_closed_names_the_finished_members() -> None:
 
 
 def test_white_space_and_a_mark_in_front() -> None:
-    """White space and one byte order mark in front are skipped, white space after too."""
+    """White space and one byte order mark at the beginning are skipped, white space after too."""
     assert {"a": 1} == shown('\ufeff \r\n\t{"a":1} \r\n\t')
     assert fed("\ufeff{} ").complete
     assert fed("\ufeff\ufeff").stopped
@@ -223,7 +223,7 @@ def test_white_space_and_a_mark_in_front() -> None:
 
 # --- where reading stops ---------------------------------------------------------------------------------
 
-# text that stops the scanner → what stays shown
+# text that stops the scanner → the value that stays shown
 STOPS: dict[str, dict[str, Any]] = {
     "[": {},
     '"{\\"a\\":1}"': {},
@@ -289,7 +289,7 @@ STOPS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("text", STOPS)
 def test_stops(text: str) -> None:
-    """Text that is no strict JSON object is followed no further: what was shown stays, nothing is added."""
+    """Text that is not a strict JSON object is followed no further: the shown value stays, nothing is added."""
     for pieces in ([text], list(text)):
         scanner = fed(*pieces)
         before = scanner.snapshot()
@@ -301,14 +301,14 @@ def test_stops(text: str) -> None:
 
 @pytest.mark.parametrize("text", STOPS)
 def test_what_stops_is_never_exact(text: str) -> None:
-    """The scanner gives up no text that the verdict would call exact, however it goes on."""
+    """The scanner gives up no text that the verdict would call exact, however it continues."""
     assert "exact" not in {
         parse_arguments(text + rest).status for rest in ("", "}", '"}', "]}", ":1}", '":1}')
     }
 
 
 def test_the_grammar_alone_tells_nothing() -> None:
-    """Without a reader the grammar wants no string, and knows whether the text is one whole object."""
+    """Without a reader the grammar needs no string, and knows whether the text is one whole object."""
     grammar = Grammar(Limits())
     grammar._scan('{"a":["\\n",1],"b')
     before = grammar.complete
@@ -358,7 +358,7 @@ def test_numbers_are_limited() -> None:
     assert fed('{"a":' + "9" * 5000 + "}", limits=Limits.none()).stopped
 
 
-# --- a key that comes twice ------------------------------------------------------------------------------
+# --- a repeated key ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -378,7 +378,7 @@ def test_numbers_are_limited() -> None:
     ],
 )
 def test_another_value_for_a_key_stops(one: str, other: str) -> None:
-    """The first value of a key stays; a differing second one is never shown, and stops."""
+    """The first value of a key stays; a differing second one is never shown, and stops the scanner."""
     scanner = ProgressScanner()
     first = scanner.feed(f'{{"a":{one},')
     assert [] == [new for piece in (f'"a":{other},', '"z":1}') for new in scanner.feed(piece)]
@@ -390,7 +390,7 @@ def test_another_value_for_a_key_stops(one: str, other: str) -> None:
 
 @pytest.mark.parametrize("value", ["1", '"x\\n"', "[1,[2,{}]]", '{"b":{"c":"d"},"e":null}', "1.5", "true"])
 def test_the_same_value_again_changes_nothing(value: str) -> None:
-    """A key that comes again with an equal value is not told again, and the text is followed."""
+    """A repeated key with an equal value is not reported again, and the text is followed."""
     text = f'{{"a":{value},"a": {value},"z":"y"}}'
     once = told(*f'{{"a":{value},')
     last = [(("z",), "y"), (("z",), ["y"])]
@@ -425,7 +425,7 @@ def test_keys_of_other_objects_are_not_the_same() -> None:
 
 
 def test_a_snapshot_does_not_change() -> None:
-    """What comes later is not in an earlier snapshot, whenever its value is asked for."""
+    """Later text is not in an earlier snapshot, whenever its value is requested."""
     text = '{"a":["x",{"b":"yz"},1],"c":"de\\nf","g":{}}'
     scanner, snapshots, early = ProgressScanner(), [], []
     for character in text:
@@ -441,7 +441,7 @@ def test_a_snapshot_does_not_change() -> None:
 
 
 def test_snapshots_of_a_very_long_string() -> None:
-    """A string of many pieces is put together now and then; snapshots from before still see their own part."""
+    """A string of many pieces is joined now and then; snapshots from before still see their own part."""
     scanner, snapshots, lengths = fed('{"a":"'), [], []
     for number in range(5000):
         scanner.feed("\\n" if number % 7 == 0 else "xy")
@@ -469,7 +469,7 @@ def test_a_long_text_is_kept_in_few_pieces() -> None:
 
 
 def test_beginnings_of_a_text() -> None:
-    """Any beginning can be asked for, in any order."""
+    """Any beginning can be requested, in any order."""
     text = OpenText()
     text.pieces += ["ab", "c", "de"]
 
@@ -477,7 +477,7 @@ def test_beginnings_of_a_text() -> None:
 
 
 def test_snapshots_share_what_is_closed() -> None:
-    """Closed members are not copied: every snapshot, and the piece that told them, hold the same object."""
+    """Closed members are not copied: every snapshot, and the piece that reported them, hold the same object."""
     scanner = ProgressScanner()
     closed = {
         new.path: new.value
@@ -493,7 +493,7 @@ def test_snapshots_share_what_is_closed() -> None:
 
 
 def test_a_snapshot_costs_what_is_open() -> None:
-    """Taking a snapshot looks at no member: between changes it even shares its notes of the open containers."""
+    """Taking a snapshot examines no member: between changes it even shares its notes of the open containers."""
     scanner = fed('{"a":[' + "1," * 500, '{"b":"')
     one = scanner.snapshot()
     scanner.feed("xyz")
@@ -505,7 +505,7 @@ def test_a_snapshot_costs_what_is_open() -> None:
 
 
 def test_a_snapshot_is_no_call() -> None:
-    """Nothing that executes calls takes a snapshot for one: no arguments, no keys, no dict, no JSON."""
+    """No code that executes calls takes a snapshot for one: no arguments, no keys, no dict, no JSON."""
     snapshot: Any = fed('{"a":1}').snapshot()
 
     assert not isinstance(snapshot, (dict, Mapping, ToolCall, msgspec.Struct))
@@ -553,7 +553,7 @@ def test_reprs_show_no_text(text: str) -> None:
 
 
 def test_reprs_show_lengths() -> None:
-    """A repr says how much there is."""
+    """A repr shows the amount of content."""
     scanner = ProgressScanner()
 
     assert "[Closed(path=<1>, value=<1>), StringDelta(path=<2>, text=<3>)]" == repr(
@@ -585,7 +585,7 @@ def test_a_reset_is_visible() -> None:
     "before", ['{"a":1}', "x", '{"a":"', '{"a', '{"a":12', '{"a":{"b":[', '{"a":1,"a":[2']
 )
 def test_a_reset_begins_anew(before: str) -> None:
-    """A reset takes back whatever was read, also that reading had stopped; the new text may come later."""
+    """A reset takes back everything read, also that reading had stopped; the new text may come later."""
     scanner, watcher = fed(before), StringWatcher("b")
     watcher.feed(before)
 
@@ -625,7 +625,7 @@ def test_a_reset_begins_anew(before: str) -> None:
     ],
 )
 def test_a_watcher_tells_one_string(path: str | Path, text: str, expected: str) -> None:
-    """A watcher tells the text of the string at its path; a value that is no string tells nothing."""
+    """A watcher reports the text of the string at its path; a value that is not a string reports nothing."""
     for size in (1, 3, len(text)):
         watcher = StringWatcher(path)
         pieces = [text[start : start + size] for start in range(0, len(text), size)]
@@ -634,7 +634,7 @@ def test_a_watcher_tells_one_string(path: str | Path, text: str, expected: str) 
 
 
 def test_a_watcher_tells_text_as_it_comes() -> None:
-    """Text is told with the piece that brings it; a cut escape waits."""
+    """Text is reported with the piece that brings it; a cut escape waits."""
     expected = ["", "ab", "c\n", "d", "", "é", "", ""]
 
     assert expected == watched("k", '{"k":"', "ab", "c\\n", "d\\", "u00", "e9", "", '","l":"x"}')
@@ -653,7 +653,7 @@ def test_a_watcher_knows_where_it_is() -> None:
 
 @pytest.mark.parametrize("text", [text for text in STOPS if text.startswith('{"a":')])
 def test_a_watcher_stops_where_the_scanner_does(text: str) -> None:
-    """What is not watched is read as strictly as what is."""
+    """Unwatched text is read as strictly as watched text."""
     for path in ("a", "z"):
         watcher = StringWatcher(path)
         watcher.feed(text)
@@ -674,7 +674,7 @@ def test_a_watcher_stops_where_the_scanner_does(text: str) -> None:
     ],
 )
 def test_a_watched_key_that_comes_twice(path: Path, text: str, stopped: bool) -> None:
-    """The first string stays; a key of the path that comes again stops, other keys are not looked at."""
+    """The first string stays; a repeated key of the path stops, other keys are not examined."""
     watcher = StringWatcher(path)
 
     assert ("x" if "x" in text else "") == watcher.feed(text)
@@ -693,7 +693,7 @@ def test_a_watcher_keeps_no_text() -> None:
 
 
 def test_a_watcher_needs_a_path() -> None:
-    """An empty path is refused, with what to do."""
+    """An empty path is refused, with advice."""
     with pytest.raises(ValueError, match="top-level key"):
         StringWatcher(())
 

@@ -15,7 +15,7 @@ from wholecall.serving import IncomingRequest
 
 pytest_plugins = ["pytester"]
 
-# Pytester forgets the modules that its runs load; the table would still hold what was in them.
+# Pytester forgets the modules that its runs load; the table would still hold their dialects.
 for _dialect in DIALECTS:
     _dialect.start()
 
@@ -61,7 +61,7 @@ def run(project: pytest.Pytester, code: str, *arguments: str, head: str = AGENT)
 
 
 def test_a_marked_test_is_answered(project: pytest.Pytester) -> None:
-    """A mark and a fixture serve a recording to any client by URL; what came in and what was served is kept."""
+    """A mark and a fixture serve a recording to any client by URL; requests and served answers are kept."""
     result = run(
         project,
         """
@@ -82,7 +82,7 @@ def test_agent(wholecall_server):
 
 
 def test_recordings_are_answered_in_order(project: pytest.Pytester) -> None:
-    """Several recordings, and more by hand, are answered one a request; a repeat begins again."""
+    """Several recordings, and more by hand, are answered one per request; a repeat begins again."""
     result = run(
         project,
         """
@@ -119,7 +119,7 @@ def test_agent(wholecall_server, tmp_path):
 
 
 def test_timing_is_on_request(project: pytest.Pytester) -> None:
-    """With `timing` the server waits as the recording tells, without it for nothing."""
+    """With `timing` the server waits as recorded, without it not at all."""
     result = run(
         project,
         """
@@ -150,7 +150,7 @@ def test_fast(waits, wholecall_server):
 
 
 def test_the_nearest_mark_counts(project: pytest.Pytester) -> None:
-    """A mark of a parameter goes before that of the test, and that before the one of the class."""
+    """The mark of a parameter precedes that of the test, and that precedes the one of the class."""
     result = run(
         project,
         """
@@ -173,7 +173,7 @@ class TestAgent:
 
 
 def test_paths_are_relative_to_the_test(project: pytest.Pytester) -> None:
-    """Recordings are found beside the test's file, wherever pytest is started; a glob gives its files sorted."""
+    """Recordings are found next to the test's file, wherever pytest is started; a glob gives its files sorted."""
     (project.path / "deep" / "cassettes").mkdir(parents=True)
     for name in ("b", "a"):
         (project.path / "deep" / "cassettes" / f"{name}.sse").write_text(f"data: {name}\n\n", "utf-8")
@@ -192,7 +192,7 @@ def test_agent(wholecall_server):
 
 
 def test_requests_beyond_fail_the_test(project: pytest.Pytester) -> None:
-    """A request that nothing is left for gets an error, and the test fails at its end, which names the request."""
+    """A request without a remaining recording gets an error, and the test fails at its end, which names the request."""
     result = run(
         project,
         """
@@ -221,7 +221,7 @@ def test_agent(wholecall_server):
 
 
 def test_strictness_can_be_off(project: pytest.Pytester) -> None:
-    """With strict=False a client may be told that nothing is left."""
+    """With strict=False a client may get the error that nothing is left."""
     result = run(
         project,
         """
@@ -293,7 +293,7 @@ def test_agent(wholecall_server):
 
 
 def test_both_doors_give_the_same(project: pytest.Pytester) -> None:
-    """The transport without a socket answers from a queue of its own, in the same chunks."""
+    """The transport without a socket answers from a separate queue, in the same chunks."""
     result = run(
         project,
         """
@@ -323,7 +323,7 @@ def test_beyond(wholecall_transport):
 
 
 def test_what_nobody_asks_for_fails_the_test(project: pytest.Pytester) -> None:
-    """A recording that was not asked for fails the test at its end and is named; so does a repeat that is left."""
+    """A recording that was not requested fails the test at its end and is named; so does a remaining repeat."""
     result = run(
         project,
         """
@@ -446,7 +446,7 @@ def test_agent(wholecall_server):
         return run(project, code, *arguments, head=f"{AGENT}PROVIDER = {provider}\n")
 
     def test_it_records_once_and_then_replays(self, project: pytest.Pytester) -> None:
-        """What is missing is asked of the provider and written; then no provider is needed, also under splits."""
+        """A missing recording is fetched from the provider and written; then none is needed, also under splits."""
         first = self.run(project, "--wholecall-record", provider=True)
         held = (project.path / "cassettes" / "new" / "agent.jsonl").read_bytes()
         again = self.run(project, "--wholecall-record", provider=False)
@@ -478,7 +478,7 @@ def test_agent(wholecall_server):
         assert [] == [word for word in (b"secret", b"prompt") if word in path.read_bytes()]
 
     def test_without_the_option_a_missing_file_is_a_mistake(self, project: pytest.Pytester) -> None:
-        """Nobody is asked unless the user says so."""
+        """No provider is asked unless the user requests it."""
         result = self.run(project, provider=True)
 
         result.assert_outcomes(errors=1)
@@ -490,7 +490,7 @@ def test_agent(wholecall_server):
         assert not (project.path / "cassettes" / "new").exists()
 
     def test_what_exists_is_answered_first(self, project: pytest.Pytester) -> None:
-        """Only the last recording may be missing; those before it are answered, and what comes after is recorded."""
+        """Only the last recording may be missing; those before it are answered, and later requests are recorded."""
         code = self.CODE.replace('"cassettes/new', 'b"data: 0\\n\\n", "cassettes/new').replace(
             "    first =", '    assert ask(wholecall_server) == [b"data: 0\\n\\n"]\n    first ='
         )
@@ -515,7 +515,7 @@ def test_agent(wholecall_server):
     def test_what_cannot_be_recorded(
         self, project: pytest.Pytester, upstream: str, asks: int, message: str
     ) -> None:
-        """A test whose recording cannot be made fails at its end, which says why; no file is left."""
+        """A test whose recording cannot be made fails at its end, with the reason; no file is left."""
         head, _, _ = self.CODE.partition("provider = ")
         code = f"""{head}
 class Odd(Loopback):
@@ -552,7 +552,7 @@ def test_agent(wholecall_server):
         assert {"errors": 1} == result.parseoutcomes()
 
     def test_a_request_by_a_transport(self, project: pytest.Pytester) -> None:
-        """A transport needs no upstream: the request says where it goes. Sync and async clients are recorded."""
+        """A transport needs no upstream: the request names its target. Sync and async clients are recorded."""
         code = """
 import httpx
 
@@ -600,7 +600,7 @@ def test_without_an_answer():
         return log.read_text("utf-8").splitlines()
 
     def test_each_test_runs_under_each_split(self, project: pytest.Pytester) -> None:
-        """What is served a recording runs N times, each time cut elsewhere; what is not, runs once."""
+        """A test that is served a recording runs N times, each time cut elsewhere; any other test runs once."""
         cuts = self.cuts(project, "--wholecall-splits=4", passed=5)
 
         assert 4 == len(set(cuts))
@@ -652,7 +652,7 @@ def test_agent(wholecall_server, wholecall_golden):
         return project.path / "cassettes" / "tide.sse.golden.jsonl"
 
     def test_a_missing_file_is_a_failure(self, project: pytest.Pytester, golden: Path) -> None:
-        """Nothing is written unless asked for; the failure says how."""
+        """Nothing is written unless requested; the failure explains how."""
         result = run(project, self.CODE)
 
         result.assert_outcomes(failed=1)
@@ -665,7 +665,7 @@ def test_agent(wholecall_server, wholecall_golden):
         assert not golden.exists()
 
     def test_a_bless_writes_and_says_so(self, project: pytest.Pytester, golden: Path) -> None:
-        """A bless writes what came out and tells it; the next run passes, the next bless changes nothing."""
+        """A bless writes the output and reports it; the next run passes, the next bless changes nothing."""
         first = run(project, self.CODE, "--wholecall-bless")
         held = golden.read_bytes()
         then = run(project, self.CODE, "--wholecall-splits=2")
@@ -682,7 +682,7 @@ def test_agent(wholecall_server, wholecall_golden):
         assert (held, 2) == (golden.read_bytes(), held.count(b'"type":"tool_call"}'))
 
     def test_a_difference_is_a_failure(self, project: pytest.Pytester, golden: Path) -> None:
-        """What differs is shown, and a bless takes it over and counts it."""
+        """A difference is shown, and a bless accepts it and counts it."""
         run(project, self.CODE, "--wholecall-bless").assert_outcomes(passed=1)
         lines = golden.read_bytes().splitlines(keepends=True)
         golden.write_bytes(b"".join(lines[:-1]) + b'{"other":1}\n')
@@ -742,7 +742,7 @@ def test_three(wholecall_golden):
         assert (b'{"a":1}\n', b'{"a":2}\n') == (named.read_bytes(), golden.read_bytes())
 
     def test_the_recording_is_found(self, project: pytest.Pytester) -> None:
-        """The file lies beside what is served by hand, or beside what is named; without either there is advice."""
+        """The file is next to the file served by hand, or next to the named one; without either there is advice."""
         code = """
 @pytest.mark.wholecall(strict=False)
 def test_served(wholecall_server, wholecall_golden):
@@ -772,7 +772,7 @@ def test_neither(wholecall_golden):
 
 
 class TestLoading:
-    """What pytest sees of the plugin."""
+    """Pytest's view of the plugin."""
 
     LOADED = """
 import sys
@@ -820,7 +820,7 @@ def pytest_unconfigure():
         assert [1, 1, 0] == marked
 
     def test_our_own_options_are_beside_it(self) -> None:
-        """The options of this project's tests are others than the plugin's."""
+        """The options of this project's tests differ from the plugin's."""
         conftest = (PROJECT / "tests" / "conftest.py").read_text("utf-8")
 
         assert '"--recordings"' in conftest

@@ -15,7 +15,7 @@ def _file(folder: Path) -> Path:
 
 
 def test_more_and_fewer_are_both_told(tmp_path: Path) -> None:
-    """More faults than known are told; fewer ask for the lower number; the known ones are silent."""
+    """More faults than known are reported; fewer ask for the lower number; the known ones are silent."""
     path = _file(tmp_path)
 
     assert ratchet.complaints(path, "one", {"lost": 3, "order": 1}) == []
@@ -28,7 +28,7 @@ def test_more_and_fewer_are_both_told(tmp_path: Path) -> None:
 
 
 def test_numbers_only_fall(tmp_path: Path) -> None:
-    """Lower numbers are written, higher ones refused; what was never tried is taken as it is."""
+    """Lower numbers are written, higher ones refused; a number that was never tried is taken as it is."""
     path = _file(tmp_path)
     refused = ratchet.lowered(path, {"one": {"lost": 2, "order": 2}, "two": {"lost": 7}})
 

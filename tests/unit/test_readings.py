@@ -31,7 +31,7 @@ def sure(*pieces: Piece, **how: Any) -> list[Got]:
 
 
 def cost(*pieces: Piece, **how: Any) -> float:
-    """Return what the cheapest reading costs."""
+    """Return the cost of the cheapest reading."""
     return solve(pieces, parse_arguments, **how).cost
 
 
@@ -51,7 +51,7 @@ F, G = [("f", A)], [("f", A), ("g", B)]
     ],
 )
 def test_habits_of_the_index(pieces: list[Piece], expected: list[Got], costs: float) -> None:
-    """Each habit of the index is read for what it is, at its cost (quirks 1 to 6)."""
+    """Each habit of the index is recognised, at its cost (quirks 1 to 6)."""
     assert (expected, costs) == (sure(*pieces), cost(*pieces))
 
 
@@ -64,11 +64,11 @@ def test_habits_of_the_index(pieces: list[Piece], expected: list[Got], costs: fl
         ([p(0, None, "f"), p(0, "c", None, A), p(1, None, "g"), p(1, "d", None, B)], G, 1),  # late
         ([p(0, "c", "f"), p(0, "d"), p(0, None, None, A)], F, 1),  # heads
         ([p(0, "c", "f", '{"a"'), p(0, "d", None, ":1}")], F, 1.5),  # each
-        ([p(0, "c", "f", '{"a"'), p(0, "d", "f", ":1}")], F, 1.5),  # each, beside the name on every piece
+        ([p(0, "c", "f", '{"a"'), p(0, "d", "f", ":1}")], F, 1.5),  # each, next to the name on every piece
     ],
 )
 def test_habits_of_the_id(pieces: list[Piece], expected: list[Got], costs: float) -> None:
-    """Each habit of the id is read for what it is, at its cost (quirks 7 to 13)."""
+    """Each habit of the id is recognised, at its cost (quirks 7 to 13)."""
     assert (expected, costs) == (sure(*pieces), cost(*pieces))
 
 
@@ -84,7 +84,7 @@ def test_habits_of_the_id(pieces: list[Piece], expected: list[Got], costs: float
     ],
 )
 def test_habits_of_the_name(pieces: list[Piece], expected: list[Got], costs: float) -> None:
-    """Each habit of the name is read for what it is, at its cost (quirks 15 to 18)."""
+    """Each habit of the name is recognised, at its cost (quirks 15 to 18)."""
     assert (expected, costs) == (sure(*pieces), cost(*pieces))
 
 
@@ -104,14 +104,16 @@ def test_habits_of_the_name(pieces: list[Piece], expected: list[Got], costs: flo
     ],
 )
 def test_habits_of_the_text(texts: list[str], expected: str, costs: float) -> None:
-    """Each habit of the text is read for what it is, at its cost (quirks 23 to 28, 35)."""
+    """Each habit of the text is recognised, at its cost (quirks 23 to 28, 35)."""
     pieces = [p(0, "c" if n == 0 else None, "f" if n == 0 else None, text) for n, text in enumerate(texts)]
 
     assert ([("f", expected)], costs) == (sure(*pieces), cost(*pieces))
 
 
 def test_objects_that_grow_are_one_call() -> None:
-    """Where a server closes what is open, and counts, the last object is the call; equal labels without growth are calls."""
+    """Where a server closes open objects, and counts, the last object is the call; equal labels without growth are
+    calls.
+    """
     texts = ["{}", '{"a":"x"}', '{"a":"xy"}']
     grown = [p(n, "c", "f", text) for n, text in enumerate(texts)]
     apart = [p(0, "c", "f", A), p(1, "c", "f", B)]
@@ -128,7 +130,7 @@ def test_a_free_text_is_whole_as_it_is() -> None:
 
 
 def test_an_object_is_never_joined() -> None:
-    """An object where fragments are usual is a whole text: another piece can only tell it again (quirk 22)."""
+    """An object where fragments are usual is a whole text: another piece can only repeat it (quirk 22)."""
     head, rest = p(0, "c", "f", A, whole=True), p(0, None, None, A, whole=True)
 
     assert [("f", A)] == sure(head, rest)
@@ -136,7 +138,7 @@ def test_an_object_is_never_joined() -> None:
 
 
 def test_what_the_readings_agree_on_is_sure() -> None:
-    """Labels with an id of their own and no text are another call, or the head of the next: the text is sure."""
+    """Labels with a separate id and no text are another call, or the head of the next: the text is sure."""
     assert [("f", A)] == sure(p(0, "c", "f"), p(0, "d", "f", A))
     assert [] == sure(p(0, None, "f"), p(0, None, "g", A))  # a name in two pieces, or two calls
     assert [("f", ""), ("g", A)] == sure(p(0, None, "f"), p(0, None, "g", A), known={"f", "g"}.__contains__)
@@ -152,7 +154,7 @@ def test_bare_fragments_are_texts() -> None:
 
 
 def test_a_call_told_again_is_that_call() -> None:
-    """A piece under a known id and name at a new index that tells the call's whole text is that call again."""
+    """A piece under a known id and name at a new index with the call's whole text is that call again."""
     calls = [p(0, "c", "f"), p(0, None, None, A), p(1, "d", "g", B)]
     again = [p(2, "c", "f", '{"a": 1}'), p(3, "d", "g", B)]
 
@@ -161,7 +163,7 @@ def test_a_call_told_again_is_that_call() -> None:
 
 
 def test_what_came_out_is_a_fact() -> None:
-    """Readings that do not hold a call that came out are none."""
+    """Readings that do not hold an emitted call do not count."""
     pieces = p(0, "c", "f", A), p(0, None, "f", A)
 
     assert [("f", A)] == sure(*pieces)
@@ -183,7 +185,7 @@ def test_nothing_is_believed_that_is_too_odd() -> None:
 
 
 def test_an_open_call_of_a_cut_turn() -> None:
-    """Where the turn was cut, the half of a text is cheaper than a snapshot, and what is whole is sure."""
+    """Where the turn was cut, half of a text is cheaper than a snapshot, and a whole text is sure."""
     pieces = p(0, "c", "f", A), p(1, "d", "g", '{"b":'), p(1, None, None, '{"b":1}')
 
     assert [("f", A), ("g", '{"b":1}')] == sure(*pieces)
@@ -199,7 +201,7 @@ def test_the_last_name_of_a_cut_turn() -> None:
 
 
 def test_the_last_repetition_of_a_cut_turn() -> None:
-    """Where each text comes once more, the open call of a cut turn may lack that: what came twice is no two calls."""
+    """Where each text comes once more, the open call of a cut turn may lack that: a repeated text is not two calls."""
     twice = [p(0, "a", "f", A), p(0, "b", "f", A)]
     last = [p(1, "c", "g", '{"b"'), p(1, "d", "g", ":2}")]
 
@@ -215,7 +217,7 @@ def test_turns() -> None:
 
 
 def test_renumbering_and_renaming() -> None:
-    """What pieces mean does not depend on how indices and ids are written."""
+    """The meaning of pieces does not depend on the spelling of indices and ids."""
     pieces = [p(0, "a", "f"), p(0, "b", "f", A), p(1, None, None, B), p(1, "c", "g", "{}"), p(0, "a", "g")]
     other = [
         p(None if q.index is None else 9 - q.index, q.id and f"call_{9 - ord(q.id)}", q.name, q.text)
@@ -239,7 +241,7 @@ def test_no_text_is_read_twice() -> None:
 
 
 def test_partitions() -> None:
-    """There are fifteen: four by labels wherever they stand, six rows by labels, five by the text alone."""
+    """There are fifteen: four by labels at any position, six rows by labels, five by the text alone."""
     assert (15, 4) == (len(PARTITIONS), sum(not partition.is_row for partition in PARTITIONS))
 
 

@@ -49,7 +49,7 @@ def trouble_of(name: str, **options: Any) -> str:
 
 @each_coding
 def test_a_bomb_ends_at_its_bound(coding: str) -> None:
-    """A file of some kilobytes gives 64 MiB at most, holds a piece of them at a time, and says what to do."""
+    """A file of some kilobytes gives 64 MiB at most, holds a piece of them at a time, and its trouble gives advice."""
     frame = ENCODE[coding](b"data: x\n\n" * (MIB // 2))
     sizes = map(len, inflated([frame[:1000], frame[1000:] + frame * 20], coding))
     counted = accumulate(sizes)
@@ -71,7 +71,7 @@ def test_a_bomb_ends_at_its_bound(coding: str) -> None:
 
 @each_coding
 def test_the_bound_grows_with_the_file(coding: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was compressed no better than recordings are is read, however large it is."""
+    """A file that was compressed no better than recordings are is read, however large it is."""
     monkeypatch.setattr(inflating, "_ANYWAY", 1000)
     data = b"".join(stream(number) for number in range(500))
     packed = ENCODE[coding](data)

@@ -83,7 +83,7 @@ class TestShapes:
             assert [expected] == bodies(response(body=body, headers={"Content-Encoding": [coding]}))
 
     def test_brotli_is_named(self) -> None:
-        """What cannot be decompressed says so instead of being no stream."""
+        """A body that cannot be decompressed says so instead of being an empty stream."""
         (one,) = taken(response(body={"string": b"\x8b\x02\x80data\x03"}, headers={"content-encoding": "br"}))
         assert "Brotli" in (one.trouble or "")
 
@@ -124,14 +124,14 @@ class TestShapes:
         assert second.content_type == "application/json"
 
     def test_aliases_are_what_they_name(self) -> None:
-        """What YAML wrote once is found wherever it is referred to."""
+        """A value that YAML wrote once is found wherever it is referred to."""
         text = ONE.replace("body: {", "body: &b {")
         again = ONE.replace('{string: "data: {}\\n\\n"}', "*b")
         assert [STREAM.encode()] * 2 == bodies(HEAD + text + again)
 
 
 class TestDamage:
-    """What is wrong with a file."""
+    """The faults of a file."""
 
     @pytest.mark.parametrize(
         ("text", "told"),
@@ -150,7 +150,7 @@ class TestDamage:
         ],
     )
     def test_damage_is_told_with_its_line(self, text: str, told: str) -> None:
-        """Interactions before the damage are read; the trouble names the line, never what stands there."""
+        """Interactions before the damage are read; the trouble names the line, never its content."""
         first, last = taken(text)
         assert [(None, STREAM.encode())] == list(first.chunks)
         assert told in (last.trouble or "")
@@ -169,7 +169,7 @@ class TestDamage:
         ],
     )
     def test_no_cassette(self, text: str | bytes, told: str) -> None:
-        """A file that was named as a cassette and is none says so."""
+        """A file that was named as a cassette and is not a cassette says so."""
         (one,) = taken(text)
         assert told in (one.trouble or "")
 
@@ -181,7 +181,7 @@ class TestDamage:
 
     @pytest.mark.parametrize(("levels", "is_refused"), [(5, False), (60, True)])
     def test_a_bomb_is_refused(self, levels: int, is_refused: bool) -> None:
-        """What aliases of aliases stand for is bounded, whether it is used or not."""
+        """The expansion of aliases of aliases is bounded, whether it is used or not."""
         lines = ["- bomb:", "  - &a0 [x, x]"]
         lines += [f"  - &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, levels)]
         headers = "headers: {content-type: [application/json]}"
@@ -196,7 +196,7 @@ class TestDamage:
         assert not Path("owned").exists()
 
     def test_other_yaml_in_a_folder_is_skipped(self) -> None:
-        """A folder may hold YAML that is no cassette; asked for by name it is trouble."""
+        """A folder may hold YAML that is not a cassette; asked for by name it is trouble."""
         Path("compose.yaml").write_text("services: {}\n")
         Path("x.yml").write_text(HEAD + ONE)
         recordings = read(".")

@@ -29,7 +29,7 @@ def found(*paths: str | os.PathLike[str]) -> list[str]:
 
 
 class TestFinding:
-    """What is found at a path."""
+    """The recordings found at a path."""
 
     def test_a_folder_gives_its_recordings_sorted(self, folder: Path) -> None:
         """A folder gives the files with a recording's suffix in it and below it, in the order of names."""
@@ -50,7 +50,7 @@ class TestFinding:
 
     @pytest.mark.usefixtures("folder")
     def test_a_glob_gives_each_recording_once(self) -> None:
-        """A glob gives its matches sorted, folders with what is in them, nothing twice."""
+        """A glob gives its matches sorted, folders with their content, nothing twice."""
         write("d/a.sse", "d/e/b.sse", "d/e/b.txt", "z.sse")
         assert ["d/a.sse", "d/e/b.sse"] == found("d/**")
         assert ["d/a.sse", "d/e/b.sse", "z.sse"] == found("**/*.sse")
@@ -88,7 +88,7 @@ class TestFinding:
 
     @pytest.mark.usefixtures("folder")
     def test_a_folder_that_cannot_be_listed_is_trouble(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """The folder is named, and the search goes on after it."""
+        """The folder is named, and the search continues after it."""
         write("a/1.sse", "b/1.sse")
         scandir = os.scandir
 
@@ -104,7 +104,7 @@ class TestFinding:
 
     @pytest.mark.usefixtures("folder")
     def test_archives_cassettes_and_compressed_files_are_found(self) -> None:
-        """A folder gives archives, cassettes, and what is compressed; of archives of files nothing."""
+        """A folder gives archives, cassettes, and compressed files; of archives of files nothing."""
         write("a.har", "b.yaml", "c.YML", "d.sse.gz", "e.jsonl.zst", "f.gz", "g.tar.gz", "h.events.jsonl.gz")
         assert ["a.har", "b.yaml", "c.YML", "d.sse.gz", "e.jsonl.zst"] == found(".")
 
@@ -116,7 +116,7 @@ class TestFinding:
 
 
 def test_pipes_are_skipped_unless_they_are_named(tmp_path: Path) -> None:
-    """Reading one that nobody writes to would wait for good; who names one means it."""
+    """Reading a pipe without a writer would wait for ever; a caller that names a pipe means it."""
     os.mkfifo(tmp_path / "a.sse")
     (tmp_path / "b.sse").touch()
     irregular = "it is no regular file; name it to have it read"

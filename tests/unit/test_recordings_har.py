@@ -22,7 +22,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def entry(text: Any = STREAM, kind: str = "text/event-stream;charset=utf-8", **more: Any) -> dict[str, Any]:
-    """Return an entry; `content` in what is added goes into the content, the rest into the entry."""
+    """Return an entry; `content` in the added members goes into the content, the rest into the entry."""
     content = {
         "mimeType": kind,
         "size": 1,
@@ -57,10 +57,10 @@ def chunks(data: bytes) -> list[list[tuple[float | None, bytes]]]:
 
 
 class TestEntries:
-    """What an entry gives."""
+    """The content of an entry."""
 
     def test_an_entry_is_a_recording(self) -> None:
-        """Its body in one chunk, what was asked, the status, the type, the start, and who answered."""
+        """Its body in one chunk, the request, the status, the type, the start, and the server."""
         (one,) = taken(archive(entry(startedDateTime="2026-01-01T00:00:00Z")))
         assert [(None, STREAM.encode())] == list(one.chunks)
         assert (one.name, one.form, one.status) == ("x.har#1", "har", 200)
@@ -94,7 +94,7 @@ class TestEntries:
         ],
     )
     def test_what_is_no_answer_is_skipped_and_counted(self, one: Any, reason: str) -> None:
-        """Other types, empty bodies and JSON that no dialect knows are no recordings; numbers stay."""
+        """Other types, empty bodies and JSON that no dialect knows are not recordings; numbers stay."""
         Path("x.har").write_bytes(archive(one, entry()))
         recordings = read("x.har")
         assert ["x.har#2"] == [found.name for found in recordings]
@@ -120,7 +120,7 @@ class TestEntries:
 
     @pytest.mark.parametrize("text", [STREAM, 'data: "café ÷ €"\n\n', 'data: "\u00c3"\n\n'])
     def test_what_was_read_rightly_stays(self, text: str) -> None:
-        """Text that is no misreading is taken as it is, with a charset and without."""
+        """Text that is not a misreading is taken as it is, with a charset and without."""
         data = archive(entry(text, "text/event-stream"), entry(text))
         assert [[(None, text.encode())]] * 2 == chunks(data)
 
@@ -136,7 +136,7 @@ class TestEntries:
         assert [(0.0, b"data: a\ndata: b\n\n"), (1.5, b"event: done\nid: 7\ndata: {}\n\n")] == found
 
     def test_what_a_web_socket_received(self) -> None:
-        """The messages that were received are JSON lines, binary ones too; what was sent is left out."""
+        """The received messages are JSON lines, binary ones too; sent messages are left out."""
         messages = [
             {"type": "send", "time": 1.0, "opcode": 1, "data": "{}"},
             {"type": "receive", "time": 2.0, "opcode": 1, "data": '{"type":"session.created"}'},
@@ -147,7 +147,7 @@ class TestEntries:
 
 
 class TestDamage:
-    """What is wrong with a file."""
+    """The faults of a file."""
 
     @pytest.mark.parametrize(
         ("one", "told"),
@@ -159,7 +159,7 @@ class TestDamage:
         ],
     )
     def test_a_damaged_entry_stops_no_other(self, one: Any, told: str) -> None:
-        """It is a recording that says what is wrong, and the next one is read."""
+        """It is a recording with its trouble, and the next one is read."""
         broken, sound = taken(archive(one, entry()))
         with pytest.raises(BadRecording, match=f"^x.har#1: .*{told}"):
             list(broken.chunks)
@@ -167,7 +167,7 @@ class TestDamage:
         assert sound.name == "x.har#2"
 
     def test_a_body_that_stops_in_the_middle(self) -> None:
-        """What can be decompressed comes first."""
+        """Bodies that can be decompressed come first."""
         packed = base64.b64encode(gzip.compress(STREAM.encode() * 900)[:-20]).decode()
         (one,) = taken(archive(entry(packed, content={"encoding": "base64"})))
         with pytest.raises(BadRecording, match=r"^x\.har#1: its gzip data is cut$"):
@@ -198,7 +198,7 @@ class TestDamage:
         ],
     )
     def test_no_archive(self, data: bytes, told: str) -> None:
-        """What is no JSON or no archive says so and where, and never what stands there."""
+        """A file that is not JSON or not an archive reports this and the place, and never the content."""
         *_, last = taken(data)
         assert told in (last.trouble or "")
         assert "secret" not in (last.trouble or "")
@@ -212,7 +212,7 @@ class TestDamage:
         assert last.trouble == "it nests deeper than 200"
 
     def test_half_a_surrogate_pair_is_no_text(self) -> None:
-        """What JSON text cannot hold comes out as bytes that are not UTF-8, never as other text."""
+        """Content that JSON text cannot hold becomes bytes that are not UTF-8, never other text."""
         text = json.dumps("data: \ud83c\udf0a \\ud800 ")[1:-1]
         for half in (r"\ud800", r"\uDFFF", r"\udc80\ud83c", r"\\\\\ud83cx"):
             Path("x.har").write_bytes(archive(entry("TEXT")).replace(b"TEXT", (text + half).encode()))

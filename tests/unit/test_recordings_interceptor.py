@@ -41,7 +41,7 @@ def ended(id: str) -> dict[str, Any]:
 
 
 def taken(*records: Any, indent: int | None = None) -> tuple[list[Recording], dict[str, int]]:
-    """Return the recordings of a log, and what was skipped."""
+    """Return the recordings of a log, and the skipped records."""
     lines = [one if isinstance(one, str) else json.dumps(one, indent=indent) for one in records]
     Path("log.jsonl").write_text("\n".join(lines))
     recordings = read("log.jsonl")
@@ -106,7 +106,7 @@ def test_whole_responses() -> None:
 
 
 def test_a_damaged_record_stops_no_other() -> None:
-    """A record that is no JSON object is named; what belongs together still does."""
+    """A record that is not a JSON object is named; related records are still joined."""
     found, _ = taken(
         asked("a"), came("a", {"n": 1}), '{"type":"response_chunk","secret', '["secret"]', ended("a")
     )

@@ -99,7 +99,7 @@ class TestBodies:
         assert (1000, []) == (len(found), faults)
 
     def test_lines_may_differ(self) -> None:
-        """Each line is found out by itself; what no dialect knows, or is no JSON, stops no other."""
+        """Each line is detected by itself; a line of no known dialect, or not JSON, stops no other."""
         path = written(body("anthropic"), b'{"a": 1}', body("responses"), b'{"id": ', body("gemini"))
         recordings = read(path)
         found = list(recordings)
@@ -109,7 +109,7 @@ class TestBodies:
 
     @pytest.mark.parametrize("damage", [b"\xff", b"\xed\xa0\x80", b"\\u00"])
     def test_damage_inside_of_a_body(self, damage: bytes) -> None:
-        """Reading does not raise: what is no text, or cut, is damage of one line."""
+        """Reading does not raise: a line that is not text, or is cut, is damage of one line."""
         whole = body("anthropic")
         broken = whole.replace(b"assistant", b"assis" + damage, 1)
         for lines in ([openai("a", whole), openai("b", broken), openai("c", whole)], [whole, broken, whole]):
@@ -120,7 +120,7 @@ class TestBodies:
         assert list(read(written(broken, whole)))
 
     def test_bytes_stay(self) -> None:
-        """A body is what the file holds, however it spells it."""
+        """A body is the file's own content, in any spelling."""
         odd = body("chat-completions").replace(b'"chat.completion"', b'"chat\\u002ecompletion"')
         for path in (written(odd, odd), written(openai("a", odd))):
             assert odd == b"".join(chunk for _, chunk in next(read(path)).chunks)
@@ -178,7 +178,7 @@ class TestBatches:
         assert {"no_response": 1} == recordings.skipped
 
     def test_anthropic(self) -> None:
-        """Messages and errors are recordings; what was canceled or expired has none."""
+        """Messages and errors are recordings; a canceled or expired request has none."""
         error = b'{"type": "error", "error": {"type": "overloaded_error", "message": "no"}}'
         recordings = read(
             written(

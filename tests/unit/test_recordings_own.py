@@ -30,7 +30,7 @@ def written(text: str, name: str = "x.jsonl") -> list[Recording]:
 
 
 def trouble(recording: Recording) -> str:
-    """Return what taking the chunks raises."""
+    """Return the exception that taking the chunks raises."""
     with pytest.raises(BadRecording) as raised:
         list(recording.chunks)
     return str(raised.value)
@@ -50,7 +50,7 @@ class TestFormat:
         )
 
     def test_the_header_tells_what_is_known(self) -> None:
-        """Everything in the header has its place; what a newer writer adds is ignored."""
+        """Everything in the header has its place; a newer writer's additions are ignored."""
         header = {
             "wholecall": "recording",
             "version": 1,
@@ -78,7 +78,7 @@ class TestFormat:
         ]
 
     def test_chunks_can_be_taken_in_any_order(self) -> None:
-        """What was not begun can be taken when the reader is far ahead; what was begun cannot go on."""
+        """An unbegun recording can be taken when the reader is far ahead; a begun one cannot continue."""
         first, second = written(HEADER + '{"data":"a"}\n{"data":"b"}\n' + HEADER + '{"data":"c"}\n')
         assert [b"c"] == [chunk for _, chunk in second.chunks]
         assert [b"a", b"b"] == [chunk for _, chunk in first.chunks]
@@ -90,7 +90,7 @@ class TestFormat:
             next(begun.chunks)
 
     def test_standard_input_is_read_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Of a pipe nothing can be read again."""
+        """A pipe cannot be read again."""
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(HEADER.encode() * 2)))
         first, _ = read("-")
         with pytest.raises(ValueError, match="before the next one"):
@@ -110,7 +110,7 @@ class TestFormat:
         ],
     )
     def test_damage_is_told_with_its_line_and_ends_at_the_next_header(self, line: str, told: str) -> None:
-        """A damaged line is named, without what stands in it; the next recording is read."""
+        """A damaged line is named, without its content; the next recording is read."""
         broken, sound = written(f"{HEADER}{line}\n" + '{"data":"lost"}\n' + HEADER + '{"data":"b"}\n')
         message = trouble(broken)
         assert told in message
@@ -127,7 +127,7 @@ class TestFormat:
         ],
     )
     def test_an_unknown_header_is_trouble(self, header: str, told: str) -> None:
-        """What may mean something else is not read."""
+        """An ambiguous file is not read."""
         broken, sound = written(header + "\n" + '{"data":"lost"}\n' + HEADER)
         assert told in (broken.trouble or "")
         assert trouble(broken) == f"x.jsonl: {broken.trouble}"
@@ -142,13 +142,13 @@ class TestFormat:
         assert ["unknown_dialect"] == [getattr(e, "kind", None) for e in replay(strange)][:1]
 
     def test_reprs_are_discreet(self) -> None:
-        """No repr holds a body, a URL or what is meant for people."""
+        """No repr holds a body, a URL or text meant for people."""
         (recording,) = written(HEADER.replace("}", ',"url":"http://secret/","meta":{"a":"secret"}}'))
         assert "secret" not in repr(recording) + repr(recording.request)
 
 
 class TestRecorder:
-    """What is written."""
+    """The written file."""
 
     def lines(self, path: str = "x.jsonl") -> list[Any]:
         """Return the lines of a file, decoded."""

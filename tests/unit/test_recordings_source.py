@@ -53,14 +53,14 @@ class TestCompression:
     @pytest.mark.parametrize("coding", CODINGS)
     @pytest.mark.parametrize("size", [1, 7, 100_000])
     def test_pieces_change_nothing(self, coding: str, size: int) -> None:
-        """However compressed bytes are cut, the same comes out."""
+        """However compressed bytes are cut, the output is the same."""
         data = CODINGS[coding]
         pieces = [data[start : start + size] for start in range(0, len(data), size)]
         assert STREAM == b"".join(inflated(pieces, coding))
 
     @pytest.mark.parametrize("coding", ["gzip", "zstd"])
     def test_a_cut_file_gives_what_it_holds_and_says_so(self, coding: str) -> None:
-        """What can be read comes first; then the trouble, with the place."""
+        """The readable part comes first; then the trouble, with the place."""
         Path("x.sse").write_bytes(gzip.compress(STREAM)[:-9] if coding == "gzip" else CODINGS[coding][:-1])
         (recording,) = read("x.sse")
         got: list[bytes] = []
@@ -72,7 +72,7 @@ class TestCompression:
 
     @pytest.mark.parametrize("coding", ["gzip", "zstd"])
     def test_a_damaged_file_says_so(self, coding: str) -> None:
-        """Bytes that changed are no silent loss."""
+        """Changed bytes are not a silent loss."""
         data = bytearray(CODINGS[coding])
         data[len(data) // 2] ^= 0xFF
         Path("x.sse").write_bytes(data)
@@ -107,7 +107,7 @@ class TestCompression:
         assert [{"window_log_max": 27}] == made
 
     def test_what_is_missing_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Without Zstandard the trouble says what to install."""
+        """Without Zstandard the trouble names the package to install."""
         monkeypatch.setitem(sys.modules, "compression.zstd", None)
         monkeypatch.setitem(sys.modules, "zstandard", None)
         Path("x.zst").write_bytes(CODINGS["zstd"])
@@ -155,7 +155,7 @@ class TestSource:
         assert len(asked) == 1
 
     def test_standard_input_can_be_taken_late(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A stream on standard input waits for whoever holds its recording."""
+        """A stream on standard input waits for the holder of its recording."""
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(STREAM)))
         (recording,) = list(read("-"))
         assert STREAM == b"".join(chunk for _, chunk in recording.chunks)

@@ -50,7 +50,7 @@ def taken(path: str) -> dict[str, bytes]:
 
 
 class TestJoined:
-    """What `cat a b` makes."""
+    """The output of `cat a b`."""
 
     @pytest.mark.parametrize("first", ENDING)
     @pytest.mark.parametrize("second", ENDING)
@@ -105,13 +105,13 @@ class TestJoined:
 
 
 class TestOneStream:
-    """What looks like several and is one."""
+    """Streams that look like several and are one."""
 
     @pytest.mark.parametrize(
         "paths", corpora.groups(path for path in corpora.streams() if path.suffix in {".sse", ".ndjson"})
     )
     def test_every_recording_of_the_corpora_is_one(self, paths: list[Path]) -> None:
-        """Sessions with several turns, streams that begin again, and what servers append after an end."""
+        """Sessions with several turns, streams that begin again, and frames that servers append after an end."""
         assert {str(path): path.read_bytes() for path in paths} == {
             name: data for path in paths for name, data in taken(str(path)).items()
         }
@@ -132,7 +132,7 @@ class TestOneStream:
         assert {"x.sse": stream("chat") + more} == taken("x.sse")
 
     def test_arguments_that_say_done(self) -> None:
-        """A member of arguments is no end, and neither is the line that says that the model is loaded."""
+        """A member of arguments is not an end, and neither is the line that says that the model is loaded."""
         lines = (
             b'{"model":"m","message":{"role":"assistant","content":""},"done":true,"done_reason":"load"}\n'
             b'{"model":"m","message":{"tool_calls":[{"function":{"name":"f","arguments":{"done":true}}}]},"done":false}\n'
@@ -146,7 +146,7 @@ class TestTaking:
     """When chunks are taken."""
 
     def test_in_any_order(self) -> None:
-        """A file is opened again if it must be; what was begun cannot be gone back to."""
+        """A file is opened again if it must be; a begun stream cannot be returned to."""
         data = stream("chat")
         Path("x.sse").write_bytes(data * 3)
         first, second, third = list(read("x.sse"))
@@ -169,7 +169,7 @@ class TestTaking:
             list(first.chunks)
 
     def test_what_has_come_is_passed_on(self) -> None:
-        """Of a live stream each event is there when it has ended."""
+        """Each event of a live stream is there when it has ended."""
         pieces = iter([b'data: {"choices"', b":[]}\n\ndata: {", b"}\n\n"])
         source = Source(Place("x"), pieces)
         source.fill()
@@ -190,7 +190,7 @@ class TestTaking:
         assert max(map(len, chunks)) < 400
 
     def test_damage_is_met_once(self) -> None:
-        """A file that breaks off while nobody takes it is one recording, which says so when it is taken."""
+        """A file that breaks off while it is not being taken is one recording, which says so when it is taken."""
 
         def broken() -> object:
             yield stream("chat")

@@ -29,7 +29,7 @@ def test_what_a_tool_wrote_down_is_what_was_served(file: str) -> None:
 
 @pytest.mark.parametrize("file", FILES)
 def test_what_is_known_is_told(file: str) -> None:
-    """The request, the status and the content type are those of the server; what is no answer is counted."""
+    """The request, the status and the content type are those of the server; other lines are counted."""
     recordings = read(TOOLS / file)
     known = {
         (one.status, one.request.method, one.request.url.rpartition(":")[2][5:])
@@ -42,7 +42,7 @@ def test_what_is_known_is_told(file: str) -> None:
 
 
 def test_the_output_of_curl_is_a_raw_stream() -> None:
-    """What `curl -N` prints is the body."""
+    """The output of `curl -N` is the body."""
     (recording,) = read(TOOLS / "curl.txt")
 
     assert ("raw", CASES[1].body) == (recording.form, b"".join(chunk for _, chunk in recording.chunks))

@@ -1,4 +1,6 @@
-"""Recovery at its edges: where each fault is, what peels off, what may stand around an object, word by word."""
+"""Recovery at its edges: the place of each fault, wrappers that peel off, text allowed around an object, word by
+word.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from wholecall.arguments.recovery import SPECIAL_TOKENS, Fault, Recovered, peel,
 from wholecall.arguments.verdict import Edit
 from wholecall.parse import parse_arguments
 
-# Texts, and where the token stands that has no place.
+# Texts, and the position of the misplaced token.
 FAULTS: dict[str, list[tuple[str, int, int]]] = {
     "truncated": [
         *(("[1,2", 4, 4), ("[", 1, 1), ('"abc', 0, 4), ("x{", 2, 2), ("x {a", 4, 4), ("{x", 2, 2)),
@@ -107,13 +109,13 @@ def test_where_the_fault_is(reason: Any, text: str, start: int, end: int) -> Non
 def test_what_is_recovered(
     text: str, strict: str, edits: list[tuple[Any, int]], span: tuple[int, int]
 ) -> None:
-    """The strict text, every edit at its place, and where the object stands in its text."""
+    """The strict text, every edit at its place, and where the object is in its text."""
     assert Recovered(strict, [Edit(*edit) for edit in edits], *span) == recover(text)
 
 
 @pytest.mark.parametrize(("groups", "found"), [(63, True), (64, False)])
 def test_brace_groups_before_an_object(groups: int, found: bool) -> None:
-    """The object may stand after 63 groups that are none, not after more."""
+    """The object may be after 63 invalid groups, not after more."""
     assert found is isinstance(recover("x " + "{x} " * groups + '{"a":1}'), Recovered)
 
 
@@ -145,7 +147,7 @@ def test_brace_groups_before_an_object(groups: int, found: bool) -> None:
     ],
 )
 def test_what_peels_off(raw: str, span: tuple[int, int], edits: list[tuple[Any, int]]) -> None:
-    """Where the text within its envelope stands, and every edit at its place; one code fence at most."""
+    """The position of the text within its envelope, and every edit at its place; one code fence at most."""
     assert (*span, [Edit(*edit) for edit in edits]) == peel(raw)
 
 
@@ -164,12 +166,12 @@ LEFT_BEHIND = """<|im_end|> <|endoftext|> <|end_of_text|> </s> <|call|> <|end|> 
 
 @pytest.mark.parametrize("token", LEFT_BEHIND.split())
 def test_special_tokens(token: str) -> None:
-    """What a template leaves behind a call is no part of it."""
+    """A template's leftovers after a call are not part of it."""
     verdict = parse_arguments('{"a":1}' + token)
 
     assert ("normalised", (Edit("special_token", 7),)) == (verdict.status, verdict.edits)
 
 
 def test_there_are_no_other_special_tokens() -> None:
-    """The list is closed: whatever else stands after an object is text."""
+    """The list is closed: whatever else is after an object is text."""
     assert set(LEFT_BEHIND.split()) == set(SPECIAL_TOKENS)

@@ -97,7 +97,7 @@ class TestLetters:
         assert LETTERS.plain(MIXED)[:size] == LETTERS.plain(MIXED[:size])
 
     def test_what_differs_has_nothing_in_common_behind(self) -> None:
-        """Behind the first place at which two texts differ the same letters have others."""
+        """After the first place at which two texts differ the same letters have others."""
         one, other = LETTERS.plain("a" + MIXED * 9), LETTERS.plain("b" + MIXED * 9)
         same = [first == second for first, second in zip(one[1:], other[1:], strict=True) if first.isalnum()]
 
@@ -144,7 +144,7 @@ class TestLetters:
 
 
 class TestStreams:
-    """What becomes of streams."""
+    """The result for streams."""
 
     def test_secrets_are_gone(self) -> None:
         """No word of texts, ids, arguments, comments, errors and unknown members is in the result."""
@@ -186,7 +186,7 @@ class TestStreams:
 
     @pytest.mark.parametrize("n", [1, 3, 600])
     def test_pieces_of_one_frame_are_one_text(self, n: int) -> None:
-        """What a model says in many blocks of one body is substituted as one text, each block in its place."""
+        """A model's text in many blocks of one body is substituted as one text, each block in its place."""
         blocks = [{"type": "text", "text": f"word {at} "} for at in range(n)]
         body = {"id": "m", "type": "message", "role": "assistant", "model": "x", "content": blocks}
         data = json.dumps({**body, "stop_reason": "end_turn", "usage": {"input_tokens": 1}}).encode()
@@ -198,7 +198,7 @@ class TestStreams:
 
     @pytest.mark.parametrize("number", ["4111111111111111", "-123456789012", "100000000000000000"])
     def test_long_numbers_go(self, number: str) -> None:
-        """An integer that may be an account or a card has other digits, as many, wherever it stands; counts stay."""
+        """An integer that may be an account or a card has other digits, as many, wherever it is; counts stay."""
         member = {**chunk(content="x"), "account": int(number), "usage": {"prompt_tokens": int(number)}}
         data = sse(member)[:-14] + call(f'{{"card": {number}, "n": [{number}]}}')
         found = redacted(data)
@@ -212,13 +212,13 @@ class TestStreams:
 
     @pytest.mark.parametrize("number", ["1760000000", "18446744073709551615", "1234567890123.5", "0"])
     def test_other_numbers_stay(self, number: str) -> None:
-        """Times, counts, floats, and what is as long as a limit of integers is."""
+        """Times, counts, floats, and numbers as long as a limit of integers."""
         found = arguments(redacted(call(f'{{"a": {number}}}')))
 
         assert json.loads(number) == found.arguments.popitem()[1]
 
     def test_spellings_stay(self) -> None:
-        """What was an escape on the wire is one again, with as many digits."""
+        """An escape on the wire is an escape again, with as many digits."""
         text = '{"a": "été 😀"}'
         short, long = redacted(call(text)), redacted(call(text, ascii=True))
 
@@ -234,7 +234,7 @@ class TestStreams:
         assert 1 == len(found.arguments.popitem()[1])
 
     def test_ids_keep_what_they_are(self) -> None:
-        """The prefix of an id stays; what stands for no id does, too."""
+        """The prefix of an id stays; a placeholder for no id does, too."""
         found = redacted(call("{}").replace(b"call_Zanzibar", b"None"))
 
         assert b'"id": "None"' in found
@@ -246,7 +246,7 @@ class TestStreams:
         assert NAMES.plain("book_ferry") == arguments(redacted(call("{}"), names=True)).name
 
     def test_text_on_demand(self) -> None:
-        """What the model says can be kept; arguments and ids never are."""
+        """The model's text can be kept; arguments and ids never are."""
         data = sse(chunk(content="Harrison"))[:-14] + call('{"a": "Harrison"}')
         found = redacted(data, keep_text=True)
 
@@ -293,7 +293,7 @@ class TestStreams:
         assert "Harrison" not in str(caught.value)
 
     def test_impossible_lengths_are_refused(self) -> None:
-        """A head whose checksum is right may tell more headers than there are bytes."""
+        """A head whose checksum is right may announce more headers than there are bytes."""
         lengths = (16).to_bytes(4, "big") + (9).to_bytes(4, "big")
         head = lengths + crc32(lengths).to_bytes(4, "big")
         with pytest.raises(BadRecording, match=r"the lengths of the message at byte 0 are impossible$"):
@@ -309,13 +309,13 @@ class TestStreams:
         assert redacted(data) == found[: len(data)]
 
     def test_errors_in_headers_are_redacted(self) -> None:
-        """What a header tells of an error goes, other headers stay."""
+        """A header's description of an error goes, other headers stay."""
         headers = {":message-type": b"error", ":error-code": b"Throttled", ":error-message": b"Harrison"}
         block = b"".join(
             bytes([len(name)]) + name.encode() + b"\x07" + len(value).to_bytes(2, "big") + value
             for name, value in headers.items()
         )
-        block += b"\x01n\x00"  # a header that is no text ends the search
+        block += b"\x01n\x00"  # a header that is not text ends the search
         lengths = (16 + len(block)).to_bytes(4, "big") + len(block).to_bytes(4, "big")
         message = lengths + crc32(lengths).to_bytes(4, "big") + block
         found = redacted(message + crc32(message).to_bytes(4, "big"))
@@ -349,7 +349,7 @@ class TestStreams:
 
     @pytest.mark.parametrize("coded", ["bm8gSlNPTg==", "e31=", "!!"])
     def test_other_base64_is_text(self, coded: str) -> None:
-        """What is no JSON inside base64, or would be written otherwise, is replaced letter by letter."""
+        """Base64 content that is not JSON, or would be written otherwise, is replaced letter by letter."""
         data = sse({**chunk(content="x"), "bytes": coded})
 
         assert LETTERS.plain(coded).encode() in redacted(data)
@@ -377,7 +377,7 @@ class TestStreams:
 
     @pytest.mark.parametrize("member", ["finish_reason", "tool_calls"])
     def test_a_refusal_names_the_member(self, member: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A word of the wire that redaction takes for a text, or a name for a key of somebody's, is named."""
+        """A word of the wire that redaction takes for a text, or a name for a caller's key, is named."""
         module = importlib.import_module("wholecall.redacting.redact")
         monkeypatch.setattr(module, "is_word", lambda key, text: key != member and is_word(key, text))
         monkeypatch.setattr(module, "is_key_word", lambda text: text != member and is_key_word(text))
@@ -412,20 +412,20 @@ def sizes(data: bytes) -> list[int]:
 
 
 def checksums(data: bytes) -> list[bool]:
-    """Tell which messages have the right checksum."""
+    """Return which messages have the right checksum."""
     return [crc32(message[:-4]) == int.from_bytes(message[-4:], "big") for message in messages(data)]
 
 
 def texts(data: bytes) -> list[dict[str, Any]]:
-    """Return what the base64 of the messages holds."""
+    """Return the content of the messages' base64."""
     return [json.loads(base64.b64decode(coded)) for coded in re.findall(rb'"bytes":"([^"]*)"', data)]
 
 
 class TestRecordings:
-    """What is known about a recording."""
+    """The facts about a recording."""
 
     def test_requests_lose_their_keys(self) -> None:
-        """Of a URL the user, the query and the fragment go; other notes have other letters, times stay."""
+        """The user, the query and the fragment of a URL go; other notes have other letters, times stay."""
         request = Request("POST", "https://me:secret@api.example:8443/v1/chat?key=Harrison#top")
         meta = {"started": "2025-01-02T03:04:05.678Z", "by": ["Harrison"], "n": 3}
         found = redact(recorded(call("{}"), request=request, meta=meta), Redaction("seed"))
@@ -439,7 +439,7 @@ class TestRecordings:
         } == found.meta
 
     def test_a_url_that_is_none_is_left_out(self) -> None:
-        """What cannot be read as a URL might hold anything."""
+        """An unreadable URL might hold anything."""
         found = redact(recorded(call("{}"), request=Request("GET", "http://[Harrison")), Redaction("seed"))
 
         assert Request("GET", None) == found.request
@@ -479,7 +479,7 @@ class TestCommand:
         assert expected == (folder / "out.sse").read_bytes()
 
     def test_each_run_has_other_letters(self, folder: Path) -> None:
-        """Without a seed nobody can know the substitution."""
+        """Without a seed the substitution cannot be known."""
         for name in ("b", "c"):
             assert 0 == main(["redact", "a.sse", "-o", name])
         assert (folder / "b").read_bytes() != (folder / "c").read_bytes()
@@ -505,12 +505,12 @@ class TestCommand:
         ("options", "said"), [(["none.sse"], "No such"), (["a.sse", "-o", "."], "directory")]
     )
     def test_troubles(self, options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-        """What cannot be read or written is said, with exit code 3."""
+        """A file that cannot be read or written is reported, with exit code 3."""
         assert 3 == main(["redact", *options])
         assert said in capsys.readouterr().err
 
     def test_nothing_to_redact(self, capsys: pytest.CaptureFixture[str], folder: Path) -> None:
-        """A file without recordings is no success."""
+        """A file without recordings is not a success."""
         (folder / "none.har").write_bytes(b'{"log": {"entries": []}}')
         assert 3 == main(["redact", "none.har"])
         assert "there is no such recording" in capsys.readouterr().err
@@ -520,7 +520,9 @@ class TestFields:
     """Texts in fields of different kinds."""
 
     def test_each_kind_of_field_has_letters_of_its_own(self) -> None:
-        """The same word as an id, a name, in a text, an argument, a key of one, a comment and in what is beside the stream."""
+        """The same word as an id, a name, in a text, an argument, an argument's key, a comment and in the data next to
+        the stream.
+        """
         word = "Marigoldenrodes"
         said = chunk(
             content=word,
@@ -547,7 +549,7 @@ class TestFields:
         assert (key, 6, False) == (value, len(set(kinds)), word in kinds)
 
     def test_ids_are_one_kind_wherever_they_stand(self) -> None:
-        """An id is the same under every key, so that what belongs together still does."""
+        """An id is the same under every key, so that related parts still match."""
         word = "Marigold77"
         data = sse({"id": word, "call_id": word, "toolCallId": word, "ids": [word], "other": word})
         event = json.loads(redacted(data).split(b"data: ")[1].split(b"\n")[0])
@@ -566,7 +568,7 @@ class TestFields:
 
     @pytest.mark.parametrize("key", ["sk-proj-abcdefghijkl", "Kx7Kx7Kx7Kx7Kx7Kx7"])
     def test_a_key_as_model_or_delay_is_replaced(self, key: str) -> None:
-        """What looks like a key is none of the words that stay, and a delay is a number."""
+        """Text that looks like a key is not one of the words that stay, and a delay is a number."""
         found = redacted(
             b"retry: " + key.encode() + b"\nretry: 10\n\n" + sse({**chunk(content="x"), "model": key})
         )
@@ -575,5 +577,5 @@ class TestFields:
 
     @pytest.mark.parametrize("model", ["accounts/fireworks/models/qwen3", "gpt-4o-mini-2024-07-18"])
     def test_names_of_models_stay(self, model: str) -> None:
-        """A path of words is no key."""
+        """A path of words is not a key."""
         assert model.encode() in redacted(sse({**chunk(content="x"), "model": model}))

@@ -59,7 +59,7 @@ def test_what_is_annotated_weighs(fill: Callable[[_Book], None]) -> None:
 
 
 def test_what_is_made_anew_weighs_nothing() -> None:
-    """What a snapshot does not hold is no memory of the stream."""
+    """Attributes that a snapshot does not hold are not memory of the stream."""
     book = _Book()
     book.again += ["x" * 100]
 
@@ -85,7 +85,7 @@ def test_depth_is_no_matter() -> None:
 
 @pytest.mark.parametrize("dialect", RENDERERS)
 def test_a_move_changes_no_weight(dialect: str) -> None:
-    """Law 20: wherever a stream moves, what its translator remembers weighs the same, so it ends at the same byte."""
+    """Law 20: wherever a stream moves, its translator's memory weighs the same, so it ends at the same byte."""
     calls = [encode.Call(f"call_{number}", f"f{number}", f'{{"n":{number}}}') for number in range(6)]
     data = RENDERERS[dialect](encode.Turn(calls, text="hi", reasoning="so"), encode.every(3))
     parser: ToolCallParser[Any] = ToolCallParser()
@@ -147,7 +147,7 @@ def _fatal(events: list[Any]) -> list[str]:
 
 @every_endless
 def test_endless_labels_end_their_stream(dialect: str) -> None:
-    """A translator remembers no more than it may, but for what came since it was weighed; then the stream ends."""
+    """A translator remembers no more than its limit, except for input since the last weighing; then the stream ends."""
     events, most = _read(dialect, _cut(ENDLESS[dialect](8000), 1460))
 
     assert ["stream_too_large"] == _fatal(events)
@@ -171,7 +171,7 @@ def test_without_the_limit_it_goes_on(dialect: str) -> None:
 
 
 def test_open_calls_are_dropped() -> None:
-    """What is open when the stream ends is never executed."""
+    """A call that is open when the stream ends is never executed."""
     head = {"index": 0, "id": "c", "function": {"name": "f", "arguments": "{}"}}
     data = _events([{"choices": [{"delta": {"tool_calls": [head]}}]}]) + ENDLESS["chat-completions"](6000)
     done = _events([{"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}])
@@ -191,7 +191,7 @@ def test_payloads_count_as_bytes_do() -> None:
 
 
 def test_a_call_that_opens_again_and_again_is_kept_once() -> None:
-    """What a choice holds of its calls does not grow with the events that open one of them again."""
+    """A choice's memory of its calls does not grow with the events that reopen one of them."""
     parser: ToolCallParser[Any] = ToolCallParser("vercel-data", limits=Limits(max_calls=4))
     parser.feed(b'f:{"messageId":"m"}\nb:{"toolCallId":"c","toolName":"t"}\n')
     parser.feed(b'c:{"toolCallId":"c","argsTextDelta":"{\\"a\\":1}"}\n')
@@ -216,7 +216,7 @@ def test_pieces_of_a_kept_text_are_few(size: int) -> None:
 
 @pytest.mark.parametrize("dialect", RENDERERS)
 def test_calls_within_the_limits_do_not_end_their_stream(dialect: str) -> None:
-    """What healthy calls make a translator remember is no more than their text, in whatever pieces that comes."""
+    """A translator's memory of healthy calls is no larger than their text, in any pieces."""
     calls = [encode.Call(f"call_{number}", "f", json.dumps({"a": "xy z" * 500})) for number in range(4)]
     data = RENDERERS[dialect](encode.Turn(calls, text="so " * 700), encode.every(6))
     parser: ToolCallParser[Any] = ToolCallParser()
@@ -231,7 +231,7 @@ def test_calls_within_the_limits_do_not_end_their_stream(dialect: str) -> None:
 
 @pytest.mark.parametrize("forged", [-1, MIB])
 def test_a_weighing_that_is_not_due_is_forged(forged: int) -> None:
-    """A snapshot cannot put off the next weighing, nor have it behind what came."""
+    """A snapshot cannot put off the next weighing, nor place it after the input."""
     parser: ToolCallParser[Any] = ToolCallParser("responses", limits=NARROW)
     parser._unweighed = forged
 

@@ -26,7 +26,7 @@ INCOMPLETE = (
 
 
 def run(*chunks: bytes, **options: object) -> list[bytes]:
-    """Return what comes out for each chunk, and at the end; but not that the end is missing."""
+    """Return the output for each chunk, and at the end; but not that the end is missing."""
     repairer = Repairer(**options)  # type: ignore[arg-type]
     return [*map(repairer.feed, chunks), repairer.close().removesuffix(INCOMPLETE)]
 
@@ -44,12 +44,12 @@ def test_a_stream_without_an_end_ends_as_an_error() -> None:
 
 
 def test_frames_wait_until_the_dialect_is_known() -> None:
-    """What says nothing of the dialect waits for the frame that does; comments before it do not."""
+    """Frames without hints of the dialect wait for the frame that shows it; comments before it do not."""
     assert [b": hi\n\n", b"", LISTED + CHAT, CHAT, b""] == run(b": hi\n\n", STRANGE, CHAT, CHAT)
 
 
 def test_streams_without_a_dialect_pass_at_their_end() -> None:
-    """A stream that never tells its dialect comes out whole, later."""
+    """A stream that never reveals its dialect is output whole, later."""
     assert [b"", b"", STRANGE + STRANGE + b"data: {"] == run(STRANGE, STRANGE + b"data: {")
 
 
@@ -62,7 +62,7 @@ def test_what_waits_for_the_dialect_is_bounded() -> None:
 
 
 def test_an_endless_first_event_passes() -> None:
-    """So does an event that gets too large before the dialect is known."""
+    """An event that gets too large before the dialect is known does the same."""
     limits = Limits(max_event_bytes=100)
 
     assert [b"", b"data: " + b"x" * 200, b"y", b""] == run(b"data: ", b"x" * 200, b"y", limits=limits)
@@ -79,7 +79,7 @@ def test_other_dialects_pass() -> None:
 
 @pytest.mark.parametrize("data", [b'{"error":{"message":"x"}}', b"[1]", b" \n", b""])
 def test_what_is_no_event_stream_passes(data: bytes) -> None:
-    """A JSON body, white space and nothing at all come out as they are, in any chunks."""
+    """A JSON body, white space and nothing at all are output unchanged, in any chunks."""
     assert data == b"".join(run(data))
     assert data == b"".join(run(*[data[at : at + 1] for at in range(len(data))]))
 
@@ -101,7 +101,7 @@ def test_an_abort_reports_what_was_open() -> None:
 
 
 def test_a_repr_tells_the_state() -> None:
-    """A repr names the dialect and whether the stream goes on."""
+    """A repr names the dialect and whether the stream continues."""
     repairer = Repairer(limits=Limits(max_line_bytes=200))
     states = [repr(repairer)]
     repairer.feed(CHAT)
@@ -137,7 +137,7 @@ def test_blocks(data: bytes, expected: list[bytes]) -> None:
 
 
 def test_blocks_wait() -> None:
-    """What waits is counted; a CR waits for the LF that may belong to it."""
+    """Waiting bytes are counted; a CR waits for the LF that may belong to it."""
     blocks = Blocks()
 
     assert ([], 4) == (blocks.feed(b"a\r\n\r"), len(blocks))
@@ -181,7 +181,7 @@ def test_comments_behind_an_id_are_left_out() -> None:
 
 
 def test_text_is_no_id() -> None:
-    """Only a line of its own sets an id."""
+    """Only the id's own line sets an id."""
     text = CHAT.replace(b'"a"', b'"paid: 5"')
 
     assert text + b": hi\n\n" == b"".join(run(text, b": hi\n\n"))
@@ -216,7 +216,7 @@ CUT = WHOLE.replace(b'1}"', b'"')
 
 
 def test_a_report_counts_while_the_stream_goes_on() -> None:
-    """What waits is counted in bytes, calls when they come out, the end when the wire brings it."""
+    """Waiting input is counted in bytes, calls when they are emitted, the end when the wire brings it."""
     repairer = Repairer()
     seen = []
     for data in (b"", CHAT[:9], CHAT[9:], WHOLE, FINISH % b"tool_calls" + USAGE, DONE):
@@ -266,7 +266,7 @@ def test_a_report_counts_while_the_stream_goes_on() -> None:
 )
 @pytest.mark.parametrize("size", [7, 1 << 20])
 def test_mended_is_what_went_out_otherwise(frames: list[bytes], mended: bool, size: int) -> None:
-    """Order aside: what was edited, left out or added. The size of the pieces does not matter."""
+    """In any order: edited, left out or added. The size of the pieces does not matter."""
     data, repairer = b"".join(frames), Repairer()
     out = b"".join(repairer.feed(data[at : at + size]) for at in range(0, len(data), size)) + repairer.close()
 
@@ -275,7 +275,7 @@ def test_mended_is_what_went_out_otherwise(frames: list[bytes], mended: bool, si
 
 
 def test_withheld_calls_are_counted() -> None:
-    """A report has the calls that did not come out, and the code of the error that says so to clients."""
+    """A report has the calls that were not emitted, and the code of the error that says so to clients."""
     repairer = Repairer()
     repairer.feed(CHAT + CUT + FINISH % b"tool_calls" + DONE)
 
@@ -296,13 +296,13 @@ def test_faults_are_told() -> None:
 
 
 def test_withheld_takes_three_words() -> None:
-    """Another word is the caller's mistake, and the message says what there is."""
+    """Another word is the caller's mistake, and the message lists the valid words."""
     with pytest.raises(ValueError, match="auto, error, end"):
         Repairer(withheld="raise")  # type: ignore[arg-type]
 
 
 def test_a_failure_withholds_calls() -> None:
-    """A stream whose connection is lost ends with the caller's error; no call of it comes out, and no reason."""
+    """A stream whose connection is lost ends with the caller's error; no call of it is emitted, and no reason."""
     dropped: list[ToolCallDropped] = []
     repairer = Repairer(on_dropped=dropped.append, withheld="end")
     repairer.feed(CHAT + WHOLE)
@@ -325,7 +325,7 @@ def test_a_failure_withholds_calls() -> None:
 
 
 def test_a_failure_after_the_end_is_none() -> None:
-    """A turn that came to its end needs no error when its connection breaks then; its calls come out."""
+    """A turn that came to its end needs no error when its connection breaks then; its calls are emitted."""
     finish = FINISH % b"tool_calls"
     repairer = Repairer()
     repairer.feed(CHAT + WHOLE + finish + b"data: [DO")
@@ -338,7 +338,7 @@ def test_a_failure_after_the_end_is_none() -> None:
 
 
 def test_a_failure_of_an_unknown_stream_lets_it_pass() -> None:
-    """There is no form for an error there; what waited goes out as it came."""
+    """There is no form for an error there; waiting bytes went out unchanged."""
     repairer = Repairer()
     repairer.feed(STRANGE + b"data: x")
 
@@ -369,7 +369,7 @@ _SILENCE = [b":\n\n", b": ping\n\n", b"\n", b"\n\n", b":\n", b"\r\n", b"\r", b":
 
 @pytest.mark.parametrize("seed", range(40))
 def test_silence_passes_however_it_is_cut(seed: int) -> None:
-    """Comments and blank lines between events come out as they came, in one read or in many."""
+    """Comments and blank lines between events are output unchanged, in one read or in many."""
     chance = random.Random(seed)
     events = [CHAT, b"data: [DONE]\n\n"]
     silence = [b"".join(chance.choices(_SILENCE, k=chance.randint(0, 3000))) for _ in range(2)]

@@ -1,4 +1,4 @@
-"""Whole bodies: what stays as it came, what is written anew, and what becomes an error."""
+"""Whole bodies: the unchanged ones, the rewritten ones, and the ones that become an error."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def response(*arguments: Any, status: str = "completed") -> dict[str, Any]:
 
 
 def repaired(body: Any, **options: Any) -> Any:
-    """Return what becomes of a body; the same object if it stays byte for byte."""
+    """Return the output for a body; the same object if it stays byte for byte."""
     data = json.dumps(body, indent=1).encode()
     found = repair_body(data, **options)
     assert (found.data == data) is not found.report.mended
@@ -103,7 +103,7 @@ def repaired(body: Any, **options: Any) -> Any:
     ],
 )
 def test_sound_bodies_stay(body: Any) -> None:
-    """What a client reads rightly as it is, and what is none of our business, comes back byte for byte."""
+    """A body that clients read correctly, or that is not an answer of ours, is returned byte for byte."""
     assert body is repaired(body)
 
 
@@ -111,12 +111,12 @@ def test_sound_bodies_stay(body: Any) -> None:
     "data", [b"", b"{", b"<html>", b'{"id":"r","object":"chat.completion","choices":[{"in']
 )
 def test_what_is_no_json_stays(data: bytes) -> None:
-    """So does what nobody can read: clients raise for it."""
+    """So is an unreadable body: clients raise for it."""
     assert (data, None) == ((found := repair_body(data)).data, found.report.error)
 
 
 def test_recorded_bodies_are_mended_to_what_the_parser_reads() -> None:
-    """Of every recorded body the calls that come out are the parser's, read again they are the same, and it settles."""
+    """The calls emitted of every recorded body are the parser's, read again they are the same, and it settles."""
     n_calls = 0
     bodies = {
         entry["name"]: corpora.recorded(entry) for entry in corpora.cases() if entry["file"].endswith(".json")
@@ -133,7 +133,7 @@ def test_recorded_bodies_are_mended_to_what_the_parser_reads() -> None:
 
 
 def test_calls_are_mended() -> None:
-    """Objects become text, slips are put right, unfit calls go, and the reason says what comes out."""
+    """Objects become text, slips are put right, unfit calls go, and the reason matches the emitted calls."""
     body = chat({"a": 1}, '{"a":1,}', CUT, reason="stop", content="x")
     found = repaired(body)
     message = found["choices"][0]["message"]
@@ -159,7 +159,7 @@ def test_legacy_calls_stay_legacy() -> None:
 
 
 def test_blocks_are_mended() -> None:
-    """Input as text becomes an object; an unfit call goes, and what stands around the calls keeps its place."""
+    """Input as text becomes an object; an unfit call goes, and the content around the calls keeps its place."""
     found = repaired(claude('{"a":1}', LISTED, reason="end_turn"))
 
     assert ["text", "tool_use", "text"] == [block["type"] for block in found["content"]]
@@ -219,7 +219,7 @@ def test_an_end_may_be_chosen(body: Any, place: Any, expected: str) -> None:
 
 
 def test_a_cut_of_anthropic_says_so() -> None:
-    """By default too: agents ask the model to go on after `max_tokens`."""
+    """By default too: agents ask the model to continue after `max_tokens`."""
     assert "max_tokens" == repaired(claude(CUT))["stop_reason"]
 
 
@@ -227,7 +227,7 @@ def test_a_cut_of_anthropic_says_so() -> None:
     "body", [chat(CUT, reason="length"), claude(LISTED, reason="refusal"), response(CUT, status="incomplete")]
 )
 def test_reasons_that_say_what_happened_stay(body: Any) -> None:
-    """A body that admits a cut is no error; its unfit call is gone."""
+    """A body that admits a cut is not an error; its unfit call is gone."""
     found = repaired(body, withheld="error")
 
     assert "error" not in found or found["error"] is None
@@ -274,7 +274,9 @@ def test_a_report_says_what_became_of_it() -> None:
 @pytest.mark.parametrize("dialect", conforming.BODIES)
 @pytest.mark.parametrize("beside", [{"success": True}, {"code": 0, "message": "ok"}])
 def test_a_body_leaves_its_envelope_where_it_was_asked_for(dialect: str, beside: dict[str, Any]) -> None:
-    """A gateway's envelope goes, if what stands in it is what the client asked for; else the body stays as it came."""
+    """A gateway's envelope goes, if its content is in the dialect that the client asked for; else the body is
+    unchanged.
+    """
     sound = conforming.BODIES[dialect][-1]
     came = json.dumps({**beside, "data": sound}).encode()
     found = repair_body(came, expected=dialect)

@@ -38,7 +38,7 @@ FLOODS = {
 
 
 def read(pieces: list[bytes], **options: object) -> tuple[bytes, str | None, int]:
-    """Return what comes out of a repairer, the error in its report, and its calls."""
+    """Return a repairer's output, the error in its report, and its calls."""
     repairer = Repairer(limits=Limits(max_stream_bytes=LIMIT), **options)  # type: ignore[arg-type]
     out = b"".join(map(repairer.feed, pieces)) + repairer.close()
     return out, repairer.report.error, repairer.report.n_calls
@@ -54,7 +54,7 @@ def cut(data: bytes, seed: int) -> list[bytes]:
 @pytest.mark.parametrize("text", [None, "auto"])
 @pytest.mark.parametrize("name", FLOODS)
 def test_a_stream_beyond_its_limit_ends(name: str, text: str | None) -> None:
-    """Nothing that stands behind the limit goes out, no call comes out, and the report says why."""
+    """Nothing after the limit goes out, no call is emitted, and the report says why."""
     out, error, n_calls = read([FLOODS[name]], text=text)
 
     assert ("stream_too_large", 0) == (error, n_calls)

@@ -1,4 +1,4 @@
-"""Repaired chat streams, frame by frame: what passes, what waits, what is written anew."""
+"""Repaired chat streams, frame by frame: frames that pass, frames that wait, frames written anew."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ FINISH = frame(finish="tool_calls")
 
 
 def run(*frames: bytes, **options: Any) -> list[bytes]:
-    """Return what comes out for each frame, and at the end."""
+    """Return the output for each frame, and at the end."""
     repairer = Repairer(**options)
     return [*map(repairer.feed, frames), repairer.close()]
 
 
 def read(out: list[bytes]) -> list[Any]:
-    """Return the calls of what came out."""
+    """Return the calls of the output."""
     return read_calls("chat-completions", b"".join(out), "append")
 
 
@@ -93,7 +93,7 @@ def test_a_written_call_tells_the_role_that_nobody_told(place: int, live: bool) 
 
 @pytest.mark.parametrize("choice", [0, 1])
 def test_a_role_that_comes_with_text_is_told(choice: int) -> None:
-    """A role that the wire tells with a piece of text, late or for another choice, is not told again with a call."""
+    """A role that the wire sends with a piece of text, late or for another choice, is not repeated with a call."""
     late = frame({"role": "assistant", "content": "b"}, choice=choice)
     odd = [frame({"tool_calls": [part]}, choice=choice) for part in (HEAD, {**TAIL, "id": "c1"})]
     out = run(texts("a"), texts("b"), late, late, *odd, frame(finish="tool_calls", choice=choice), DONE)
@@ -171,7 +171,7 @@ def test_chunks_are_called_chunks() -> None:
 
 
 def test_dropped_calls_are_withheld() -> None:
-    """A call that must not be executed leaves nothing but the report; its siblings come out with dense indices."""
+    """A call that must not be executed leaves nothing but the report; its siblings are emitted with dense indices."""
     dropped: list[ToolCallDropped] = []
     out = run(calls(HEAD), calls(entry('{"b":2}', 1, "c2", "g")), FINISH, DONE, on_dropped=dropped.append)
 
@@ -199,7 +199,7 @@ def test_dropped_calls_are_withheld() -> None:
     ],
 )
 def test_reasons_are_put_right(entries: Any, claimed: str, expected: str) -> None:
-    """`stop` and `tool_calls` say whether calls come out; a cut stays a cut, and one that hid becomes visible."""
+    """`stop` and `tool_calls` say whether calls are emitted; a cut stays a cut, and one that hid becomes visible."""
     out = run(calls(*entries), frame(finish=claimed), DONE, withheld="end")
 
     assert [expected] == finish_reasons(b"".join(out))
@@ -232,7 +232,7 @@ def test_reasons_that_say_what_happened_stay(claimed: str) -> None:
 
 
 def test_some_calls_are_enough() -> None:
-    """Where one call comes out, those that were withheld are no error."""
+    """Where one call is emitted, the withheld calls are not an error."""
     out = run(calls(WHOLE, entry("x", 1, "c2", "g")), FINISH, DONE, withheld="error")
 
     assert (GOOD, ["tool_calls"], None) == (
@@ -254,7 +254,7 @@ def test_what_a_turn_said_goes_out_before_its_error() -> None:
 
 
 def test_an_end_that_is_no_reason() -> None:
-    """A bare `[DONE]` after an open call is no end: the turn was cut. Without a call it is one."""
+    """A bare `[DONE]` after an open call is not an end: the turn was cut. Without a call it is one."""
     out = run(texts("a"), calls(HEAD), DONE, withheld="end")
 
     assert ([texts("a"), b""], "upstream_incomplete") == (out[:2], (error_of(out[2]) or ("",))[0])
@@ -311,7 +311,7 @@ def test_text_and_calls_in_one_frame_are_parted() -> None:
 
 
 def test_everything_in_one_frame() -> None:
-    """Of a whole turn in one frame the text goes out at once, and its calls and its reason at the end."""
+    """For a whole turn in one frame the text goes out at once, and its calls and its reason at the end."""
     data = frame({"role": "assistant", "content": "a", "tool_calls": [WHOLE]}, finish="tool_calls")
     out = run(data, DONE)
 
@@ -339,7 +339,7 @@ def test_everything_in_one_frame_with_a_wrong_reason() -> None:
 
 
 def test_roles_and_usage_stay() -> None:
-    """What stands beside calls that are written anew stays: the role before them, token counts after the reason."""
+    """The content next to rewritten calls stays: the role before them, token counts after the reason."""
     usage = b"data: " + json.dumps({**HEADER, "choices": [], "usage": USAGE}).encode() + b"\n\n"
     out = run(frame({"role": "assistant", "tool_calls": [HEAD]}), calls(TAIL, id="r"), FINISH, usage, DONE)
     lost = run(frame({"role": "assistant", "tool_calls": [{**WHOLE, "index": None}]}), FINISH, usage, DONE)
@@ -362,7 +362,7 @@ def test_choices_have_calls_of_their_own() -> None:
 
 
 def test_text_behind_a_reason_goes_out_before_it() -> None:
-    """What a choice still says after its reason waits for nothing; the reason comes once, behind all of it."""
+    """Text of a choice after its reason waits for nothing; the reason comes once, after all of it."""
     frames = [texts("a"), frame(finish="stop"), texts("b"), frame({"content": "c"}, finish="length"), DONE]
 
     expected = [frames[0], b"", frames[2], frame({"content": "c"}), frame(finish="length") + DONE, b""]
@@ -394,7 +394,7 @@ def test_free_text_calls() -> None:
 
 
 def test_frames_of_responses_inside_become_calls() -> None:
-    """Calls that come as events of the Responses dialect come out as calls of this one."""
+    """Calls that come as events of the Responses dialect are emitted as calls of this one."""
     item = {"type": "function_call", "id": "fc", "call_id": "c1", "name": "f", "arguments": '{"a":1}'}
     done = {"type": "response.output_item.done", "output_index": 0, "item": item}
     over = {"type": "response.completed", "response": {"id": "x", "output": [item]}}
@@ -422,7 +422,7 @@ def test_errors_of_the_provider_pass() -> None:
     ],
 )
 def test_errors_of_any_shape_pass(error: bytes) -> None:
-    """A frame that tells of an error is not made one that clients pass over."""
+    """A frame that reports an error is not made one that clients pass over."""
     out = run(texts("a"), error)
 
     assert [texts("a"), error] == out[:2]
@@ -430,7 +430,7 @@ def test_errors_of_any_shape_pass(error: bytes) -> None:
 
 
 def test_a_cut_is_forgotten_with_its_turn() -> None:
-    """Whether calls were cut is said of the turn that they were in."""
+    """A report of cut calls belongs to the turn that they were in."""
     cut = calls(HEAD), frame(finish="tool_calls"), DONE
     out = run(*cut, frame(finish="tool_calls"), withheld="end")
 
@@ -439,7 +439,7 @@ def test_a_cut_is_forgotten_with_its_turn() -> None:
 
 
 def test_unreadable_frames_go_nowhere() -> None:
-    """What nobody can read is left out; the open call, which may have lost text with it, is withheld."""
+    """An unreadable frame is left out; the open call, which may have lost text with it, is withheld."""
     bad = b'data: {"choices":[{"delta":{"tool_\n\n'
     out = run(texts("a"), calls(HEAD), bad, calls(TAIL), FINISH, DONE)
 
@@ -447,7 +447,7 @@ def test_unreadable_frames_go_nowhere() -> None:
 
 
 def test_several_payloads_in_one_event_are_parted() -> None:
-    """Servers that join frames by single newlines break readers; each payload gets an event of its own."""
+    """Servers that join frames by single newlines break readers; each payload gets a separate event."""
     joined = texts("a")[:-1] + texts("b")
     out = run(joined, frame(finish="stop"), DONE)
 
@@ -471,11 +471,11 @@ def test_a_last_frame_without_its_blank_line() -> None:
     )
 
 
-# What waits is bounded.
+# Waiting frames are bounded.
 
 
 def test_frames_of_a_dropped_call_are_released() -> None:
-    """Once the parser has dropped a call its frames are forgotten, and what still comes of it is not kept."""
+    """Once the parser has dropped a call its frames are forgotten, and its later frames are not kept."""
     repairer = Repairer()
     repairer.feed(texts("a") + calls(HEAD) + calls(entry("1}", 0, "c1", "another")))
     for _ in range(50):
@@ -500,7 +500,7 @@ def test_held_frames_are_bounded() -> None:
 
 
 def test_too_many_calls_frames_are_written_anew() -> None:
-    """Held frames beyond the limit are forgotten; the calls come out all the same."""
+    """Held frames beyond the limit are forgotten; the calls are emitted all the same."""
     pieces = [calls(entry("1")) for _ in range(50)]
     out = run(
         calls(entry('{"a":', 0, "c1", "f")),
@@ -581,13 +581,13 @@ def test_live_calls_that_do_not_hold_end_the_stream(frames: list[bytes]) -> None
 
 
 def test_live_calls_and_an_error_of_the_provider() -> None:
-    """The provider's own error is what clients raise for."""
+    """Clients raise for the provider's own error."""
     error = b'data: {"error":{"message":"overloaded"}}\n\n'
 
     assert [error, b""] == run(calls(HEAD), error, live_arguments=True)[1:]
 
 
-# What was found by changing the code.
+# Cases found by changing the code.
 
 
 def test_calls_behind_a_reason_come_before_it() -> None:
@@ -610,7 +610,7 @@ def test_frames_of_a_call_that_is_refused_at_once_are_released() -> None:
     assert [] == mender._queue
 
 
-# What clients take for granted.
+# Assumptions of clients.
 
 
 def chunk(*choices: Any, **more: Any) -> bytes:
@@ -619,7 +619,7 @@ def chunk(*choices: Any, **more: Any) -> bytes:
 
 
 def deltas(out: list[bytes]) -> list[Any]:
-    """Return the deltas that come out, as a loop finds them that asks for nothing, up to an error."""
+    """Return the emitted deltas, as a loop finds them that asks for nothing, up to an error."""
     chunks = [data for data in data_of(b"".join(out)) if "error" not in data]
     return [choice["delta"] for data in chunks for choice in data["choices"]]
 
@@ -637,7 +637,7 @@ def deltas(out: list[bytes]) -> list[Any]:
     ],
 )
 def test_frames_that_say_nothing_are_left_out(noise: bytes) -> None:
-    """Clients take every event for a chunk with choices; what has none and says nothing does not go out."""
+    """Clients take every event for a chunk with choices; an event without choices or content does not go out."""
     frames = [texts("a"), calls(WHOLE), FINISH, DONE]
 
     assert b"".join(frames) == b"".join(run(*[part for frame in frames for part in (noise, frame)]))
@@ -647,7 +647,7 @@ def test_frames_that_say_nothing_are_left_out(noise: bytes) -> None:
     "choices", [{}, {"choices": None}, {"choices": {}}], ids=["none", "null", "an object"]
 )
 def test_chunks_get_a_list_of_choices(choices: Any) -> None:
-    """What else a frame says stays, beside an empty list that loops can walk over."""
+    """The frame's other content stays, next to an empty list that loops can walk over."""
     frame = b"data: " + json.dumps({**choices, "references": [1]}).encode() + b"\n\n"
 
     assert [{**HEADER, "references": [1], "choices": []}] == list(data_of(run(texts("a"), frame)[1]))
@@ -689,7 +689,7 @@ def test_what_is_no_choice_is_left_out() -> None:
 
 @pytest.mark.parametrize("kind", ["chat.completion", "chat.completion.chunk"])
 def test_whole_messages_become_deltas(kind: str) -> None:
-    """What a turn says in a message only, clients of streams find in deltas; its calls too."""
+    """Content that a turn gives in a message only reaches clients of streams in deltas; its calls too."""
     message = {"role": "assistant", "content": "a", "reasoning_content": "r", "tool_calls": [WHOLE]}
     data = chunk({"index": 0, "message": message, "finish_reason": "tool_calls"}, object=kind)
     out = run(data, DONE)
@@ -711,14 +711,16 @@ def test_messages_that_repeat_say_nothing_twice() -> None:
 
 
 def test_joined_chunks_say_nothing_twice() -> None:
-    """Where one event joins chunks, what one of them says is not said by the other too."""
+    """Where one event joins chunks, the content of one of them is not repeated by the other."""
     message = chunk({"index": 0, "delta": {}, "message": {"content": "a"}})
 
     assert "a" == "".join(map(visible_text, run(texts("a")[:-1] + message, DONE)))
 
 
 def test_text_in_parts_is_joined() -> None:
-    """Accumulators join strings; texts become one, thoughts stand beside them, a list that holds something else stays."""
+    """Accumulators join strings; texts become one, thoughts are next to them, a list that holds something else
+    stays.
+    """
     parts = [{"type": "text", "text": "b"}, {"type": "text", "text": "c"}]
     thought = frame({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "t"}]}]})
     picture = frame({"content": [{"type": "image_url", "image_url": {"url": "x"}}]})
@@ -730,7 +732,7 @@ def test_text_in_parts_is_joined() -> None:
 
 
 def test_text_in_frames_of_responses_is_found() -> None:
-    """Text that comes in events of the Responses dialect comes out in deltas."""
+    """Text that comes in events of the Responses dialect is emitted in deltas."""
     guest = b'data: {"type":"response.output_text.delta","output_index":0,"delta":"b"}\n\n'
     out = run(texts("a"), guest, frame(finish="stop"), DONE)
 
@@ -758,7 +760,7 @@ def test_text_in_flat_frames_is_found() -> None:
     ids=["of calls", "of nothing"],
 )
 def test_messages_do_not_replace_calls(late: Any) -> None:
-    """Clients that keep snapshots put a whole `message` into the place of what came in deltas: none goes out with calls."""
+    """Clients that keep snapshots replace the deltas with a whole `message`: none goes out with calls."""
     early = [] if late.get("tool_calls") else [calls(WHOLE)]
     data = chunk({"index": 0, "delta": {}, "message": late, "finish_reason": "stop", "extra": 1})
     out = run(texts("a"), *early, data, DONE)
@@ -770,7 +772,7 @@ def test_messages_do_not_replace_calls(late: Any) -> None:
 
 
 def test_messages_without_calls_stay() -> None:
-    """Where no call comes out a message stands in nothing's way."""
+    """Where no call is emitted a message blocks nothing."""
     data = chunk({"index": 0, "delta": {}, "message": {"content": "a"}, "finish_reason": "stop"})
 
     assert data in run(texts("a"), data, DONE)[2]
@@ -779,7 +781,7 @@ def test_messages_without_calls_stay() -> None:
 @pytest.mark.parametrize("reason", ["", "null", "none", 0, False])
 @pytest.mark.parametrize("choice", [{"index": 0}, {}])
 def test_blanks_do_not_go_on(reason: object, choice: dict[str, int]) -> None:
-    """The first blank role is told, others and a reason that is none are left out, and a choice has a number."""
+    """The first blank role is reported, others and an invalid reason are left out, and a choice has a number."""
     deltas = [{"role": "", "content": "a"}, {"role": "", "content": "b"}, {"content": "c"}]
     head = {"id": "r", "object": "chat.completion.chunk", "created": 1, "model": "m"}
     frames = [{**head, "choices": [{**choice, "delta": delta, "finish_reason": reason}]} for delta in deltas]

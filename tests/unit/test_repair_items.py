@@ -1,4 +1,4 @@
-"""Repaired streams of Anthropic and Responses: what waits behind a call, and the numbers of what follows."""
+"""Repaired streams of Anthropic and Responses: frames that wait after a call, and the numbers of later frames."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def event(type_: str, **more: Any) -> bytes:
 
 
 def run(*frames: bytes, **options: Any) -> list[bytes]:
-    """Return what comes out for each frame, and at the end."""
+    """Return the output for each frame, and at the end."""
     repairer = Repairer(**options)
     return [*map(repairer.feed, frames), repairer.close()]
 
@@ -55,7 +55,7 @@ def stop(index: int) -> bytes:
 
 
 def reason(word: str | None) -> bytes:
-    """Return the frame that tells why the message ended."""
+    """Return the frame with the reason of the message's end."""
     return event("message_delta", delta={"stop_reason": word}, usage={"output_tokens": 3})
 
 
@@ -75,7 +75,7 @@ def indices(out: list[bytes]) -> list[tuple[str, int]]:
 
 
 def test_a_call_waits_for_its_verdict() -> None:
-    """A block is decided when the next one begins, the last one by the reason; then it comes out as it came."""
+    """A block is decided when the next one begins, the last one by the reason; then it is output unchanged."""
     frames = [MESSAGE, *call(0), *call(1, '{"b":2}'), reason("tool_use"), STOP]
     out = run(*frames)
 
@@ -83,7 +83,7 @@ def test_a_call_waits_for_its_verdict() -> None:
 
 
 def test_pings_and_comments_wait_for_nothing() -> None:
-    """A held call does not hold what keeps the connection alive."""
+    """A held call does not hold keep-alive frames."""
     out = run(MESSAGE, block(0), PING, b": hi\n\n", piece(0, "{}"), stop(0), reason("tool_use"), STOP)
 
     assert [PING, b": hi\n\n"] == out[2:4]
@@ -129,7 +129,7 @@ def test_dropped_blocks_are_withheld_and_the_rest_is_renumbered() -> None:
     ids=["input at the start", "snapshots", "no end", "not from zero", "an object"],
 )
 def test_blocks_that_are_not_strict_are_written_anew(frames: list[bytes]) -> None:
-    """Each of them comes out as one block with everything in it."""
+    """Each of them is emitted as one block with everything in it."""
     out = run(MESSAGE, *frames, reason("tool_use"), STOP)
 
     assert [{"a": 1}] == [json.loads(text) for _, _, text in read(out)]
@@ -161,7 +161,9 @@ def test_calls_without_arguments_stay_as_the_api_sends_them() -> None:
     ],
 )
 def test_reasons_are_put_right(text: str, claimed: str, expected: str) -> None:
-    """A plain end is `tool_use` where calls come out; where none does it is one, or a cut. What else loops must be told stays."""
+    """A plain end is `tool_use` where calls are emitted; where none is, it is a plain end, or a cut. Other reasons that
+    loops need stay.
+    """
     frames = [MESSAGE, *call(0, text), reason(claimed), STOP]
 
     assert [expected] == finish_reasons(b"".join(run(*frames, withheld="end")))
@@ -183,7 +185,7 @@ def test_reasons_are_put_right(text: str, claimed: str, expected: str) -> None:
 def test_a_message_that_lost_all_its_calls(
     withheld: str, text: str, claimed: str | None, expected: Any
 ) -> None:
-    """It ends with an error of the API's own type; agents are told of a cut as one, after which they go on."""
+    """It ends with an error of the API's own type; agents get a cut as a cut, after which they continue."""
     frames = [MESSAGE, block(0, name="t"), piece(0, text), stop(0), reason(claimed), STOP]
     out = b"".join(run(*frames, withheld=withheld))
     error = {"type": "api_error", "message": f"all tool calls were withheld: {expected}"}
@@ -207,7 +209,7 @@ def test_a_message_without_an_end_ends_as_an_error() -> None:
 
 
 def test_a_cut_behind_whole_calls_stays() -> None:
-    """The program must learn that the turn was cut, also where calls came out before."""
+    """The program must learn that the turn was cut, also where calls were emitted before."""
     out = run(MESSAGE, *call(0), *call(1, '{"b":'), reason("max_tokens"), STOP)
 
     assert ["max_tokens"] == finish_reasons(b"".join(out))
@@ -215,7 +217,7 @@ def test_a_cut_behind_whole_calls_stays() -> None:
 
 
 def test_a_missing_reason_is_added() -> None:
-    """A message that stops without a reason gets one before its end, if calls came out."""
+    """A message that stops without a reason gets one before its end, if calls were emitted."""
     out = run(MESSAGE, *call(0), reason(None), STOP)
 
     assert ["tool_use"] == finish_reasons(out[-2])
@@ -234,7 +236,7 @@ def test_calls_in_the_message_itself_become_blocks() -> None:
 
 
 def test_a_second_message_goes_on_with_the_first() -> None:
-    """A message that begins within another is the same one to clients; what was left open is withheld."""
+    """A message that begins within another is the same one to clients; its open calls are withheld."""
     out = run(
         *(MESSAGE, block(0, "text"), said(0, "a"), *call(1), block(2)),
         *(MESSAGE, *call(0, '{"b":2}'), reason("end_turn"), STOP),
@@ -261,7 +263,7 @@ def test_a_message_behind_an_end_keeps_counting() -> None:
 
 
 def test_a_second_message_has_its_own_reason() -> None:
-    """Calls of the message before are no reason for the next one to end with `tool_use`."""
+    """Calls of the message before are not a reason for the next one to end with `tool_use`."""
     text = [block(0, "text"), said(0, "a"), stop(0)]
     out = run(MESSAGE, *call(0), reason("tool_use"), STOP, MESSAGE, *text, reason("end_turn"), STOP)
 
@@ -295,7 +297,7 @@ def test_all_blocks_are_numbered_by_their_starts(frames: list[bytes]) -> None:
 
 
 def test_blocks_that_share_a_number_are_parted() -> None:
-    """Where all blocks have the same number, each comes out with its own; text keeps its bounds."""
+    """Where all blocks have the same number, each is emitted with its own; text keeps its bounds."""
     text = [block(0, "text"), said(0, "a"), stop(0)]
     out = run(MESSAGE, *text, block(0, "thinking"), stop(0), *text, *call(0), reason("tool_use"), STOP)
 
@@ -316,7 +318,7 @@ def test_a_message_without_a_start_gets_one() -> None:
 
 
 def test_events_are_named_for_their_types() -> None:
-    """Clients skip what has no name, also an error; pings they skip anyway."""
+    """Clients skip frames without a name, also an error; pings they skip anyway."""
     frames = [MESSAGE, block(0, "text"), said(0, "a"), stop(0), *call(1), reason("tool_use"), STOP]
     frames.append(event("error", error={"type": "overloaded_error", "message": "x"}))
     nameless = [re.sub(rb"event: .*\n", b"", frame) for frame in frames]
@@ -328,7 +330,7 @@ def test_events_are_named_for_their_types() -> None:
 
 
 def test_server_tools_pass() -> None:
-    """What the provider executes itself is not held."""
+    """Calls that the provider executes itself are not held."""
     frames = [
         MESSAGE,
         block(0, "server_tool_use", id="s", name="web_search"),
@@ -417,7 +419,7 @@ def completed(*items: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def test_an_item_waits_until_it_is_done() -> None:
-    """Strict calls come out as they came, with the frame after the group of them: that could hold a result."""
+    """Strict calls are output unchanged, with the frame after the group of them: that could hold a result."""
     frames = numbered(CREATED, *called(0), *called(1), completed(item(0), item(1)))
     out = run(*frames)
 
@@ -425,7 +427,7 @@ def test_an_item_waits_until_it_is_done() -> None:
 
 
 def test_a_call_that_was_answered_in_the_stream_goes_nowhere() -> None:
-    """Somebody else executed it: neither it nor its result comes out, and the others are numbered without gaps."""
+    """Another executor ran it: neither it nor its result is emitted, and the others are numbered without gaps."""
     result = {"type": "function_call_output", "id": "o", "call_id": "c0", "output": "up"}
     frames = numbered(
         CREATED,
@@ -445,7 +447,7 @@ def test_a_call_that_was_answered_in_the_stream_goes_nowhere() -> None:
 
 
 def test_dropped_items_leave_no_gap() -> None:
-    """What follows a withheld call is renumbered, and the finished response does not list it."""
+    """Items after a withheld call are renumbered, and the finished response does not list it."""
     bad = '{"a":'
     frames = numbered(CREATED, *called(0, bad), *called(1), completed(item(0, bad), item(1)))
     out = list(data_of(b"".join(run(*frames))))
@@ -552,7 +554,9 @@ def test_live_items_that_break() -> None:
     ids=["a failed response", "a flat error", "an error"],
 )
 def test_live_items_of_a_response_that_fails(last: bytes, raised: bool) -> None:
-    """Shown live, a call of a failed response ends with an error for which clients raise, ours if the server's is none."""
+    """Shown live, a call of a failed response ends with an error for which clients raise, ours if the server's does not
+    do so.
+    """
     out = run(*numbered(CREATED, *called(0)[:2]), last, live_arguments=True)
     told = list(data_of(b"".join(out)))
 
@@ -587,7 +591,7 @@ PLACE = {"item_id": "fc0", "output_index": 0}
     ids=["text behind its end", "no end of the text", "text first", "not from zero", "another text"],
 )
 def test_items_that_are_not_strict_are_written_anew(events: Any) -> None:
-    """Each of them comes out as one item, added first, with all events in order."""
+    """Each of them is emitted as one item, added first, with all events in order."""
     name = events[0][1].get("item_id", "fc0")
     out = run(*numbered(CREATED, *events, completed()))
     told = list(data_of(b"".join(out)))
@@ -719,7 +723,7 @@ def test_a_response_without_an_end_has_failed() -> None:
 
 
 def test_pings_of_blocks() -> None:
-    """The protocol's own ping stands between the start of a message and its end, also while a call is held."""
+    """The protocol's own ping is between the start of a message and its end, also while a call is held."""
     repairer = Repairer()
     pings = [repairer.ping()]
     for frame in (PING, MESSAGE, *call(0), reason("tool_use"), STOP):
@@ -746,7 +750,9 @@ def test_pings_of_items_have_the_last_number(live: bool) -> None:
 
 @pytest.mark.parametrize("data", [MESSAGE, numbered(CREATED)[0]])
 def test_failures_of_items(data: bytes) -> None:
-    """A lost connection ends with the dialect's error; what waited after an open call and is no call goes out before it."""
+    """A lost connection ends with the dialect's error; waiting frames after an open call, other than calls, go out
+    before it.
+    """
     repairer = Repairer()
     repairer.feed(data)
     out = repairer.fail("upstream_lost", "gone")
@@ -784,7 +790,7 @@ def test_a_bare_response_is_the_event_that_it_amounts_to(name: bytes) -> None:
 
 @pytest.mark.parametrize(("text", "expected"), [('{"a":1}', ["c0"]), ("[1]", [])])
 def test_a_bare_response_under_the_name_of_its_event(text: str, expected: list[str]) -> None:
-    """Where a relay leaves the type and the place of a response away, the finished one lists what came out, no more."""
+    """Where a relay omits the type and the place of a response, the finished one lists the emitted items, no more."""
     bare = [
         re.sub(rb'"type": "response\.[a-z_.]+", ', b"", frame)
         for frame in numbered(CREATED, *called(0, text))
@@ -803,7 +809,7 @@ def test_a_bare_response_under_the_name_of_its_event(text: str, expected: list[s
 
 @pytest.mark.parametrize("missing", ["object", "created_at", "model", "output"])
 def test_members_that_clients_ask_for_are_there(missing: str) -> None:
-    """A response lacks none of them behind the repairer: it has what was told before, or an empty one."""
+    """A response lacks none of them after the repairer: it has the earlier value, or an empty one."""
     whole = {**RESPONSE, "output": []}
     lacking = {name: value for name, value in whole.items() if name != missing}
     begun = [("created", {"response": whole}), ("in_progress", {"response": lacking}), *called(0)]
@@ -820,7 +826,7 @@ def test_members_that_clients_ask_for_are_there(missing: str) -> None:
 @pytest.mark.parametrize("id", [None, "", "msg_7"])
 @pytest.mark.parametrize("lack", [(), ("item_id",), ("item",), ("output",), ("item_id", "item", "output")])
 def test_items_have_one_id_everywhere(id: str | None, lack: tuple[str, ...]) -> None:
-    """Whatever events lack the id of a message: all tell the same one, which the next item does not have."""
+    """Any events that lack the id of a message have the same id, which the next item does not have."""
     ids = {name: None if name in lack else id for name in ("item_id", "item", "output")}
     part = {"type": "output_text", "text": "ab", "annotations": []}
     message = {"type": "message", "role": "assistant", "status": "completed"}
@@ -852,7 +858,7 @@ def test_items_have_one_id_everywhere(id: str | None, lack: tuple[str, ...]) -> 
 
 
 def test_a_finished_response_without_a_list_gets_what_was_done() -> None:
-    """Items that are no calls, too."""
+    """Items that are not calls, too."""
     said = {**MESSAGE_ITEM, "id": "m1"}
     events = [
         CREATED,

@@ -1,4 +1,4 @@
-"""Argument text that is shown while it arrives: what is shown, and what is kept for the verdict."""
+"""Argument text that is shown while it arrives: the shown part, and the part kept for the verdict."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wholecall.repairing.live_text import LiveText
 
 
 def shown(*pieces: str, is_json: bool = True) -> list[str]:
-    """Return what is shown for each piece."""
+    """Return the shown text for each piece."""
     text = LiveText(Limits(), is_json=is_json)
     return [text.add(piece) for piece in pieces]
 
@@ -70,7 +70,7 @@ def test_free_text_is_shown_as_it_comes() -> None:
     ],
 )
 def test_a_text_that_is_told_anew_goes_on_where_it_was(before: str, whole: str, expected: list[str]) -> None:
-    """What was shown is not shown again; a text that does not repeat it waits for the verdict."""
+    """Shown text is not repeated; a text that does not repeat it waits for the verdict."""
     text = LiveText(Limits(), is_json=True)
 
     assert expected == [text.add(before), text.reset(whole)]
@@ -87,7 +87,7 @@ def test_a_text_that_is_told_anew_goes_on_where_it_was(before: str, whole: str, 
     ],
 )
 def test_the_rest_completes_what_was_shown(pieces: list[str], text: str, expected: str | None) -> None:
-    """White space outside of strings does not matter; what contradicts cannot be completed."""
+    """White space outside of strings does not matter; a contradicting text cannot be completed."""
     live = LiveText(Limits(), is_json=True)
     began = "".join(map(live.add, pieces))
 
@@ -112,7 +112,7 @@ def test_the_rest_completes_what_was_shown(pieces: list[str], text: str, expecte
     ],
 )
 def test_slips_are_repaired_live(text: str) -> None:
-    """Every slip with one reading: what was shown and its rest are the arguments of the verdict."""
+    """Every slip with one reading: the shown text and its rest are the arguments of the verdict."""
     verdict = parse_arguments(text)
     call = ToolCall(0, 0, 0, "c", "f", verdict.arguments, text, verdict.status)
     live = LiveText(Limits(), is_json=True)
@@ -130,7 +130,7 @@ REPAIRED_LIVE = (
 
 @pytest.mark.parametrize("name", REPAIRED_LIVE)
 def test_recordings_that_can_be_repaired_are_repaired_live(name: str) -> None:
-    """Streams with slips and placeholders come out whole, without an error."""
+    """Streams with slips and placeholders are output whole, without an error."""
     (entry,) = [entry for entry in corpora.cases() if entry["name"] == f"chat-completions/{name}"]
     data = corpora.recorded(entry)
     repairer = Repairer(live_arguments=True)

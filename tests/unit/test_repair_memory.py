@@ -83,8 +83,8 @@ def held(name: str, n: int, **options: Any) -> int:
 @pytest.mark.parametrize("live", [False, True])
 @pytest.mark.parametrize("name", STREAMS)
 def test_a_long_text_takes_no_memory(name: str, live: bool) -> None:
-    """Of a text of a megabyte, behind an early reason too, hardly more than the last pieces are held."""
+    """For a text of a megabyte, after an early reason too, hardly more than the last pieces are held."""
     options = {"live_arguments": live}
-    held(name, 10, **options)  # what is imported and remembered once
+    held(name, 10, **options)  # modules that are imported and remembered once
 
     assert held(name, 1000, **options) < 300_000

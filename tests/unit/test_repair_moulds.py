@@ -53,7 +53,7 @@ class Fitted:
         monkeypatch.setattr(Mould, "fits", noted)
 
     def off(self, chunks: Sequence[bytes], **options: Any) -> list[object]:
-        """Return what becomes of a stream all of whose frames are looked at closely."""
+        """Return the output of a stream all of whose frames are looked at closely."""
         self.is_on = False
         became = fate(chunks, **options)
         self.is_on = True
@@ -67,7 +67,9 @@ def fitted(monkeypatch: pytest.MonkeyPatch) -> Fitted:
 
 
 def fate(chunks: Iterable[bytes], **options: Any) -> list[object]:
-    """Return what becomes of a stream: what comes out for each chunk, the report and the ping after it, what is reported."""
+    """Return the result of a stream: the output for each chunk, the report and the ping after it, the reported
+    events.
+    """
     told: list[Any] = []
     repairer = Repairer(on_dropped=told.append, on_fault=told.append, **options)
     became: list[object] = []
@@ -139,7 +141,7 @@ CALL_ITEM = (
     '"sequence_number":1,"output_index":0,'
     '"item":{"id":"i","type":"function_call","call_id":"a","name":"f","arguments":""}'
 )
-# By dialect and what they show: what begins a stream, and the frames of its text.
+# By dialect and the visible kind: the beginning of a stream, and the frames of its text.
 STREAMS: dict[str, tuple[list[bytes], Any]] = {
     "chat text": ([chat('{"role":"assistant","content":"w"}')], chat_text),
     "chat call": ([CHAT_CALL], chat_call),
@@ -174,7 +176,7 @@ ENDS = {
 each_stream = pytest.mark.parametrize("kind", STREAMS)
 
 
-# What fits.
+# Frames that fit.
 
 
 @each_stream
@@ -187,7 +189,7 @@ each_stream = pytest.mark.parametrize("kind", STREAMS)
     ],
 )
 def test_frames_that_differ_in_their_text_fit(fitted: Fitted, kind: str, texts: list[str]) -> None:
-    """All but the first one of frames that differ in their text alone are taken for what that was."""
+    """All but the first one of frames that differ in their text alone are treated like the first."""
     begin, make = STREAMS[kind]
     frames = [make(text, number) for number, text in enumerate(["x", *texts], 2)]
     fate([*begin, *frames])
@@ -216,11 +218,11 @@ def test_padding_may_differ_too(fitted: Fitted, kind: str, more: Any) -> None:
     assert frames[1:] == fitted.frames
 
 
-# What does not.
+# Frames that do not.
 
 
 def odd_frames(kind: str) -> Iterator[tuple[str, bytes]]:
-    """Yield frames that look like one of the stream, and must be seen for what they are."""
+    """Yield frames that look like the stream's usual frame, and must be recognised as different."""
     make = STREAMS[kind][1]
     usual = make("x", 4)
     if kind.endswith("text"):
@@ -273,7 +275,9 @@ def odd_frames(kind: str) -> Iterator[tuple[str, bytes]]:
 @each_stream
 @pytest.mark.parametrize("live", [False, True])
 def test_odd_frames_are_seen_for_what_they_are(fitted: Fitted, kind: str, live: bool) -> None:
-    """A frame that differs in more than its text does not fit, and becomes what it becomes without moulds, in any chunks."""
+    """A frame that differs in more than its text does not fit, and has the same result as without moulds, in any
+    chunks.
+    """
     begin, make = STREAMS[kind]
     wrong = []
     for what, odd in odd_frames(kind):
@@ -321,7 +325,7 @@ def test_text_that_ends_in_a_name_is_looked_at(fitted: Fitted, name: str) -> Non
     ],
 )
 def test_no_mould_is_made_of_an_unclear_frame(fitted: Fitted, frame: bytes) -> None:
-    """Where the text stands in more than one place, or more than the text is in the frame, the next one is looked at."""
+    """Where the text is in more than one place, or the frame holds more than the text, the next frame is looked at."""
     frames = [*STREAMS["chat call"][0], frame, frame, frame, *ENDS["chat"]]
 
     assert fitted.off(frames) == fate(frames)
@@ -359,7 +363,7 @@ def test_nothing_may_come_between(fitted: Fitted, kind: str, between: bytes) -> 
 @pytest.mark.parametrize("live", [False, True])
 @pytest.mark.parametrize("names", corpora.groups(SMALL))
 def test_recordings_become_the_same(fitted: Fitted, names: list[str], live: bool) -> None:
-    """Every recording becomes what it becomes without moulds: frame by frame, and in packets."""
+    """Every recording has the same result as without moulds: frame by frame, and in packets."""
     for name in names:
         data = corpora.recorded(RECORDED[name])
         for chunks in (frames_of(data), in_chunks(data, 1460)):
@@ -483,7 +487,7 @@ def test_frames_after_a_withheld_call_are_numbered_anew(fitted: Fitted) -> None:
 
 @each_stream
 def test_any_bytes_like_object_may_come(kind: str) -> None:
-    """What goes out are bytes of our own, whatever came in."""
+    """The output consists of our own bytes, whatever the input's type."""
     begin, make = STREAMS[kind]
     repairer = Repairer()
     out = [repairer.feed(bytearray(frame)) for frame in (*begin, make("x", 2), make("y", 3))]

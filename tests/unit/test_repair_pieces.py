@@ -51,7 +51,7 @@ STREAM = TEXT + TEXT + STOP + b"data: [DONE]\n\n"
 def test_simple_frames_are_read_as_all_others(
     block: bytes, before: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A frame of the simplest form is read as a framing reads it, wherever it stands."""
+    """A frame of the simplest form is read as a framing reads it, wherever it is."""
     blocks = [before, block, before, block] if before else [block]
     limits = Limits(max_stream_bytes=len(before) + len(block) + 3)
     for bounds in (Limits(), limits):
@@ -83,7 +83,7 @@ def test_a_framing_is_made_when_it_is_needed(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
 def test_a_strict_stream_is_not_mended_whatever_its_line_ends(end: bytes) -> None:
-    """A stream that comes out as it came is not reported as mended, also where lines end in CR."""
+    """A stream that is output unchanged is not reported as mended, also where lines end in CR."""
     data = STREAM.replace(b"\n", end)
     repairer = Repairer()
     out = b"".join([*(repairer.feed(data[at : at + 1]) for at in range(len(data))), repairer.close()])

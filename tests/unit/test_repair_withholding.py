@@ -19,7 +19,7 @@ def losses(*lost: tuple[str | None, Any], withheld: Any = "auto", goes_on_after_
 
 
 def test_errors_name_tools_and_reasons() -> None:
-    """What is no plain name is not repeated, nor is any text of arguments; of many calls the first are named."""
+    """A name that is not plain is not repeated, nor is any text of arguments; of many calls the first are named."""
     many = losses(
         ("get_tide", "truncated"), ("rm -rf /", "schema"), (None, "nameless"), *[("f", "schema")] * 9
     )
@@ -34,7 +34,7 @@ def test_errors_name_tools_and_reasons() -> None:
 @pytest.mark.parametrize("claimed", ["length", "content_filter", "malformed", "error", "pause"])
 @pytest.mark.parametrize("withheld", ["auto", "error", "end"])
 def test_reasons_that_say_what_happened_stay(claimed: Any, withheld: str) -> None:
-    """Loops must see them, whatever comes out."""
+    """Loops must see them, whatever is emitted."""
     lost = losses(("f", "schema"), withheld=withheld)
 
     assert (False, claimed, claimed) == (
@@ -59,7 +59,7 @@ def test_reasons_that_say_what_happened_stay(claimed: Any, withheld: str) -> Non
 def test_successes_without_their_calls(
     withheld: str, goes_on: bool, reason: str, expected: bool, claimed: Any
 ) -> None:
-    """They are errors, unless the caller chose an end, or a cut says enough; never where a call comes out."""
+    """They are errors, unless the caller chose an end, or a cut says enough; never where a call is emitted."""
     lost = losses(("f", reason), withheld=withheld, goes_on_after_cuts=goes_on)
 
     assert (expected, False) == (
@@ -69,7 +69,7 @@ def test_successes_without_their_calls(
 
 
 def test_a_turn_that_lost_nothing_is_no_error() -> None:
-    """Nor is one whose losses were those of the turn before."""
+    """A turn whose losses were those of the turn before is not an error either."""
     lost = losses(("f", "schema"))
     lost.clear()
 

@@ -36,7 +36,7 @@ def test_only_text_may_hold_replaced_bytes(payload: dict[str, Any], readable: bo
 
 
 def test_what_is_no_object() -> None:
-    """A lone text is read; the name of an event is a label; what cannot be decoded is the dialect's to tell."""
+    """A lone text is read; the name of an event is a label; the dialect reports undecodable text."""
     assert not fault_of(Frame("0", f'"{BAD}"', replaced=True)).hole
     assert not fault_of(Frame("message", f"{{{BAD}", replaced=True)).hole
     assert fault_of(Frame(BAD, "{}", replaced=True)).hole
@@ -45,7 +45,7 @@ def test_what_is_no_object() -> None:
 @pytest.mark.parametrize("opens", ["[", '{"a":'])
 @pytest.mark.parametrize("depth", [200, 900, 5000])
 def test_depth_is_the_senders_to_choose(opens: str, depth: int) -> None:
-    """However deep a damaged frame is nested, it is told as damaged, and nothing raises."""
+    """However deep a damaged frame is nested, it is reported as damaged, and nothing raises."""
     closes = {"[": "]", '{"a":': "}"}[opens]
     body = '{"z":' + opens * depth + f'"{BAD}"' + closes * depth + "}"
 

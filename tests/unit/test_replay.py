@@ -56,11 +56,11 @@ class Broken(io.RawIOBase):
 
 
 class TestReading:
-    """What a recording gives."""
+    """The content of a recording."""
 
     @pytest.mark.usefixtures("folder")
     def test_a_recording_gives_its_events(self) -> None:
-        """A path, or what was found at it, is read to its end."""
+        """A path, or the source found at it, is read to its end."""
         write("x.sse")
         events = list(replay("x.sse"))
         (recording,) = read("x.sse")
@@ -89,7 +89,9 @@ class TestReading:
 
     @pytest.mark.usefixtures("folder")
     def test_events_of_calls_only(self) -> None:
-        """With `events="calls"` there are those of the recording but pieces of text; another word raises at once."""
+        """With `events="calls"` the events are those of the recording but pieces of text; another word raises at
+        once.
+        """
         write("x.sse", data=FRAME % (CALL % b'{\\"bell\\": 3}'))
         expected = [event for event in replay("x.sse") if not isinstance(event, ArgumentsDelta)]
         assert expected == list(replay("x.sse", events="calls"))
@@ -144,7 +146,7 @@ class TestReading:
 
 
 class TestChunking:
-    """How a recording is cut."""
+    """The cuts of a recording."""
 
     def test_sizes_are_as_asked(self) -> None:
         """A number gives chunks of that size whatever came, the last one shorter; the default changes nothing."""
@@ -165,6 +167,6 @@ class TestChunking:
 
     @pytest.mark.parametrize("text", ["", "0", "-1", "1.5", "x", "random", "random:", "²", "chaos:1"])
     def test_anything_else_is_refused(self, text: str) -> None:
-        """The message names what was given and what would do."""
+        """The message names the given value and the valid ones."""
         with pytest.raises(ValueError, match="random:SEED"):
             Chunking.parse(text)

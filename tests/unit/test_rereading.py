@@ -37,7 +37,7 @@ ENDING: list[Delta] = [Finish(0, "stop", "success"), TurnEnded(None)]
 
 
 def events(*deltas: Delta, tools: Tools[Any] | None = None) -> list[Event]:
-    """Return what an assembler makes of the deltas."""
+    """Return an assembler's result for the deltas."""
     assembler = Assembler(Policy(), Limits(), tools)
     assembler.advance([TurnOpened("r"), *deltas, *ENDING])
     assembler.close()
@@ -45,12 +45,12 @@ def events(*deltas: Delta, tools: Tools[Any] | None = None) -> list[Event]:
 
 
 def came(*deltas: Delta) -> list[tuple[str, str]]:
-    """Return the name and the text of each call that comes out."""
+    """Return the name and the text of each call that is emitted."""
     return [(event.name, event.raw_arguments) for event in events(*deltas) if isinstance(event, ToolCall)]
 
 
 def test_calls_get_what_their_pieces_mean() -> None:
-    """The book outranks what was shown, and text that was shown as nobody's is no drop of its own then."""
+    """The book outranks the shown text, and text shown without an owner is not a separate drop then."""
     told = events(*SHOWN, Reread(0, IN_A_ROW))
 
     assert [] == [event for event in told if isinstance(event, ToolCallDropped)]
@@ -76,7 +76,7 @@ def test_a_loss_leaves_what_was_shown() -> None:
 
 
 def test_a_replaced_label_is_no_label() -> None:
-    """A label with a byte that is none may be any other one."""
+    """A label with a broken byte may be any other label."""
     pieces = (Marked("S", 0, "\ufffd", "f"), *IN_A_ROW[1:])
 
     assert [] == came(*SHOWN, Reread(0, pieces))
@@ -97,7 +97,7 @@ def test_a_list_that_disagrees_is_believed_where_it_tells_text() -> None:
 
 
 def test_what_waited_is_told_where_nothing_is_read() -> None:
-    """Without pieces a final message is told as any other."""
+    """Without pieces a final message is reported as any other."""
     listed = CallWhole(0, 0, None, "c", "f", A, HYDRATION)
 
     assert [("f", A)] == came(Reread(0, (), (listed,)))

@@ -71,7 +71,7 @@ def test_nothing_is_ok_where_nothing_may_run() -> None:
     ids=["nothing", "something"],
 )
 def test_what_counts_as_right(stream: Stream, right: set[str]) -> None:
-    """An error or text that is no object will do only where nothing may run."""
+    """An error or text that is not an object will do only where nothing may run."""
     verdicts = ("ok", "wrong", "lost", "raw", "raise")
 
     assert right == {said for said in verdicts if is_right(stream, said)}

@@ -58,7 +58,7 @@ from wholecall.types import DropReason, Kind
     ("before", "text", "type_"), [("", "grep -r", CustomToolCall), ('{"a"', ":1}", ToolCall)]
 )
 def test_a_kind_that_comes_late(before: str, text: str, type_: type) -> None:
-    """A call may say with its first text that this is free text; what began as JSON stays JSON."""
+    """A call may say with its first text that this is free text; text that began as JSON stays JSON."""
     kind: Kind = "custom"
     events = told(Labelled(0, "s", "c", "f", before), Labelled(0, "s", None, None, text, kind), *ENDS)
 
@@ -67,7 +67,7 @@ def test_a_kind_that_comes_late(before: str, text: str, type_: type) -> None:
 
 @pytest.mark.parametrize(("before", "text", "type_"), [("", "x y", CustomToolCall), (A, "", ToolCall)])
 def test_a_kind_of_a_block_that_comes_late(before: str, text: str, type_: type) -> None:
-    """What kind of call a block holds may be said until it is told for the first time."""
+    """The kind of a block's call may be stated until it is reported for the first time."""
     late = CallSeen(0, 0, None, None, None, "custom")
     events = told(begun(0, "c", "f"), piece(0, before), late, piece(0, text), closed(), *ENDS)
 
@@ -75,7 +75,7 @@ def test_a_kind_of_a_block_that_comes_late(before: str, text: str, type_: type) 
 
 
 def test_ids_of_a_block() -> None:
-    """An id that comes again is no other one, and an ended call learns none: what comes under it is another call."""
+    """A repeated id is the same id, and an ended call learns none: later text under it is another call."""
     again, other = CallSeen(0, 0, "i", "c", None), CallSeen(0, 0, None, "e", None)
     call = [begun(0, "c", "f", "i"), piece(0, A)]
     one_alias = Limits(max_aliases=1)
@@ -87,7 +87,9 @@ def test_ids_of_a_block() -> None:
 
 
 def test_labels_of_a_block_go_to_its_call() -> None:
-    """Namespace, flags and what is to be sent back are the call's, whichever delta brings them; the first namespace counts."""
+    """Namespace, flags and values to be sent back are the call's, whichever delta brings them; the first namespace
+    counts.
+    """
     events = told(
         CallSeen(0, 0, None, "c", "f", namespace="sea", flags=("needs_approval",), extra={"x": 1}),
         CallSeen(0, 0, None, None, None, namespace="land", extra={"y": 2}),
@@ -105,7 +107,9 @@ def test_labels_of_a_block_go_to_its_call() -> None:
 
 @pytest.mark.parametrize("ranks", [(OBJECT, DONE), (DONE, OBJECT), (HYDRATION, DONE, HYDRATION)])
 def test_a_text_that_was_told_whole_lacks_nothing(ranks: tuple[int, ...]) -> None:
-    """Text without an owner is none of a call whose text a done event told, whatever else told the same text."""
+    """Text without an owner does not belong to a call whose text a done event gave, whatever else gave the same
+    text.
+    """
     same = [whole(A, rank, id="c", name="f") for rank in ranks]
 
     assert Got("c", "f", A) in bound(begun(0, "c", "f"), *same, *astray('{"z"'), closed())
@@ -113,7 +117,7 @@ def test_a_text_that_was_told_whole_lacks_nothing(ranks: tuple[int, ...]) -> Non
 
 
 def test_pieces_that_repeat_the_input_at_the_start_are_shown() -> None:
-    """The input at the start of a block is no text that was shown: pieces that say the same are."""
+    """The input at the start of a block is not text that was shown: pieces that say the same are."""
     events = told(begun(0, "c", "f"), whole(A, OBJECT), piece(0, A), closed(), *ENDS)
 
     assert [A] == [event.delta for event in events if isinstance(event, ArgumentsDelta)]
@@ -121,7 +125,7 @@ def test_pieces_that_repeat_the_input_at_the_start_are_shown() -> None:
 
 @pytest.mark.parametrize("again", [A, B])
 def test_a_loss_is_healed_by_the_final_list(again: str) -> None:
-    """What was lost before the list is in its text, also if that is the text that came before the loss."""
+    """Text lost before the list is in the list's text, also if that is the text that came before the loss."""
     assert [Got("c", "f", again)] == [
         got._replace(sign="")
         for got in bound(begun(0, "c", "f"), whole(A, OBJECT), HOLE, listed(("c", "f", again)))
@@ -133,7 +137,9 @@ def test_a_loss_is_healed_by_the_final_list(again: str) -> None:
     ("text", "id", "sign"), [(A, "c", ""), (A, None, LOST), ("{}", "c", LOST), ("{}", None, LOST)]
 )
 def test_only_a_text_under_its_id_heals_a_call(text: str, id: str | None, sign: str) -> None:
-    """A finished item is the truth about the call of its id, if it is no placeholder; its place alone proves nothing."""
+    """A finished item is the truth about the call of its id, if it is not a placeholder; its place alone proves
+    nothing.
+    """
     name = "f" if id else None
     item = whole(text, ITEM_DONE if id else DONE, id=id, name=name)
 
@@ -142,7 +148,7 @@ def test_only_a_text_under_its_id_heals_a_call(text: str, id: str | None, sign: 
 
 @pytest.mark.parametrize("stray", [True, False])
 def test_an_empty_done_event_behind_text_without_an_owner(stray: bool) -> None:
-    """Servers tell `{}` where they lost the text: that is no whole text while there is text that could be it."""
+    """Servers send `{}` where they lost the text: it is not a whole text while there is text that could be it."""
     strays = [piece(7, A)] if stray else []
     told_empty = CallWhole(0, 0, "i", None, None, "{}", DONE)
 
@@ -170,11 +176,13 @@ def test_a_finished_item_settles_two_names_of_one_id() -> None:
     ]
 
 
-# Text that came behind a block that is over and empty.
+# Text that came after a block that is over and empty.
 
 
 def test_text_without_a_name_may_be_the_block_befores() -> None:
-    """A block that closed without text lacks the text behind it that nobody had announced, though somebody does later."""
+    """A block that closed without text lacks the text after it that was not yet announced, though a later event does
+    so.
+    """
     later = [piece(1, A, "j"), CallSeen(0, 1, "j", "d", "g"), closed(1)]
 
     assert [Got("c", "f", "", LOST), Got("d", "g", A)] == bound(
@@ -186,7 +194,7 @@ def test_text_without_a_name_may_be_the_block_befores() -> None:
 
 
 def test_text_of_a_block_that_closed_early() -> None:
-    """Text behind the end of its own block is the call's where no other is open (quirk 77)."""
+    """Text after the end of its own block is the call's where no other is open (quirk 77)."""
     assert [Got("c", "f", A)] == bound(
         begun(0, "c", "f"), closed(final=False), piece(0, '{"a"'), piece(0, ":1}")
     )
@@ -196,7 +204,7 @@ def test_text_of_a_block_that_closed_early() -> None:
 
 
 def test_the_next_block_ends_the_one_before() -> None:
-    """A block that was closed is over when the next one begins, before anything of that one is told."""
+    """A block that was closed is over when the next one begins, before anything of that one is reported."""
     events = told(begun(0, "c", "f"), piece(0, A), closed(final=False), begun(1, "d", "g"), piece(1, B))
     kinds = [(type(event).__name__, event.index) for event in events if hasattr(event, "index")]
 
@@ -205,7 +213,7 @@ def test_the_next_block_ends_the_one_before() -> None:
 
 @pytest.mark.parametrize("kept", [{"waits": True}, {"of_text": True}])
 def test_the_end_of_a_text_that_is_empty(kept: dict[str, bool]) -> None:
-    """A call without text has no arguments where the wire told the end of its text; the end of the turn ends it."""
+    """A call without text has no arguments where the wire reported the end of its text; the end of the turn ends it."""
     said = CallClosed(0, 0, None, final=False, **kept)
 
     assert [Got("c", "f", "")] == over(begun(0, "c", "f"), said)
@@ -222,7 +230,7 @@ def test_a_closed_block_beside_another_is_not_silent() -> None:
 
 
 def test_a_tainted_call_waits_for_the_list() -> None:
-    """A call that may lack text is not judged by its own end: the final list may tell its text."""
+    """A call that may lack text is not judged by its own end: the final list may give its text."""
     tainted = [begun(0, "c", "f"), piece(0, '{"a"'), *astray(":1}"), closed()]
 
     assert ["c"] == [
@@ -232,7 +240,7 @@ def test_a_tainted_call_waits_for_the_list() -> None:
 
 
 def test_a_refused_call_ends_the_block_before_it() -> None:
-    """A call that nobody could read is a block of its own: what was closed before it is over, also without text."""
+    """An unreadable call is a separate block: a call that was closed before it is over, also without text."""
     refused = CallRefused(0, 1, None, "unparseable", "so it says")
 
     assert [Got("c", "f", ""), Got(None, None, "", dropped("unparseable"))] == cut(
@@ -244,7 +252,7 @@ def test_a_refused_call_ends_the_block_before_it() -> None:
 
 
 def test_the_list_tells_a_call_that_nobody_closed() -> None:
-    """A call without text that a final list tells so has no arguments."""
+    """A call that a final list gives without text has no arguments."""
     assert [Got("c", "f", "")] == over(begun(0, "c", "f"), listed(("c", "f", "")))
     assert [Got("c", "f", "", LOST)] == over(begun(0, "c", "f"))
 
@@ -252,7 +260,7 @@ def test_the_list_tells_a_call_that_nobody_closed() -> None:
 @pytest.mark.parametrize(("other", "sign"), [(A, ""), (B, LOST)])
 @pytest.mark.parametrize("turned", [False, True])
 def test_silence_is_believed_where_all_text_has_an_owner(other: str, sign: str, turned: bool) -> None:
-    """A list tells a call without text: believed if the text that had no owner is another call's, in any order."""
+    """A list with a call without text is believed if the text that had no owner is another call's, in any order."""
     calls = [("c", "f", ""), ("d", "g", other)]
     came = bound(
         begun(0, "c", "f"), begun(1, "d", "g"), piece(7, A), listed(*(calls[::-1] if turned else calls))
@@ -268,7 +276,7 @@ def test_silence_is_not_believed_after_a_loss() -> None:
 
 
 def test_an_unfinished_call_of_a_list() -> None:
-    """What the list calls in progress may get its text yet, and what it calls incomplete is a drop."""
+    """A call that the list calls in progress may get its text yet, and an incomplete call is a drop."""
     in_progress = CallWhole(0, None, None, "c", "f", "", HYDRATION, goes_on=True)
     incomplete = CallWhole(0, None, None, "c", "f", A, HYDRATION, truncated=True)
 
@@ -304,7 +312,7 @@ def served(index: int, id: str | None, name: str | None) -> CallSeen:
 
 
 def ran(*deltas: Delta) -> list[tuple[str, str | None]]:
-    """Return the last events of the calls: what each one is, and its name; and what was taken back."""
+    """Return the last events of the calls: the kind and name of each; and the calls that were taken back."""
     kinds = (ToolCall, CustomToolCall, ServerToolCall, ToolCallDropped)
     return [
         (type(event).__name__, event.name if isinstance(event, kinds) else event.id)
@@ -318,14 +326,14 @@ THEIRS: list[Delta] = [served(1, "c", "f"), piece(1, A), closed(1)]
 
 
 def test_a_call_told_again_as_the_servers_own() -> None:
-    """One that is open becomes the server's; one that came out is taken back, once."""
+    """One that is open becomes the server's; one that was emitted is taken back, once."""
     assert [("ServerToolCall", "f")] == ran(*OURS, *THEIRS)
     assert [("ServerToolCall", "f")] == ran(*OURS, closed(final=False), *THEIRS)
     assert [("ToolCall", "f"), ("ToolCallCancelled", "c")] == ran(*OURS, closed(), *THEIRS, *THEIRS)
 
 
 def test_another_name_or_id_of_the_server_is_another_call() -> None:
-    """Only the same id and name tell the same call: what else the server executes leaves ours alone."""
+    """Only the same id and name tell the same call: the server's other executions leave ours alone."""
     for id, name in (("d", "f"), ("c", "g")):
         others = [served(1, id, name), piece(1, B), closed(1)]
         assert ("ToolCall", "f") in ran(*OURS, closed(), *others)
@@ -344,7 +352,7 @@ def test_what_the_server_executes_stays_the_servers() -> None:
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_a_list_that_tells_a_call_as_both(turned: bool) -> None:
-    """A list that holds a call once as the client's and once as the server's tells one call, of the server."""
+    """A list that holds a call once as the client's and once as the server's means one call, of the server."""
     ours = CallWhole(0, None, None, "c", "f", A, HYDRATION)
     theirs = CallWhole(0, None, None, "c", "f", A, HYDRATION, "server")
     both = (theirs, ours) if turned else (ours, theirs)
@@ -353,7 +361,7 @@ def test_a_list_that_tells_a_call_as_both(turned: bool) -> None:
 
 
 def test_who_executes_a_repetition_may_be_said_late() -> None:
-    """What is said of a call that came again is said of the first one."""
+    """Statements about a repeated call apply to the first one."""
     late = CallSeen(0, 1, None, None, None, "server")
 
     assert [("ServerToolCall", "f")] == ran(
@@ -365,7 +373,7 @@ def test_who_executes_a_repetition_may_be_said_late() -> None:
 
 
 def test_each_step_has_ids_of_its_own() -> None:
-    """What comes under an id in another step is another call, and a third step has ids of its own, too."""
+    """A call under an id in another step is another call, and a third step has its own ids, too."""
     call = [begun(0, "c", "f"), piece(0, A), closed()]
     step = [StepBegan(0)]
 
@@ -374,7 +382,7 @@ def test_each_step_has_ids_of_its_own() -> None:
 
 
 def test_a_held_block_without_id_goes_on_in_the_next() -> None:
-    """A block without id and name goes on with the one before that has no id either: its end is this one's."""
+    """A block without id and name continues with the one before that has no id either: its end is this one's."""
     more = [CallSeen(0, 1, None, None, None, begins=True), piece(1, A)]
     first = [begun(0, None, "f"), closed(final=False)]
 
@@ -396,7 +404,9 @@ def test_text_of_a_call_that_is_named_later() -> None:
 
 
 def test_a_reason_that_drops() -> None:
-    """A failed turn drops what is open, and keeps what was whole; a reason that ends the turn leaves open calls to its end."""
+    """A failed turn drops open calls, and keeps whole ones; a reason that ends the turn leaves open calls to its
+    end.
+    """
     failed = Finish(0, "error", "failed", drops=True)
     ended = Finish(0, "tool_calls", "tool_use", ends=True)
     call = [begun(0, "c", "f"), piece(0, A)]
@@ -418,7 +428,9 @@ def written(text: str, reason: DropReason | None = None, id: str | None = None) 
 
 
 def test_a_written_call_is_whole() -> None:
-    """A call of a text is whole, with its flags and what is to be sent back, also where the turn was cut behind it."""
+    """A call of a text is whole, with its flags and the values to be sent back, also where the turn was cut after
+    it.
+    """
     for ends in (ENDS, [Finish(0, "length", "length"), TurnEnded()]):
         (call,) = (event for event in told(written(A, id="c"), *ends) if isinstance(event, ToolCall))
         assert ("c", A, {"x": 1}, ("needs_approval",)) == (
@@ -454,7 +466,7 @@ def test_what_comes_behind_a_written_call() -> None:
 
 
 def test_a_written_call_without_arguments() -> None:
-    """A written call lacks no text: what came without an owner is another's, also if this one has none."""
+    """A written call lacks no text: text without an owner is another call's, also if this one has none."""
     call, stray = bound(piece(None, A), written("{}"))
 
     assert [dropped("nameless"), "{}", "id_generated needs_approval"] == [stray.sign, call.text, call.sign]

@@ -1,4 +1,4 @@
-"""Calls that come again: what shows that they are others, and what becomes of those that seemed to be one."""
+"""Calls that come again: the signs that they are others, and the results of calls that seemed the same."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RESTART = TurnOpened(None, restart=True)
 
 
 def out(*deltas: Delta, close: bool = False) -> list[tuple[int, int, str | None]]:
-    """Return the calls in the order in which they came out: turn, number and name; by default while the stream runs."""
+    """Return the calls in order of emission: turn, number and name; by default while the stream runs."""
     events: list[Any] = told(*deltas, close=close)
     return [
         (event.turn, event.index, event.name)
@@ -46,7 +46,9 @@ def out(*deltas: Delta, close: bool = False) -> list[tuple[int, int, str | None]
 
 
 def test_what_seemed_to_be_a_repetition_comes_out_with_the_next_name() -> None:
-    """Whole calls that waited come out when another name shows that their id identifies nothing; each has its number."""
+    """Whole calls that waited are emitted when another name shows that their id identifies nothing; each has its
+    number.
+    """
     assert [(0, 0, "f")] == out(*CALL, *AGAIN)
     assert [(0, 0, "f"), (0, 1, "f"), (0, 2, "g")] == out(*CALL, *AGAIN, *OTHER)
     assert ["", "duplicate_id", "duplicate_id"] == [got.sign for got in bound(*CALL, *AGAIN, *OTHER)]
@@ -58,7 +60,7 @@ def test_an_open_call_keeps_its_number() -> None:
 
 
 def test_another_name_may_come_first() -> None:
-    """Calls of an id that identifies nothing are calls of their own, in whatever order the names come."""
+    """Calls of an id that identifies nothing are separate calls, in whatever order the names come."""
     other = [begun(3, "c", "g"), piece(3, B), closed(3)]
 
     assert [(0, 0, "g"), (0, 1, "f"), (0, 2, "f")] == out(*other, *CALL, *AGAIN)
@@ -66,7 +68,7 @@ def test_another_name_may_come_first() -> None:
 
 
 def test_an_id_that_identifies_nothing_in_a_list() -> None:
-    """Where a list tells two names under one id, a block that comes under it is a call of its own, whatever it says."""
+    """Where a list gives two names under one id, a block that comes under it is a separate call, whatever it says."""
     for text, sign in ((A, ""), ("{", dropped("truncated"))):
         told_two = listed(("c", "f", text), ("c", "g", B))
         assert [sign, "duplicate_id", "duplicate_id"] == [got.sign for got in bound(told_two, *OTHER)]
@@ -80,7 +82,7 @@ def test_a_repetition_that_was_answered_stays_one() -> None:
 
 
 def test_a_start_without_a_name_shows_nothing() -> None:
-    """That a start has no name is not another name: the same call under its id is still known to be told twice."""
+    """A start without a name is not another name: the same call under its id is still known to be a duplicate."""
     first = [CallSeen(0, "0/c", None, "c", "f"), piece("0/c", A)]
     second = [CallSeen(0, "1/c", None, "c", None), CallSeen(0, "1/c", None, None, "f"), piece("1/c", A)]
 
@@ -90,17 +92,21 @@ def test_a_start_without_a_name_shows_nothing() -> None:
 
 
 def test_numbers_of_a_later_turn() -> None:
-    """A call that an earlier turn of one response told has no number in a later one, whatever else comes there under its id."""
+    """A call that an earlier turn of one response reported has no number in a later one, whatever else comes there
+    under its id.
+    """
     first = [TurnOpened("a", "r"), *CALL, *ENDS, TurnOpened("b", "r")]
 
     assert [(0, 0, "f"), (1, 0, "g")] == out(*first, *CALL, *AGAIN, *OTHER, *ENDS, close=True)
 
 
-# What is no repetition.
+# Calls that are not repetitions.
 
 
 def test_an_end_shows_that_a_call_without_text_is_another() -> None:
-    """A final end tells a call without arguments; one that may be more of the block before tells a repetition."""
+    """A final end reports a call without arguments; an end that may be more of the block before reports a
+    repetition.
+    """
     silent = begun(1, "c", "f")
 
     assert [("", A, ""), ("#2", "", "duplicate_id")] == [
@@ -110,7 +116,7 @@ def test_an_end_shows_that_a_call_without_text_is_another() -> None:
 
 
 def test_a_call_that_came_whole_without_text() -> None:
-    """A block whose start tells all of an empty input is no head of the next block under its id."""
+    """A block whose start has all of an empty input is not the head of the next block under its id."""
     whole_call = CallWhole(0, 0, None, "c", "f", "", OBJECT, begins=True)
 
     assert ["", A] == [got.text for got in bound(whole_call, closed(final=False), *AGAIN)]
@@ -118,7 +124,7 @@ def test_a_call_that_came_whole_without_text() -> None:
 
 
 def test_a_cut_call_is_no_repetition() -> None:
-    """What the wire calls cut is dropped as a call of its own, though it seems to repeat one."""
+    """A call that the wire calls cut is dropped as a separate call, though it seems to repeat another."""
     for text in ("", A):
         cut_call = [begun(1, "c", "f"), piece(1, text), CallClosed(0, 1, None, truncated=True)]
         assert ["", dropped("truncated")] == signs(bound(*CALL, *cut_call), "c")
@@ -143,7 +149,7 @@ def test_what_is_told_again_for_certain() -> None:
 
 @pytest.mark.parametrize("first", ["", "{}"])
 def test_blocks_of_one_call_that_are_told_again(first: str) -> None:
-    """A call that a message told in two blocks is one call, also where the whole message comes a second time."""
+    """A call in two blocks of a message is one call, also where the whole message comes a second time."""
     blocks = [begun(0, "c", "f"), piece(0, first), closed(final=False)]
     again = [begun(1, "c", "f"), piece(1, "{}"), closed(1, final=False)]
 
@@ -152,7 +158,7 @@ def test_blocks_of_one_call_that_are_told_again(first: str) -> None:
 
 
 def test_what_a_restarted_message_completes() -> None:
-    """A call that was left open gets what the second time tells; the end of the turn ends it."""
+    """An open call gets the text of the second time; the end of the turn ends it."""
     for first in ([FIRST, closed(final=False)], [FIRST, piece(0, '{"a"')]):
         assert [UNENDED] == signs(cut(*first, RESTART, FIRST, closed()), "c")
     assert [Got("c", "f", A, "repeated")] == bound(FIRST, piece(0, '{"a"'), RESTART, *CALL)

@@ -28,7 +28,7 @@ def chat(index: int | None, text: str = "", id: str | None = None) -> list[Delta
 
 
 def fates(*deltas: Delta, close: bool = True, policy: Policy = Policy()) -> list[str]:  # noqa: B008 (frozen)
-    """Return what became of each call, in the order in which they came out: its status, or why it was dropped."""
+    """Return the result of each call, in order of emission: its status, or the reason of its drop."""
     return [
         getattr(event, "status", "") or getattr(event, "reason", "server")
         for event in told(*deltas, close=close, policy=policy)
@@ -37,7 +37,7 @@ def fates(*deltas: Delta, close: bool = True, policy: Policy = Policy()) -> list
 
 
 def ids(*deltas: Delta, close: bool = True) -> list[Any]:
-    """Return the ids of the calls, in the order in which they came out."""
+    """Return the ids of the calls, in order of emission."""
     calls = (ToolCall, ToolCallDropped)
     return [event.id for event in told(*deltas, close=close) if isinstance(event, calls)]
 
@@ -53,7 +53,7 @@ def test_a_whole_call_comes_out_with_the_reason(call: list[Delta]) -> None:
 
 
 def test_calls_end_in_order_where_the_turn_ends_with_the_reason() -> None:
-    """Where the reason comes in the last frame, no call is told before the one that began first."""
+    """Where the reason comes in the last frame, no call is reported before the one that began first."""
     calls = [*block(0), *block(1, B)]
 
     assert ["c0", "c1"] == ids(*calls, Finish(0, "tool_calls", None, ends=True), END)
@@ -61,7 +61,9 @@ def test_calls_end_in_order_where_the_turn_ends_with_the_reason() -> None:
 
 
 def test_oddly_labelled_calls_wait_for_the_end_of_their_turn() -> None:
-    """What fragments with odd labels mean is known when all of them came; calls in slots beside them are not odd."""
+    """The meaning of fragments with odd labels is known when all of them came; calls in slots next to them are not
+    odd.
+    """
     odd = [*chat(0, A), Labelled(0, None, None, None, " ")]
 
     assert [] == fates(*odd, CALLS, close=False)
@@ -70,7 +72,9 @@ def test_oddly_labelled_calls_wait_for_the_end_of_their_turn() -> None:
 
 
 def test_labels_that_look_right_are_doubted_where_a_text_is_not_whole() -> None:
-    """A reason behind half a text shows that fragments may have been joined wrongly: then no call of the choice is told yet."""
+    """A reason after half a text shows that fragments may have been joined wrongly: no call of the choice is reported
+    yet.
+    """
     half, whole = chat(0, '{"a"'), chat(1, B)
 
     assert ["c1"] == ids(*chat(0), *whole, CALLS, close=False)
@@ -78,7 +82,7 @@ def test_labels_that_look_right_are_doubted_where_a_text_is_not_whole() -> None:
 
 
 def test_a_reason_that_drops_shows_all_that_it_drops() -> None:
-    """After a refusal each oddly labelled fragment is seen in a drop, as it was shown: nobody reads what it means."""
+    """After a refusal each oddly labelled fragment is seen in a drop, as it was shown: its meaning is not read."""
     refused = Finish(0, "content_filter", "refusal", drops=True)
     odd = [*chat(0, "{"), Labelled(0, 0, None, "g", "[")]
     again = [*chat(0, A), *chat(0, B)]  # one call or two: shown are two
@@ -90,7 +94,7 @@ def test_a_reason_that_drops_shows_all_that_it_drops() -> None:
 
 
 def test_a_policy_that_judges_all_calls_together() -> None:
-    """Calls of such a policy come out at the end of their turn, in order, or none of them does."""
+    """Calls of such a policy are emitted at the end of their turn, in order, or none of them is."""
     policy = Policy(on_bad_sibling="reject_all")
     call = [*block(0, A), CallClosed(0, 0, None)]
 
@@ -107,7 +111,9 @@ CLOSED = CallClosed(0, 0, None, final=False)
 
 @pytest.mark.parametrize(("reason", "fate"), [(CALLS, "exact"), (STOP, "exact"), (LENGTH, "truncated")])
 def test_a_closed_block_before_a_reason(reason: Finish, fate: str) -> None:
-    """A cut can close a block whose last members are missing: only a reason that is no cut shows that the last one is whole."""
+    """A cut can close a block whose last members are missing: only a reason that is not a cut shows that the last one
+    is whole.
+    """
     assert [fate] == fates(*block(0, A), CLOSED, reason, close=False)
     assert [] == fates(*block(0, A), CLOSED, close=False)
 
@@ -120,7 +126,9 @@ def test_a_closed_block_that_is_empty() -> None:
 
 @pytest.mark.parametrize(("call", "fate"), [(block(0, A), "truncated"), (chat(0, A), "exact")])
 def test_a_cut(call: list[Delta], fate: str) -> None:
-    """Chat tells no ends, so a whole object is a whole call, flagged; a block that was not closed has a missing end."""
+    """Chat has no ends of calls, so a whole object is a whole call, flagged; a block that was not closed has a missing
+    end.
+    """
     (event,) = (event for event in told(*call, LENGTH) if isinstance(event, (ToolCall, ToolCallDropped)))
 
     assert [fate] == fates(*call, LENGTH)
@@ -153,7 +161,7 @@ def test_silence_is_believed_if_the_reason_allows_calls(reason: Finish, of_block
 
 
 def test_a_later_reason_takes_no_evidence_back() -> None:
-    """What a first reason showed stays true, whatever reason or end follows."""
+    """The findings at a first reason stay true, whatever reason or end follows."""
     for call in (block(0), chat(0)):
         assert ["empty"] == fates(*call, CALLS, MALFORMED, END)
         assert ["incomplete_input"] == fates(*call, MALFORMED, END)
@@ -161,7 +169,7 @@ def test_a_later_reason_takes_no_evidence_back() -> None:
 
 @pytest.mark.parametrize(("reason", "fate"), [(CALLS, "empty"), (STOP, "incomplete_input")])
 def test_silence_behind_another_beginning(reason: Finish, fate: str) -> None:
-    """Where who speaks was said again, a reason that does not promise calls may be that of another answer."""
+    """Where the role was repeated, a reason that does not promise calls may be that of another answer."""
     assert [fate] == fates(*chat(0), SaidAgain(0), reason, END)
 
 
@@ -170,7 +178,7 @@ def test_silence_behind_another_beginning(reason: Finish, fate: str) -> None:
 
 @pytest.mark.parametrize("call", [block, chat])
 def test_a_reason_ends_no_call_that_begins_after_it(call: Any) -> None:
-    """Where the stream just stops, the reason stands for the end of the calls before it, and for that of no other."""
+    """Where the stream just stops, the reason counts as the end of the calls before it, and of no other call."""
     reason = Finish(0, "tool_calls", None, ends=True)
 
     assert ["exact", "unterminated"] == fates(*call(0, A), reason, *call(1, '{"b"'))

@@ -1,4 +1,4 @@
-"""Blocks that the wire closed: what their end says, and when one that waits for the next block is over."""
+"""Blocks that the wire closed: the statements of their end, and when a block that waits for the next one is over."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ HELD: list[Delta] = [FIRST, piece(0, A), closed(final=False)]
 SILENT: list[Delta] = [FIRST, closed(final=False)]
 NAMELESS = CallSeen(0, 1, None, "d", None, begins=True)  # a block whose name comes later, or never
 
-# What comes out while the stream runs.
+# Calls that are emitted while the stream runs.
 
 
 def out(*deltas: Delta) -> list[str | None]:
-    """Return the ids of the calls that came out while the stream runs."""
+    """Return the ids of the calls that were emitted while the stream runs."""
     return [event.id for event in told(*deltas, close=False) if isinstance(event, ToolCall)]
 
 
@@ -78,12 +78,12 @@ def test_the_next_block_ends_a_call_with_text(after: Delta) -> None:
     ],
 )
 def test_what_is_said_of_a_closed_block_ends_nothing(after: Delta) -> None:
-    """What goes on about the block itself says nothing of a next one: the call waits."""
+    """Later frames about the block itself say nothing of a next block: the call waits."""
     assert [] == out(*HELD, after)
 
 
 def test_a_name_that_comes_again_ends_nothing() -> None:
-    """The name of a closed block without text, said once more, is no end: the text may come yet."""
+    """The name of a closed block without text, said once more, is not an end: the text may come yet."""
     assert [] == out(*SILENT, CallSeen(0, 0, None, "c", "f"))
 
 
@@ -109,7 +109,7 @@ def test_a_name_that_comes_late_ends_the_block_before() -> None:
 
 
 def test_a_closed_block_waits_for_its_text_in_a_final_message() -> None:
-    """What a final message tells of earlier calls does not end the last one, of which it tells more yet."""
+    """A final message's earlier calls do not end the last one, of which it reports more yet."""
     message = [whole(A, HYDRATION, 0, "c", "f"), whole('{"b": 2}', HYDRATION, 1, "d", "g")]
     calls = [*HELD, begun(1, "d", "g"), piece(1, B), closed(1, final=False)]
 
@@ -117,7 +117,7 @@ def test_a_closed_block_waits_for_its_text_in_a_final_message() -> None:
 
 
 def test_calls_are_numbered_in_the_order_in_which_they_began() -> None:
-    """One that seemed to repeat another is told when the next block shows that it is over, and before that one."""
+    """One that seemed to repeat another is reported when the next block shows that it is over, and before that one."""
     again = [begun(1, "c", "f"), piece(1, B), closed(1, final=False)]
 
     assert ["c", "c#2", "d"] == [got.id for got in bound(*HELD, *again, begun(2, "d", "g"), closed(2))]
@@ -143,7 +143,7 @@ def test_a_block_without_id_that_comes_again() -> None:
 
 
 def test_a_closed_block_that_goes_on_is_open_again() -> None:
-    """A start without a name says that its block goes on: it is over only with its next end."""
+    """A start without a name says that its block continues: it is over only with its next end."""
     again = CallSeen(0, 2, None, "c", None, begins=True)
 
     assert [UNENDED] == signs(cut(*SILENT, again, piece(2, A)), "c")
@@ -152,7 +152,7 @@ def test_a_closed_block_that_goes_on_is_open_again() -> None:
 
 
 def test_news_of_a_closed_block_opens_it_not() -> None:
-    """What a dialect says of its own key is news of the call, and no start."""
+    """A dialect's statement about its own key is news of the call, and not a start."""
     closed_key = [
         CallSeen(0, "0/c", None, "c", "f"),
         piece("0/c", A),
@@ -178,7 +178,7 @@ def test_an_end_that_comes_again() -> None:
     )
 
 
-# What an end says.
+# Statements of an end.
 
 
 def test_an_end_under_a_key_of_labels() -> None:
@@ -188,13 +188,13 @@ def test_an_end_under_a_key_of_labels() -> None:
 
 
 def test_an_end_of_nothing() -> None:
-    """An end that is no call's ends none."""
+    """An end that is not a call's ends none."""
     for end in (closed(), closed(None), closed("s"), CallClosed(0, 0, None, of_text=True)):
         assert [] == bound(end)
 
 
 def test_the_end_of_a_text_is_not_that_of_its_call() -> None:
-    """What ends the text, or what only the end of the turn ends, leaves the call open until then."""
+    """The end of the text, or an end that only the turn brings, leaves the call open until then."""
     for kept in ({"of_text": True}, {"waits": True}):
         assert [] == out(FIRST, piece(0, A), CallClosed(0, 0, None, final=False, **kept))
     waits = CallClosed(0, 0, None, final=False, waits=True)
@@ -204,7 +204,7 @@ def test_the_end_of_a_text_is_not_that_of_its_call() -> None:
 
 
 def test_an_end_that_says_cut() -> None:
-    """What the wire itself calls cut is dropped at once, whatever its text looks like."""
+    """A call that the wire itself calls cut is dropped at once, whatever its text looks like."""
     for final in (True, False):
         assert [dropped("truncated")] == [
             got.sign for got in bound(FIRST, piece(0, A), CallClosed(0, 0, None, final, truncated=True))
@@ -213,7 +213,7 @@ def test_an_end_that_says_cut() -> None:
 
 @pytest.mark.parametrize("final", [True, False])
 def test_an_end_is_evidence_for_silence(final: bool) -> None:
-    """A call without text has none if its own end came, also where that waits for what comes next."""
+    """A call without text has none if its own end came, also where that waits for the next frame."""
     assert [Got("c", "f", "")] == over(FIRST, closed(final=final))
     assert [LOST] == signs(over(FIRST, *astray(A), closed(final=final)), "c")
 
@@ -230,7 +230,7 @@ def test_blocks_beside_each_other_wait_together() -> None:
 
 
 def test_a_refusal_is_the_end_of_its_call() -> None:
-    """A call that the wire refuses is dropped at once, with what is known of its text."""
+    """A call that the wire refuses is dropped at once, with the known part of its text."""
     assert [Got("c", "f", A, dropped("unparseable"))] == cut(
         FIRST, CallRefused(0, 0, None, "unparseable", "so it says", A)
     )
@@ -258,7 +258,9 @@ def test_refusals_beyond_the_limit() -> None:
 
 
 def test_text_of_a_call_beyond_the_limit() -> None:
-    """Text without labels may be that of a call that is not told, because there are too many: it is no other one's."""
+    """Text without labels may be that of a call that is not reported, because there are too many: it belongs to no
+    other call.
+    """
     deltas = [begun(1, "d", "g", "j"), begun(0, "c", "f", "i"), piece(None, A), *ENDS]
     calls, _ = assembled(*deltas, limits=Limits(max_calls=1))
 

@@ -18,7 +18,7 @@ FIRST, BLOCK = Labelled(0, 0, "c", "f"), CallSeen(0, 0, None, "c", "f", begins=T
 
 
 def calls(*deltas: Delta) -> list[Any]:
-    """Return what came of the calls of a turn."""
+    """Return the results of a turn's calls."""
     return [event for event in told(*deltas, *ENDS) if isinstance(event, (ToolCall, ToolCallDropped))]
 
 
@@ -29,7 +29,7 @@ def test_a_fragment_that_says_nothing_is_no_call(index: int | str | None) -> Non
 
 
 def test_a_bare_fragment_is_text() -> None:
-    """Text at an index that nobody announced is seen, and is no call."""
+    """Text at an index that was not announced is seen, and is not a call."""
     (drop,) = calls(Fragment(0, 0, A))
 
     assert ("nameless", A) == (drop.reason, drop.raw_arguments)
@@ -53,7 +53,7 @@ SPOILT = '{"a":"\ufffd"}'
 
 
 def spoilt(*deltas: Delta) -> Any:
-    """Return what came of the call of a turn of which each frame held bytes that are not UTF-8."""
+    """Return the result of the call of a turn in which each frame held bytes that are not UTF-8."""
     assembler = new()
     for delta in (*deltas, *ENDS):
         assembler.advance_replaced([delta])

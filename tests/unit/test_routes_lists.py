@@ -1,4 +1,4 @@
-"""Final messages: which calls they tell, what they say of calls without text, and what they do to what was shown before."""
+"""Final messages: the calls they list, their statements on calls without text, and their effect on shown text."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from wholecall.output.events import ToolCall
 
 FIRST = begun(0, "c", "f")
 BOTH: list[Delta] = [FIRST, begun(1, "d", "g")]
-WRONG = closed(7)  # the end of a block that nobody began: labels are wrong
+WRONG = closed(7)  # the end of a block that never began: labels are wrong
 
 # Calls without text.
 
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_silence_is_believed_though_labels_were_wrong(turned: bool) -> None:
-    """What labels left in doubt a list settles, in any order, for a call without text once all text is some call's."""
+    """A list settles doubts that labels left, in any order, for a call without text once all text is some call's."""
     calls = [("c", "f", ""), ("d", "g", A)]
     told = listed(*(calls[::-1] if turned else calls))
 
@@ -53,19 +53,19 @@ def test_silence_is_believed_though_labels_were_wrong(turned: bool) -> None:
 
 @pytest.mark.parametrize("text", [A, "other"])
 def test_silence_is_not_believed_while_text_has_no_owner(text: str) -> None:
-    """Whatever text came without an owner may be that of the call of which the list tells none."""
+    """Any text that came without an owner may be that of the call that has no text in the list."""
     assert [LOST] == signs(bound(*BOTH, piece(7, text), WRONG, listed(("c", "f", ""), ("d", "g", B))), "c")
 
 
 def test_a_call_that_only_the_list_tells_owns_text() -> None:
-    """Text without an owner may be that of a call that nobody announced, and then it is none of the others'."""
+    """Text without an owner may be that of a call that was not announced, and then it belongs to none of the others."""
     came = bound(*BOTH, piece(7, A), WRONG, listed(("c", "f", ""), ("d", "g", ""), ("e", "h", A)))
 
     assert [[""], [""], [""]] == [signs(came, id) for id in "cde"]
 
 
 def test_silence_is_not_believed_of_a_call_with_text() -> None:
-    """A list that tells no text of a call that has some agrees with nothing: what labels left in doubt stays in doubt."""
+    """A list that gives no text for a call that has some agrees with nothing: doubts that labels left remain."""
     assert [LOST] == signs(
         bound(FIRST, piece(0, A), begun(1, "d", "g"), WRONG, listed(("c", "f", ""), ("d", "g", B))), "c"
     )
@@ -98,41 +98,41 @@ def test_a_call_in_progress_that_had_ended(end: Delta) -> None:
 
 
 def test_a_call_in_progress_with_text() -> None:
-    """The text that a list tells is the call's, whether it calls that done or not."""
+    """A list's text is the call's, whether it calls that done or not."""
     assert [Got("c", "f", A)] == over(FIRST, unfinished(A))
 
 
-# Which calls are told.
+# Which calls are reported.
 
 
 def test_one_id_twice_in_a_list() -> None:
-    """A list that tells one call twice may mean another that was shown under another id: that is told, too."""
+    """A list that holds one call twice may mean another that was shown under another id: that is reported, too."""
     assert [Got("c", "f", ""), Got("e", "f", "", "id_churn")] == over(
         FIRST, begun(1, "e", "f"), listed(("c", "f", ""), ("c", "f", ""))
     )
 
 
 def test_a_call_of_a_list_takes_no_further_text() -> None:
-    """A call that nobody announced is whole in its list: text that comes later is none of its."""
+    """A call that was not announced is whole in its list: later text is not its own."""
     assert [Got("c", "f", A), Got(None, None, B, dropped("nameless"))] == over(
         listed(("c", "f", A)), piece(None, B)
     )
 
 
 def test_a_text_without_labels_in_a_later_message() -> None:
-    """A whole text without an id is that of the one call of its name that has none yet, also if a list told that so."""
+    """A whole text without an id is that of the one call of its name that has none yet, also if a list gave that so."""
     later = whole(A, HYDRATION, None, None, "f")
 
     assert [Got("c", "f", A)] == bound(listed(("c", "f", "")), later) == bound(FIRST, later)
 
 
-# Final messages behind odd labels.
+# Final messages after odd labels.
 
 ODD: list[Delta] = [Labelled(0, 0, "c", "f", '{"a"'), Labelled(0, None, None, None, ":1}")]
 
 
 def test_a_message_outranks_odd_labels() -> None:
-    """What fragments with odd labels mean is what the final message tells."""
+    """The final message decides the meaning of fragments with odd labels."""
     assert [Got("c", "f", B)] == [
         got._replace(sign="") for got in bound(*ODD, whole(B, HYDRATION, 0, "c", "f"))
     ]
@@ -143,7 +143,7 @@ def test_a_message_outranks_odd_labels() -> None:
 
 
 def test_a_call_under_a_key_is_told_at_once() -> None:
-    """A call that the dialect tells apart is none of the odd ones, and neither is an item that its own event tells."""
+    """A call that the dialect distinguishes is not odd, and neither is an item that its own event reports."""
     keyed = [Labelled(0, "s", "e", "h", '{"x"'), whole(B, HYDRATION, "s", "e", "h")]
     finished = CallWhole(0, 7, None, "d", "g", B, ITEM_DONE, closes=True)
 
@@ -155,14 +155,16 @@ def test_a_call_under_a_key_is_told_at_once() -> None:
 
 
 def test_a_book_that_cannot_be_read() -> None:
-    """Where the pieces of a stream cannot be read again, its final message is told like any other."""
+    """Where the pieces of a stream cannot be read again, its final message is reported like any other."""
     message = (CallWhole(0, 0, None, "c", "f", A, HYDRATION), CallWhole(0, 1, None, "d", "g", B, HYDRATION))
 
     assert [Got("c", "f", A), Got("d", "g", B)] == over(Reread(0, (), message))
 
 
 def test_a_book_that_can_be_read() -> None:
-    """What the pieces mean outranks what was shown: here text without labels is that of the call that began last."""
+    """The meaning of the pieces outranks the shown text: here text without labels is that of the call that began
+    last.
+    """
     pieces = (
         Marked("S", 0, "c", "f"),
         Marked("E", 0, "c", None),

@@ -42,7 +42,7 @@ def seen(*deltas: Delta) -> Turn[Any]:
 
 
 def test_text_and_reasoning_are_told_and_kept() -> None:
-    """What is said is told piece by piece, and stands in the turn; a signature is kept, and is no text to tell."""
+    """Text is reported piece by piece, and is in the turn; a signature is kept, and is not text to report."""
     said = [ReasoningFragment(0, "Hm"), ReasoningFragment(0, "", signature="s"), TextFragment(0, "Hi")]
     events = [event for event in told(*said) if isinstance(event, (ReasoningDelta, TextDelta))]
     turn = seen(*said)
@@ -62,7 +62,7 @@ def test_text_and_reasoning_are_told_and_kept() -> None:
     ],
 )
 def test_the_parts_of_an_answer_keep_their_order(said: list[Delta], content: tuple[Any, ...]) -> None:
-    """Texts that begin apart, other parts, and calls stand where they began; a call that was placed, at its place."""
+    """Texts that begin apart, other parts, and calls are where they began; a call that was placed, at its place."""
     assert content == seen(*said).content
 
 
@@ -75,7 +75,7 @@ def test_what_is_odd_is_noted() -> None:
 
 
 def answered(*deltas: Delta) -> tuple[str, str]:
-    """Return what became of an answer that any JSON would do for: `value` or the reason for none, and its text."""
+    """Return the result of an answer that any JSON would satisfy: `value` or the reason for none, and its text."""
     assembler = Assembler(Policy(), Limits(), wanted=OutputWanted(None, is_live=False))
     assembler.advance([*deltas, STOP, END])
     assembler.close()
@@ -85,14 +85,14 @@ def answered(*deltas: Delta) -> tuple[str, str]:
 
 
 def test_the_last_message_is_the_answer() -> None:
-    """Where another message or step begins, what was said before is no part of the answer."""
+    """Where another message or step begins, the earlier text is not part of the answer."""
     for further in (MessageBegan(0), StepBegan(0)):
         assert ("value", A) == answered(TextFragment(0, "Let me see."), further, TextFragment(0, A))
     assert ("unparseable", f"Well: {A[1:]}") == answered(TextFragment(0, "Well: "), TextFragment(0, A[1:]))
 
 
 def test_a_refusal_is_no_answer() -> None:
-    """What the wire calls a refusal is never read, even if it is JSON; where no value was asked for, it is text."""
+    """A wire's refusal is never read, even if it is JSON; where no value was asked for, it is text."""
     said = [TextRefused(0), TextFragment(0, A)]
 
     assert [("refused", A), A] == [answered(*said), seen(*said).text]

@@ -1,4 +1,4 @@
-"""Whole texts: which call a done event or a finished item is about, whose id counts, and what heals a call that lost text."""
+"""Whole texts: the call of a done event or a finished item, whose id counts, and the cures of a call that lost text."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_the_id_of_a_finished_item_is_the_public_one(id: str | None, public: str
 
 
 def test_the_start_of_a_call_tells_its_public_id() -> None:
-    """The id of a finished item is known before its call is told for the first time."""
+    """The id of a finished item is known before its call is reported for the first time."""
     (started,) = (
         event for event in told(ITEM, item(A, id="e", alias="i")) if isinstance(event, ToolCallStarted)
     )
@@ -68,13 +68,13 @@ def test_another_id_elsewhere_is_an_alias() -> None:
 
 
 def test_an_item_is_found_by_the_id_that_it_got() -> None:
-    """What comes under the new id of a call is about that call."""
+    """Text under the new id of a call is about that call."""
     item_again = [ITEM, CallWhole(0, 0, "i", "e", "f", A, ITEM_DONE, id_wins=True), listed(("e", "f", A))]
 
     assert [Got("e", "f", A, "id_churn")] == bound(*item_again)
 
 
-# What heals.
+# Cures.
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,9 @@ def test_what_heals_a_call_that_lost_text(start: Delta, told_whole: Delta, sign:
 
 
 def test_the_item_heals_under_another_call_id() -> None:
-    """The item's own id identifies its call: text without an owner is none of a call that comes whole under it."""
+    """The item's own id identifies its call: text without an owner does not belong to a call that comes whole under
+    it.
+    """
     assert [""] == [
         got.sign.removeprefix("id_churn")
         for got in bound(ITEM, whole(A, DONE, None), item(A, id="e", alias="i"))
@@ -108,7 +110,7 @@ def test_the_item_heals_under_another_call_id() -> None:
 
 
 def test_an_empty_text_heals_nothing_while_text_has_no_owner() -> None:
-    """Servers tell `{}` of calls whose text they lost: that is believed once all text is some call's."""
+    """Servers send `{}` for calls whose text they lost: that is believed once all text is some call's."""
     stray = [begun(0, "c", "f"), begun(1, "d", "g"), piece(7, A)]
 
     assert [LOST] == signs(bound(*stray, listed(("c", "f", "{}"))), "c")
@@ -119,7 +121,7 @@ def test_an_empty_text_heals_nothing_while_text_has_no_owner() -> None:
 
 
 def test_a_limit_is_not_healed() -> None:
-    """A whole text under the item's id settles what labels left in doubt, and nothing else that speaks against a call."""
+    """A whole text under the item's id settles doubts that labels left, and nothing else that speaks against a call."""
     limits = Limits(max_id_chars=3)
     deltas = [begun(0, "long", "f", "i"), CallWhole(0, 0, "i", None, "f", A, ITEM_DONE, closes=True)]
 
@@ -144,7 +146,7 @@ def test_what_settles_two_names_of_one_id() -> None:
 @pytest.mark.parametrize("rank", [OBJECT, HYDRATION, DONE, ITEM_DONE])
 @pytest.mark.parametrize("text", ["{}", A])
 def test_a_whole_text_beside_text_without_an_owner(rank: int, text: str) -> None:
-    """A `{}` beside text that nobody owns may stand for a text that was lost, unless a final message restates it."""
+    """A `{}` next to text without an owner may mean a text that was lost, unless a final message restates it."""
     told_whole = CallWhole(0, "0/c", None, None, "f", text, rank, begins=rank == OBJECT)
     (sign,) = (got.sign for got in bound(piece(None, B), told_whole, closed("0/c")) if got.name == "f")
 
@@ -152,7 +154,9 @@ def test_a_whole_text_beside_text_without_an_owner(rank: int, text: str) -> None
 
 
 def test_an_empty_text_under_an_id_of_the_dialect() -> None:
-    """Where the dialect tells calls apart itself, text without an owner is none of a call that comes whole under its id."""
+    """Where the dialect distinguishes calls itself, text without an owner does not belong to a call that comes whole
+    under its id.
+    """
     told_whole = whole("{}", ITEM_DONE, "0/c", "c", "f")
 
     seen = CallSeen(0, "0/c", None, "c", "f")
@@ -166,7 +170,7 @@ def test_an_empty_text_under_an_id_of_the_dialect() -> None:
 
 
 def test_a_call_that_comes_whole() -> None:
-    """A finished item that nobody announced is a call, whichever event tells it, if it has a name."""
+    """A finished item that was not announced is a call, whichever event reports it, if it has a name."""
     for rank in (DONE, ITEM_DONE):
         started = told(whole(A, rank, "0/c", "c", "f"), close=False)
         assert ToolCallStarted in map(type, started)
@@ -176,7 +180,7 @@ def test_a_call_that_comes_whole() -> None:
 
 
 def test_text_that_a_done_event_tells_of_nobody() -> None:
-    """A done event that no label and no text gives to a call is no call: its text may be that of any open one."""
+    """A done event that no label and no text gives to a call is not a call: its text may be that of any open call."""
     came = bound(begun(0, "c", "f"), begun(1, "d", "g"), whole(A, DONE, None), closed(), closed(1))
 
     assert [LOST, LOST] == [*signs(came, "c"), *signs(came, "d")]
@@ -206,7 +210,7 @@ def test_a_text_before_its_call(early: Delta, told_whole: Delta) -> None:
     [("", A, ""), (A, A, ""), ("{", A, "done_completed_buffer"), ("{", "{}", LOST), ("{}", "{}", "")],
 )
 def test_a_finished_item_behind_text_of_its_own(text: str, told_text: str, sign: str) -> None:
-    """The item is the truth about the text under its id, except that `{}` may be another's, or stand for a loss."""
+    """The item is the truth about the text under its id, except that `{}` may be another's, or mean a loss."""
     assert [sign] == signs(bound(piece(1, text, "j"), item(told_text, 1, "d", "g", "j")), "d")
 
 
@@ -223,21 +227,21 @@ def test_labels_of_a_whole_text_are_learnt() -> None:
     "labels", [CallSeen(0, 1, "j", "d", None), CallWhole(0, 1, "j", "d", None, A, ITEM_DONE)]
 )
 def test_labels_without_a_name_make_no_call(labels: Delta) -> None:
-    """Text that came before its call is one only under a name: till then it takes no other text."""
+    """Text that came before its call is a call only under a name: till then it takes no other text."""
     early = piece(1, A, "j")
 
     assert [("d", A), (None, B)] == [(got.id, got.text) for got in bound(early, labels, piece(None, B))]
 
 
 def test_an_item_without_a_name() -> None:
-    """A finished item without a name tells once more what came at its place: that is one text, and no call."""
+    """A finished item without a name repeats the text at its place: that is one text, and not a call."""
     nameless = CallWhole(0, "0/c", None, "c", None, A, ITEM_DONE)
 
     assert [Got("c", None, A, dropped("nameless"))] == bound(piece("0/c", A), nameless)
 
 
 def test_what_is_said_of_a_closed_call_opens_it_not() -> None:
-    """A closed call that is told once more, with its name, stays closed: the next one ends it."""
+    """A closed call that is repeated, with its name, stays closed: the next one ends it."""
     keyed = [begun("0/c", "c", "f"), piece("0/c", A), closed("0/c", final=False)]
 
     for again in (CallSeen(0, "0/c", None, "c", "f"), whole(A, ITEM_DONE, "0/c", "c", "f")):
@@ -245,7 +249,7 @@ def test_what_is_said_of_a_closed_call_opens_it_not() -> None:
 
 
 def test_an_empty_input_behind_text_of_its_own() -> None:
-    """A `{}` behind nothing but a `{}` under the same id stands for no loss, whatever rank it has."""
+    """A `{}` after nothing but a `{}` under the same id does not mean a loss, whatever rank it has."""
     told_whole = CallWhole(0, 1, "j", "d", "g", "{}", OBJECT, closes=True)
 
     assert [""] == signs(bound(piece(1, "{}", "j"), told_whole), "d")

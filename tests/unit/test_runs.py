@@ -9,7 +9,7 @@ OF = Fragment(0, 3, "")
 
 
 def test_texts_of_a_run_come_in_their_order() -> None:
-    """What `begin` returns is the list of texts of the run that it appended."""
+    """`begin` returns the list of texts of the run that it appended."""
     deltas: list[Delta] = []
     runs = Runs()
 

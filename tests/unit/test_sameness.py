@@ -1,4 +1,4 @@
-"""Tests of what makes two calls the same, and of what a stream remembers for it."""
+"""Tests of the sameness of two calls, and of a stream's memory for it."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_turns_that_are_forgotten_are_not_remembered() -> None:
 
 
 def test_a_snapshot_keeps_what_came_out() -> None:
-    """A parser that goes on elsewhere knows the calls that came out before."""
+    """A parser that continues elsewhere knows the calls that were emitted before."""
     parser = ToolCallParser("chat-completions")
     parser.feed(_stream("a"))
     moved = ToolCallParser.restore(parser.snapshot())
@@ -77,7 +77,7 @@ def test_a_snapshot_keeps_what_came_out() -> None:
 
 
 def test_answers_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of calls that were answered before they came, the oldest are forgotten beyond a number and a size."""
+    """Among calls that were answered before they came, the oldest are forgotten beyond a number and a size."""
     monkeypatch.setattr(sameness, "_MOST_ANSWERS", 2)
     monkeypatch.setattr(sameness, "_LONGEST_ANSWERS", 10)
     told = Told()

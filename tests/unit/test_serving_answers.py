@@ -50,7 +50,7 @@ def test_what_is_prepared_later_comes_later() -> None:
 
 
 def test_nothing_waits_behind_an_endless_answer() -> None:
-    """What could never be handed out is refused."""
+    """An answer that could never be handed out is refused."""
     answers = Answers()
     answers.prepare([ONE], repeat=True)
 
@@ -90,19 +90,19 @@ def test_nothing_shows_what_was_said() -> None:
 
 
 def test_a_request_decodes_its_body() -> None:
-    """What was asked can be looked at."""
+    """The request can be inspected."""
     assert {"model": "m"} == ASKED.json()
 
 
 def test_a_gate_is_a_semaphore() -> None:
-    """What is no gate is refused where it is given."""
+    """A value that is not a gate is refused where it is given."""
     assert Answer([], gate=BoundedSemaphore()).gate is not None
     with pytest.raises(TypeError, match="Semaphore"):
         Answer([], gate=3)
 
 
 def test_pieces_are_due_as_recorded() -> None:
-    """The wait before a piece is what is left until it is due; one that is late or timeless waits for nothing."""
+    """The wait before a piece is the time left until it is due; a late or timeless piece waits for nothing."""
     clock = iter([100.0, 100.0, 100.5, 103.0])
     answer = Answer([b"a", b"b", b"", b"c", b"d"], times=[0.25, 1.5, 9.0, 2.0, None])
 
@@ -110,7 +110,7 @@ def test_pieces_are_due_as_recorded() -> None:
 
 
 def test_without_times_no_clock_is_read() -> None:
-    """An answer that sends all at once asks nobody what time it is."""
+    """An answer that sends all at once never asks for the time."""
     assert [(0.0, b"a"), (0.0, b"b")] == list(Answer([b"a", b"b"]).paced(lambda: 1 // 0))
 
 
@@ -129,7 +129,7 @@ def test_without_times_no_clock_is_read() -> None:
     ids=["sse", "crlf", "cr", "ndjson", "json", "array", "vercel", "empty"],
 )
 def test_an_unknown_cut_is_by_event(body: bytes, content_type: str, pieces: list[bytes]) -> None:
-    """Where nobody knows the chunks each event is one, and the bytes tell the content type."""
+    """Where the chunks are unknown each event is one, and the bytes give the content type."""
     answer = answer_of(recording(body))
 
     assert (content_type, pieces) == (answer.content_type, answer.pieces)
@@ -147,7 +147,7 @@ def test_binary_events_are_cut_by_their_length(corpora_dir: Path) -> None:
 
 
 def test_lengths_that_cannot_be_are_not_believed(corpora_dir: Path) -> None:
-    """What follows the messages of an event stream and is none is one piece."""
+    """Bytes after the messages of an event stream that are not a message are one piece."""
     body = (corpora_dir / "recordings/bedrock-converse/single-call.bin").read_bytes()
     first = body[: int.from_bytes(body[:4], "big")]
 
@@ -155,7 +155,7 @@ def test_lengths_that_cannot_be_are_not_believed(corpora_dir: Path) -> None:
 
 
 def test_recorded_chunks_stay() -> None:
-    """Chunks with times are what came over the wire: they are kept, and their times if asked for."""
+    """Chunks with times came over the wire: they are kept, and their times if asked for."""
     chunks = [b"data: 1\n", b"\nda", b"ta: 2\n\n"]
     timed = answer_of(recording(*chunks, times=[0.1, 0.2, 0.3]), timing=True)
 
@@ -164,7 +164,7 @@ def test_recorded_chunks_stay() -> None:
 
 
 def test_a_recording_knows_its_status_and_type() -> None:
-    """What the recording tells goes before what the bytes look like."""
+    """The recording's statements outrank the look of the bytes."""
     answer = answer_of(recording(b'{"error": {}}', status=429, content_type="application/problem+json"))
 
     assert (429, "application/problem+json") == (answer.status, answer.content_type)
@@ -206,7 +206,7 @@ def test_files_are_found_from_the_folder(tmp_path: Path) -> None:
 
 
 def test_a_file_may_hold_several(tmp_path: Path) -> None:
-    """Each recording of a file is an answer of its own, in its own chunks."""
+    """Each recording of a file is a separate answer, in its own chunks."""
     path = tmp_path / "two.jsonl"
     for status, chunks in ((200, [b"data: 1\n\n", b"data: 2\n\n"]), (429, [b"{}"])):
         with Recorder(path, append=True, status=status, clock=lambda: 0.0) as recorder:
@@ -220,7 +220,7 @@ def test_a_file_may_hold_several(tmp_path: Path) -> None:
 
 
 def test_bytes_recordings_and_answers_are_served() -> None:
-    """What is no file is served as well; an answer as it is, whatever the seed."""
+    """A source that is not a file is served as well; an answer is unchanged, whatever the seed."""
     answers = RecordedAnswers(seed="1")
     answers.serve(b"data: 1\n\n", recording(b"data: 2\n\n"), ONE)
 

@@ -23,7 +23,7 @@ def server() -> Iterator[Loopback]:
 
 @contextmanager
 def ask(server: Loopback, method: str = "POST", path: str = "/v1/x?key=1", **more: Any) -> Iterator[Any]:
-    """Give the response to a request, on a connection of its own."""
+    """Give the response to a request, on its own connection."""
     client = http.client.HTTPConnection(server.url.removeprefix("http://"), timeout=20)
     try:
         client.request(method, path, **more)
@@ -60,7 +60,7 @@ def test_chunks_arrive_as_they_were_sent(server: Loopback) -> None:
 
 
 def test_requests_are_kept(server: Loopback) -> None:
-    """What a client sent is there to look at, also a body in chunks."""
+    """A client's request can be inspected, also a body in chunks."""
     server.serve(b"data: 1\n\n", repeat=True)
     body(server, body=b'{"a": 1}')
     body(
@@ -80,7 +80,7 @@ def test_requests_are_kept(server: Loopback) -> None:
 
 
 def test_a_head_has_no_body(server: Loopback) -> None:
-    """A HEAD request gets the head of its answer, and the connection goes on with the next request."""
+    """A HEAD request gets the head of its answer, and the connection continues with the next request."""
     server.serve(b"data: 1\n\n", repeat=True)
     client = http.client.HTTPConnection(server.url.removeprefix("http://"), timeout=20)
     found = []
@@ -164,7 +164,7 @@ def test_times_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_only_the_loopback_interface_is_used(server: Loopback) -> None:
-    """The server listens on 127.0.0.1, on a port of its own."""
+    """The server listens on 127.0.0.1, on its own port."""
     with Loopback() as other:
         addresses = [one._server.socket.getsockname() for one in (server, other)]
 
@@ -174,7 +174,7 @@ def test_only_the_loopback_interface_is_used(server: Loopback) -> None:
 
 
 def test_no_name_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Starting asks no name server what the address is called."""
+    """Starting asks no name server for the address's name."""
     asked: list[str] = []
     monkeypatch.setattr(socket, "getfqdn", asked.append)
     with Loopback():

@@ -18,7 +18,7 @@ RUNS = {"asyncio": asyncio.run, "trio": lambda coroutine: trio.run(lambda: corou
 
 
 class Url:
-    """What httpx gives for a URL."""
+    """The response that httpx gives for a URL."""
 
     raw_path = b"/v1/x?key=1"
 
@@ -137,7 +137,7 @@ def test_times_are_waited_for(library: Any, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_gate_needs_a_server(library: Any) -> None:
-    """An answer that waits for somebody else is refused: it would block an event loop."""
+    """An answer that waits for another party is refused: it would block an event loop."""
     transport = MockTransport()
     transport.prepare([Answer(PIECES, gate=threading.Semaphore(0))])
 

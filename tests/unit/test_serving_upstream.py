@@ -99,7 +99,7 @@ def test_the_connections_own_headers_stay(provider: Loopback, tmp_path: Path) ->
 def test_what_is_no_success_is_passed_on_and_not_kept(
     provider: Loopback, tmp_path: Path, status: int
 ) -> None:
-    """The client gets the status and the body; where a redirection leads nobody goes with the client's key."""
+    """The client gets the status and the body; no redirection is followed with the client's key."""
     provider.serve(Answer([b"no"], "text/plain", status, (("location", f"{provider.url}/elsewhere"),)))
     transport = MockTransport(tmp_path)
     transport.record("tide.jsonl", provider.url)
@@ -111,7 +111,7 @@ def test_what_is_no_success_is_passed_on_and_not_kept(
 
 
 def test_showing_an_answer_asks_nobody(provider: Loopback, tmp_path: Path) -> None:
-    """The repr of an answer that is still coming counts what has come."""
+    """The repr of an answer that is still coming counts the bytes so far."""
     provider.serve(Answer(PIECES, gate=Semaphore(0)))
     transport = MockTransport(tmp_path)
     transport.record("tide.jsonl", provider.url)
@@ -144,7 +144,7 @@ def test_a_provider_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     ],
 )
 def test_equal_bodies_have_equal_hashes(one: bytes, other: bytes, equal: bool) -> None:
-    """JSON is equal however it is written; what is no JSON is compared by its bytes."""
+    """JSON is equal in any spelling; other text is compared by its bytes."""
     digests = [IncomingRequest("POST", "/", {}, body).digest for body in (one, other)]
 
     assert equal == (digests[0] == digests[1])

@@ -43,7 +43,7 @@ DOCUMENTED = (
 
 @pytest.mark.parametrize("deltas", DOCUMENTED)
 def test_documented_labels_have_one_reading(deltas: list[Delta], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Law: while labels are as documented nothing is read in several ways, and calls come out all the same."""
+    """Law: while labels are as documented nothing is read in several ways, and calls are emitted all the same."""
     asked: list[Any] = []
     monkeypatch.setattr(settling, "solve", lambda *what, **_: asked.append(what))
 
@@ -71,7 +71,7 @@ def test_nobody_knows_whose_text_it_is() -> None:
 def test_silence_needs_an_end() -> None:
     """A call without text has no arguments if a finish reason came after it; that the turn ended says nothing.
 
-    Where calls have ends of their own, the reason has to speak of calls.
+    Where calls have their own ends, the reason has to speak of calls.
     """
     head = at(0, "", "c", "f")
     done, stop = TurnEnded(of_transport=True), Finish(0, "stop", "stop")
@@ -121,7 +121,7 @@ def test_only_an_id_shows_a_beginning_after_a_loss(index: Index) -> None:
 
 
 def test_what_begins_behind_a_loss() -> None:
-    """Behind a loss an oddly labelled call needs an id and labels of its own, and a whole name."""
+    """After a loss an oddly labelled call needs its own id and labels, and a whole name."""
     calls = [at(None, A, "c", "f"), HOLE, at(None, B, "d", "g"), at(None, A, None, "h")]
 
     assert [("f", True), ("g", False), ("h", True)] == [
@@ -134,7 +134,7 @@ def test_what_begins_behind_a_loss() -> None:
 
 
 def test_a_final_message_is_the_truth() -> None:
-    """Over odd labels the message tells which calls there are: what it does not restate is not sure."""
+    """Over odd labels the message decides which calls there are: a call that it does not restate is not sure."""
     told = CallWhole(0, 0, None, "c", "f", A, HYDRATION)
     odd = at(0, '{"a"', "c", "f"), at(0, ":1}", "x", "f"), at(0, B, "d", "g")
 
@@ -152,7 +152,7 @@ def test_records_are_bounded() -> None:
 
 
 def test_a_guess_is_told_at_once() -> None:
-    """What is odd is shown while it streams; only what it means waits for the end."""
+    """An odd fragment is shown while it streams; only its meaning waits for the end."""
     assembler = Assembler(Policy(), Limits())
     assembler.advance([at(None, '{"a"', "c", "f"), at(None, ":1}")])
 
@@ -195,7 +195,9 @@ HEAD = at(0, "", "c", "f")
 def test_a_cut_is_no_riddle(
     deltas: list[Delta], end: list[Delta], solved: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Law: a cut alone decides about calls with documented labels, if nothing of its turn may come out or one lacks its end."""
+    """Law: a cut alone decides about calls with documented labels, if nothing of its turn may be emitted or one lacks
+    its end.
+    """
     asked: list[Any] = []
     solve = settling.solve
     monkeypatch.setattr(settling, "solve", lambda *what, **how: (asked.append(what), solve(*what, **how))[1])

@@ -30,7 +30,7 @@ from wholecall.policy import Policy
 FIRST = at(0, A, "c", "f")
 ABORTED, AMBIGUOUS = dropped("aborted"), dropped("ambiguous")
 DROPS = Finish(0, "tool_calls", "tool_calls", drops=True)
-# Calls alternate, so that their order proves nothing of what comes after.
+# Calls alternate, so that their order proves nothing about later frames.
 ALTERNATING = (
     at(0, '{"a"', "c", "f"),
     at(1, '{"b"', "d", "g"),
@@ -40,14 +40,14 @@ ALTERNATING = (
 
 
 def ended_by(*deltas: Delta, limits: Limits | None = None) -> list[str]:
-    """Return the names of the calls that came out before the turn ended."""
+    """Return the names of the calls that were emitted before the turn ended."""
     assembler = Assembler(Policy(), limits or Limits())
     for delta in deltas:
         assembler.advance([delta])
     return [event.name for event in assembler.take() if isinstance(event, ToolCall)]
 
 
-# What is in doubt.
+# Calls in doubt.
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_text_that_is_not_whole_casts_doubt(other: Delta) -> None:
 
 
 def test_doubt_begins_once() -> None:
-    """What was kept since the first odd label is all that is read, whether or not texts are whole at the end."""
+    """Only the text since the first odd label is read, whether or not texts are whole at the end."""
     assert [dropped("truncated")] == signs(at(None, '{"a"', "c", "f"), at(None, ":"), *ENDS)
     assert ['{"a":'] == [
         call.text for call in settled(at(None, '{"a"', "c", "f"), at(None, ":"), *ENDS).calls
@@ -94,7 +94,7 @@ def test_the_last_pieces_are_read() -> None:
 
 
 def test_what_no_reading_explains() -> None:
-    """A call that came after the others had ended, without the label that told them apart, is not sure."""
+    """A call that came after the others had ended, without the label that distinguished them, is not sure."""
     (call, *_) = [
         event
         for event in settled(*ALTERNATING, CALLS, at(None, '{"c":3}', "e", "h"), END).events
@@ -110,7 +110,7 @@ def test_what_no_reading_explains() -> None:
 
 
 def test_alternating_calls_are_no_row() -> None:
-    """Law: once calls alternated, only labels on all pieces deal them: text behind them goes to none by its order."""
+    """Law: once calls alternated, only labels on all pieces deal them: text after them goes to none by its order."""
     row = at(0, '{"a":1', "c", "f"), at(1, "}"), *ENDS
     alternating = at(0, '{"a":1', None, "f"), at(1, '{"b"', None, "g"), at(0, "}"), at(8, B, "c")
 
@@ -132,7 +132,7 @@ def test_a_cut_turn_leaves_open_what_is_open() -> None:
 
 @pytest.mark.parametrize("head", [FIRST, whole(0, A, "c", "f")], ids=["in pieces", "told whole"])
 def test_an_emitted_call_is_a_fact(head: Delta) -> None:
-    """Law: readings in which a call that came out is another one do not count."""
+    """Law: readings in which an emitted call is another one do not count."""
     assert [("c", A, "")] == [
         (call.id, call.text, call.sign) for call in settled(head, CALLS, at(0, "null", "e"), END).calls
     ]
@@ -153,7 +153,7 @@ def test_an_emitted_call_is_a_fact(head: Delta) -> None:
 def test_a_restated_call_that_came_out_comes_out_once(
     head: list[Delta], later: list[Delta], texts: list[str]
 ) -> None:
-    """Law: a call of a message that came out at the finish reason is not told again by what follows.
+    """Law: a call of a message that was emitted at the finish reason is not repeated by later frames.
 
     `{"message":{"tool_calls":[...]},"finish_reason":"tool_calls"}` and then one more delta, as some gateways send it.
     """
@@ -161,7 +161,7 @@ def test_a_restated_call_that_came_out_comes_out_once(
 
 
 def test_readings_without_the_fact_do_not_count() -> None:
-    """A reading in which a name, or a text, is not that of the call that came out is none, however likely."""
+    """A reading in which a name, or a text, differs from that of the emitted call does not count, however likely."""
     odd = at(0, A, "e", "g"), at(2, "{'a':1}", "e", "f")
 
     assert [("f", A, ""), ("g", "", AMBIGUOUS), ("f", "", AMBIGUOUS), ("gf", A + "{'a':1}", AMBIGUOUS)] == [
@@ -170,7 +170,7 @@ def test_readings_without_the_fact_do_not_count() -> None:
 
 
 def test_an_emitted_call_takes_nothing_more() -> None:
-    """A call of a message that restates none of those that came out is a call of its own."""
+    """A call of a message that restates no emitted call is a separate call."""
     other = restates('{"z":1}', None, "f")
 
     assert [A, B, '{"z":1}'] == [
@@ -179,14 +179,14 @@ def test_an_emitted_call_takes_nothing_more() -> None:
 
 
 def test_an_emitted_call_comes_again() -> None:
-    """Behind a call that came out, the same one once more is that call, whatever stands between them."""
+    """After an emitted call, a repetition is that call, whatever is between them."""
     again = whole(0, '{"u":"b', "d", "g"), whole(0, A, "c", "f")
 
     assert ["turn_truncated", dropped("unterminated")] == signs(whole(0, A, "c", "f"), LENGTH, *again)
 
 
 def test_the_id_of_an_emitted_call_is_taken() -> None:
-    """Law: what comes under the id of a call that came out is not sure: it may be that call, told once more."""
+    """Law: a call under the id of an emitted call is not sure: it may be a repetition of that call."""
     again = dropped("ambiguous")
 
     assert [["", again], ["", again], ["", again], ["", ""], ["id_generated"] * 2] == [
@@ -215,7 +215,9 @@ def test_what_was_dropped_is_no_fact() -> None:
 
 @pytest.mark.parametrize("ends", [[END], [Finish(0, "tool_calls", None, ends=True), END]])
 def test_doubt_needs_no_reason(ends: list[Delta]) -> None:
-    """Law: labels are in doubt at the end of the answer, whether or not a reason came before it; a cut is none."""
+    """Law: labels are in doubt at the end of the answer, whether or not a reason came before it; a cut is not an
+    end.
+    """
     said = restates('{"a":"x"}', "e"), at(0, "x", "c", "f")
 
     assert AMBIGUOUS == signs(*said, *ends)[-1]
@@ -243,7 +245,7 @@ def test_an_id_that_was_taken_back_leaves_a_doubt() -> None:
 
 
 def test_an_abort_shows_nothing_new() -> None:
-    """Where the answer is aborted, calls stay as they were shown, and each text that came is told by a drop."""
+    """Where the answer is aborted, calls stay as they were shown, and each text that came is reported by a drop."""
     as_shown = settled(whole(None, A, "c", "f"), aborted=True)
 
     assert ({}, [ABORTED]) == (as_shown.text, [call.sign for call in as_shown.calls])
@@ -257,7 +259,7 @@ def test_an_abort_shows_nothing_new() -> None:
 
 
 def test_an_abort_behind_a_reason_tells_all_texts() -> None:
-    """Law: what came behind the reason is told by a drop, too, also where it was not shown yet."""
+    """Law: text after the reason is reported by a drop, too, also where it was not shown yet."""
     behind = at(0, '{"a":1,"', None, "g"), CALLS, at(0, "{}", "e", "f")
 
     assert [("g", '{"a":1,"', ABORTED), ("f", "{}", ABORTED)] == [
@@ -266,14 +268,14 @@ def test_an_abort_behind_a_reason_tells_all_texts() -> None:
 
 
 def test_a_message_is_no_reason() -> None:
-    """A call that a final message told has no reason by that: an abort takes it back, as a whole one does a cut one."""
+    """A call in a final message has no reason by that: an abort takes it back, as a whole one does a cut one."""
     assert [[ABORTED, ABORTED], [ABORTED, ABORTED]] == [
         signs(restates(text, "e"), at(0, "}", "c"), aborted=True) for text in (A, '{"a"')
     ]
 
 
 def test_an_abort_of_labels_as_documented() -> None:
-    """An abort casts no doubt: a text without its end is told as it came."""
+    """An abort casts no doubt: a text without its end is reported as it came."""
     assert [('{"a"', ABORTED)] == [call[2:] for call in settled(at(0, '{"a"', "c", "f"), aborted=True).calls]
 
 
@@ -308,7 +310,7 @@ def test_no_call_before_the_abort() -> None:
     ],
 )
 def test_what_came_before_a_reason_outlives_an_abort(deltas: list[Delta], said: list[str]) -> None:
-    """Law: a whole call that had its finish reason is not taken back by an error after it; what came later is."""
+    """Law: a whole call that had its finish reason is not taken back by an error after it; later calls are."""
     assert said == signs(*deltas, aborted=True)
 
 
@@ -331,14 +333,14 @@ def test_what_was_taken_back_gets_no_text() -> None:
 
 
 def test_what_is_refused_outlives_no_reason() -> None:
-    """Of a call with an objection the abort is told, as of any other one that did not come out."""
+    """For a call with an objection the abort is reported, as for any other call that was not emitted."""
     spoilt = Replaced(at(None, '{"\ufffd":1}', None, "g"))
 
     assert [ABORTED] == signs(spoilt, CALLS, aborted=True)
 
 
 def test_calls_that_labels_did_not_find_are_not_settled() -> None:
-    """A call of a slot or a key keeps what it has, whatever becomes of the odd labels beside it."""
+    """A call of a slot or a key keeps its text, whatever the result of the odd labels next to it."""
     slotted = CallWhole(0, 0, None, "d", "f", "x", HYDRATION)
     keyed = at("function_call", '{"a"', None, "h"), at(None, B, None, "f"), CALLS
 
@@ -360,19 +362,19 @@ def test_calls_that_labels_did_not_find_are_not_settled() -> None:
     ],
 )  # fmt: skip
 def test_calls_beyond_the_limit_share_one_drop(deltas: list[Delta], said: list[str]) -> None:
-    """Law: the one call that stands for all beyond the limit keeps their texts, and no reading gives it anything."""
+    """Law: the one call that represents all beyond the limit keeps their texts, and no reading gives it anything."""
     assert said == signs(*deltas, limits=Limits(max_calls=1))
 
 
 def test_calls_within_the_limit_stay_what_they_are() -> None:
-    """A call that finds no place within the limit takes none from the calls behind it."""
+    """A call that finds no place within the limit takes none from the calls after it."""
     pieces = at(0, "{", "c", "l"), at(1, "{", "d", "f"), at(0, "}", None, "ong"), at(1, "}", "d")
 
     assert "" == signs(*pieces, *ENDS, limits=Limits(max_calls=2), tools=["long", "f"])[1]
 
 
 def test_a_text_that_is_read_anew_is_counted_once() -> None:
-    """Law: the limit of a turn's bytes counts what its calls hold, and not what they were shown with before."""
+    """Law: the limit of a turn's bytes counts the content of its calls, and not their earlier shown text."""
     texts = f'{{"a":"{"x" * 900}"}}', B
     odd: list[Any] = [at(None, texts[0], "c", "f"), at(None, texts[1], "d", "g")]
 

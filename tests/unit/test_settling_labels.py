@@ -66,7 +66,7 @@ def test_calls_that_only_the_order_binds(deltas: list[Delta], flags: list[bool])
     ],
 )  # fmt: skip
 def test_how_a_text_came(deltas: list[Delta], sign: str) -> None:
-    """Law: a text that came as snapshots, repeated or behind a placeholder says so; one that came in pieces does not."""
+    """Law: a text that came as snapshots, repeated or after a placeholder says so; one that came in pieces does not."""
     assert [sign] == signs(*deltas, *ENDS)
 
 
@@ -87,14 +87,16 @@ def test_indices_that_change(deltas: list[Delta], sign: str) -> None:
 
 
 def test_only_what_came_so_is_flagged() -> None:
-    """Beside a call that came as snapshots one that came at once has no flag, though its text may be one, too."""
+    """Next to a call that came as snapshots a call that came at once has no flag, though its text may be a snapshot,
+    too.
+    """
     grown = at(None, '{"a"', "c", "f"), at(None, A, "c", "f"), at(None, B, "d", "g")
 
     assert ["snapshots", ""] == signs(*grown, *ENDS)
 
 
 def test_a_name_in_pieces() -> None:
-    """A name that was joined from pieces says so, unless a final message tells it whole."""
+    """A name that was joined from pieces says so, unless a final message gives it whole."""
     pieces = at(None, "", "c", "f"), at(None, A, "c", "g")
 
     assert [["name_joined"], [""]] == [
@@ -121,7 +123,7 @@ def test_free_text(deltas: list[Delta], calls: list[tuple[str, str, str]]) -> No
 
 
 def test_free_text_of_a_name_in_pieces() -> None:
-    """A call of free text that is none of those that were shown is one of free text, too."""
+    """A call of free text that was not shown before keeps that kind, too."""
     found = settled(at(0, "{}", "c", "f", "custom"), at(0, '{"a":', "c", "g", "custom"), *ENDS)
 
     assert ("fg", '{}{"a":') == found.calls[-1][1:3]
@@ -130,7 +132,7 @@ def test_free_text_of_a_name_in_pieces() -> None:
 
 @pytest.mark.parametrize("kind", ["function", "custom"])
 def test_the_kind_that_was_shown(kind: str) -> None:
-    """A call that an event has reported ends as what it was reported as."""
+    """A call that an event has reported ends as the call that was reported."""
     found = settled(at(None, "x", "c", "f", kind), at(None, "y", "d", "g", kind), *ENDS).events  # type: ignore[arg-type]
     ends = [type(event) for event in found if isinstance(event, (CustomToolCall, ToolCall, ToolCallDropped))]
 
@@ -175,7 +177,9 @@ def test_fields_of_the_provider() -> None:
     ],
 )  # fmt: skip
 def test_a_reason_is_of_the_calls_that_began_before_it(deltas: list[Delta], sign: str) -> None:
-    """Law: where the stream just stops, a call ended with its turn if it began before the reason, or a message tells it."""
+    """Law: where the stream just stops, a call ended with its turn if it began before the reason, or a message reports
+    it.
+    """
     assert [sign] == signs(*deltas)
 
 
@@ -267,7 +271,7 @@ def test_what_stands_alone_after_a_loss(deltas: list[Delta], sign: str) -> None:
     ],
 )  # fmt: skip
 def test_labels_that_came_before_a_loss(deltas: list[Delta], lost: list[bool]) -> None:
-    """Law: behind a loss, a label that came before it shows nothing of a call."""
+    """Law: after a loss, a label that came before it shows nothing of a call."""
     assert lost == [sign == LOST for sign in signs(*deltas, *ENDS, tools=["f", "g", "fg"])]
 
 

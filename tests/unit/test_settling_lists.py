@@ -31,7 +31,7 @@ AMBIGUOUS, ORDER = dropped("ambiguous"), "bound_by_order"
     ],
 )  # fmt: skip
 def test_what_a_message_lists(deltas: list[Delta], calls: list[Got]) -> None:
-    """Law: of a message's calls each comes out, under its id, in the call that it restates, or as one of its own."""
+    """Law: each of a message's calls is emitted, under its id, in the call that it restates, or separately."""
     assert calls == settled(*deltas, *ENDS).calls
 
 
@@ -70,7 +70,7 @@ def test_a_message_with_one_id_for_two() -> None:
 
 
 def test_begun_calls_that_a_message_tells() -> None:
-    """Law: calls are compared by the texts that the message tells, and not by what came of them."""
+    """Law: calls are compared by the texts in the message, and not by their results."""
     begun = at(0, "{", "c", "f"), at(1, "{", "c", "f")
 
     assert [[("c", B), ("c#2", A)], [("c", A)]] == [
@@ -80,7 +80,7 @@ def test_begun_calls_that_a_message_tells() -> None:
 
 
 def test_a_restated_kind_of_a_call_that_was_not_shown() -> None:
-    """A call whose pieces came before its name is what its pieces are, whatever the message calls it."""
+    """A call whose pieces came before its name equals its pieces, whatever name the message gives."""
     told = CallWhole(0, None, None, "d", "f", '{"a"', HYDRATION, "custom")
 
     assert [Got("c", None, A, dropped("nameless")), Got("d", "f", "{}", "done_mismatch")] == settled(
@@ -152,7 +152,9 @@ def test_a_call_that_the_message_tells_twice() -> None:
 
 
 def test_a_listed_call_is_told() -> None:
-    """Law: each call that a message lists is told, also one that no reading is sure of and that has no arguments."""
+    """Law: each call that a message lists is reported, also a call that no reading is sure of and that has no
+    arguments.
+    """
     pieces = [
         *(Marked("S", 0, "c", "f"), Marked("T", 0, "c", None, "{}")),
         *(Marked("S", 1, "c", "g"), Marked("T", 1, None, None, A), Marked("E", 1, "c", None)),

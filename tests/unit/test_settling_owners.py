@@ -30,7 +30,7 @@ from wholecall.policy import Policy
 
 HI = TextFragment(0, "hi")
 AMBIGUOUS, NAMELESS = dropped("ambiguous"), dropped("nameless")
-TOLD: tuple[Delta, ...] = (MESSAGE, at(None, A, "c", "f"), *ENDS)  # what an earlier message told
+TOLD: tuple[Delta, ...] = (MESSAGE, at(None, A, "c", "f"), *ENDS)  # an earlier message's calls
 
 
 def details(*deltas: Delta) -> list[tuple[str, str]]:
@@ -78,7 +78,9 @@ def test_a_call_goes_where_it_was_shown(
 def test_a_call_that_was_shown_in_several(
     deltas: list[Delta], began: list[tuple[int, str | None, str]]
 ) -> None:
-    """Law: of the shown calls a call goes to one that began with a piece of its own; to that of its first piece anyway."""
+    """Law: of the shown calls a call goes to one that began with one of its pieces; to that of its first piece
+    anyway.
+    """
     assert began == settled(*deltas, *ENDS).began
 
 
@@ -90,7 +92,7 @@ def test_a_call_that_users_saw_stays_theirs() -> None:
 
 
 def test_a_name_that_began_under_another_one() -> None:
-    """A name is that of the reading, not what an unreported call was called before."""
+    """A name is that of the reading, not the earlier name of an unreported call."""
     assert [Got(None, "l", "", AMBIGUOUS), Got("c", "long", "{}", "name_joined")] == settled(
         at(0, "{", "c", "l"), at(0, "}", None, "ong"), *ENDS
     ).calls
@@ -156,18 +158,18 @@ def test_an_unreported_call_is_given_last() -> None:
     ).began
 
 
-# What was shown and is no call.
+# Shown text that is not a call.
 
 
 def test_a_call_whose_pieces_are_others() -> None:
-    """A call that was shown and is none is dropped, and says so; its text goes where it belongs."""
+    """A shown call that turns out not to be a call is dropped, and says so; its text goes where it belongs."""
     pieces = at(-1, "", "d", "g"), at(-1, "{", "c", "f")
 
     assert [("ambiguous", "its fragments belong to other calls")] == details(*pieces, *ENDS)[:1]
 
 
 def test_a_call_that_came_twice_says_so() -> None:
-    """A repetition that was shown as a call of its own is dropped as told twice; where none was shown nothing is."""
+    """A repetition that was shown as a separate call is dropped as a duplicate; where none was shown nothing is."""
     again = [at(0, '{"a', "c", "f"), at(9, A, "c")] * 2
 
     assert ["repeated"] == signs(at(None, A, "c", "f"), at(None, A, "c", "f"), *ENDS)
@@ -181,7 +183,7 @@ def test_a_call_that_came_twice_says_so() -> None:
 
 
 def test_calls_are_numbered_as_they_began() -> None:
-    """Law: calls that no event has reported are numbered in the order in which they began, behind those that one has."""
+    """Law: calls that no event has reported are numbered in the order in which they began, after those that one has."""
     pieces = at(None, "", "c", "f"), at(None, A, None, "g")
 
     assert [("c", "f"), (None, "g")] == [
@@ -213,7 +215,7 @@ def test_calls_are_numbered_as_they_began() -> None:
     ],
 )  # fmt: skip
 def test_calls_stand_where_they_began(deltas: list[Delta], view: tuple[Any, ...]) -> None:
-    """Law: each call stands in the answer where its first piece came, whatever the reading makes of it."""
+    """Law: each call is in the answer where its first piece came, whatever the reading makes of it."""
     assert view == settled(*deltas, *ENDS).view
 
 
@@ -239,7 +241,7 @@ def test_other_parts_stay_where_they_stand() -> None:
 def test_numbers_go_on_behind_the_reading(
     deltas: list[Delta | Replaced], calls: list[tuple[str | None, str]]
 ) -> None:
-    """Law: what gets its number only at its end, as text without an owner, is numbered behind the calls that were read."""
+    """Law: text without an owner, which gets its number only at its end, is numbered after the calls that were read."""
     assert calls == [(call.id, call.text) for call in settled(*deltas, *ENDS).calls]
 
 
@@ -300,7 +302,7 @@ def test_another_answer_under_one_id_on_the_wire(index: dict[str, int], reason: 
 
 
 def test_an_answer_without_ids_that_comes_again() -> None:
-    """Calls without ids stand under the id of their response: the same one comes out once, another one at its end."""
+    """Calls without ids are under the id of their response: the same call is emitted once, another one at its end."""
     told = MESSAGE, whole(None, A, None, "f"), *ENDS, MESSAGE
 
     assert [[], [B]] == [
@@ -323,7 +325,7 @@ def test_an_answer_without_ids_that_comes_again() -> None:
     ids=["a defect", "a snapshot", "a placeholder", "repeated", "a late name"],
 )
 def test_what_was_shown_is_corrected(deltas: list[Delta], text: str) -> None:
-    """Law: the events of a call show the text that is executed, once: what they showed before is taken up or replaced."""
+    """Law: the events of a call show the executed text, once: their earlier text is taken up or replaced."""
     found = settled(*deltas, *ENDS)
 
     assert ({0: text}, [text]) == (found.text, [call.text for call in found.calls])

@@ -72,7 +72,7 @@ def again(
     name: str | None = "f",
     kind: Kind = "function",
 ) -> CallWhole:
-    """Return what a final message says of a call."""
+    """Return a final message's update of a call."""
     return CallWhole(0, index, alias, id, name, text, HYDRATION, kind)
 
 
@@ -147,7 +147,7 @@ def test_rotating_aliases() -> None:
 
 
 def test_labels_of_different_calls_name_none() -> None:
-    """Text whose alias is one call's and whose index is another's has no owner: neither is sure, and it is told."""
+    """Text whose alias is one call's and whose index is another's has no owner: neither is sure, and it is reported."""
     assert [
         Got("c", "f", "", "dropped: incomplete_input"),
         Got("d", "g", "", "dropped: incomplete_input"),
@@ -156,7 +156,7 @@ def test_labels_of_different_calls_name_none() -> None:
 
 
 def test_a_slot_that_cannot_be_an_index() -> None:
-    """A slot with an impossible index is one of its own."""
+    """A slot with an impossible index is separate."""
     assert [Got("c", "f", A), Got("d", "g", B)] == bound(
         seen(0, "i", "c", "f"), seen(-1, "j", "d", "g"), piece(-1, B), piece(0, A)
     )
@@ -205,7 +205,7 @@ def test_who_executes_may_be_said_late(late: Kind, type_: type) -> None:
 
 
 def test_free_text_may_turn_out_to_be_the_servers() -> None:
-    """A tool of free text that the wire executed itself is told with the object that restates its text."""
+    """A tool of free text that the wire executed itself is reported with the object that restates its text."""
     assembler = Assembler(Policy(), Limits())
     whole = CallWhole(0, 0, None, None, None, '{"input":"ab"}', ITEM_DONE, "server")
     for delta in (CallSeen(0, 0, None, "c", "f", "custom"), piece(0, "a"), piece(0, "b"), whole, closed(0)):
@@ -227,7 +227,7 @@ def test_by_order_alone() -> None:
 
 
 def test_by_order_ambiguous() -> None:
-    """Text without any identifier, and several open calls: it is no call's, and none of them is sure."""
+    """Text without any identifier, and several open calls: it belongs to no call, and none of them is sure."""
     calls = bound(
         seen(0, "i", "c", "f"), seen(1, "j", "d", "g"), piece(None, A), closed(), piece(0, A), piece(1, B)
     )
@@ -282,7 +282,7 @@ def test_restated_by_alias() -> None:
 
 
 def test_restated_by_a_shared_id() -> None:
-    """Where several calls have the id, the one that fits best is restated; what is not restated is not sure."""
+    """Where several calls have the id, the best fit is restated; a call that is not restated is not sure."""
     opened = [Labelled(0, 0, "c", "f", A), Labelled(0, 1, "c", "f", '{"b"')]
     second = Got("c#2", "f", B, "done_completed_buffer duplicate_id")
 
@@ -341,7 +341,7 @@ def test_restated_under_another_id() -> None:
 
 
 def test_restated_under_all_ids() -> None:
-    """A message that also tells the call's own id speaks of another call, however equal the texts are."""
+    """A message that also gives the call's own id speaks of another call, however equal the texts are."""
     opened = [seen(0, "i", "c", "f"), piece(0, A)]
     both = CallWhole(0, 0, None, "d", "f", A, HYDRATION, restated_ids=frozenset({"c", "d"}))
 
@@ -360,7 +360,9 @@ def test_two_equal_calls_are_restated_once_each() -> None:
 
 
 def test_restated_twice() -> None:
-    """A final message that tells one call twice, with two texts, tells two calls: the deltas cannot say whose theirs were."""
+    """A final message that gives one call twice, with two texts, means two calls: the deltas cannot say whose theirs
+    were.
+    """
     opened = [seen(0, None, "c", "f"), again(A, id="c")]
 
     assert ([Got("c", "f", A)], ("conflicting_arguments",)) == stream(*opened, closed(0), again(B, id="c"))
@@ -370,7 +372,7 @@ def test_restated_twice() -> None:
 
 
 def test_restated_texts_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A message can restate many calls under ids that nobody knows: no text is read twice for it."""
+    """A message can restate many calls under unknown ids: no text is read twice for it."""
     texts: list[str] = []
 
     def read(text: str) -> Verdict:
@@ -422,7 +424,7 @@ def test_a_final_close_ends_the_call() -> None:
 
 
 def test_a_close_of_no_call() -> None:
-    """A close whose labels no call has ends the only call that is open, and one of several nobody's; a second one, none."""
+    """A close whose labels no call has ends the only open call, and none of several; a second close ends none."""
     assert [Got("c", "f", A)] == bound(seen(0, "i", "c", "f"), piece(0, A), closed(3), reason=None)
     assert ["dropped: incomplete_input"] * 2 == [
         got.sign
@@ -472,7 +474,7 @@ def test_a_second_close_releases_the_first() -> None:
 
 
 def test_a_close_by_the_wire_as_cut() -> None:
-    """What the wire closes as truncated is dropped, also if its text is a whole object (quirk 76)."""
+    """A call that the wire closes as truncated is dropped, also if its text is a whole object (quirk 76)."""
     cut = CallClosed(0, 0, None, final=False, truncated=True)
 
     assert [Got("c", "f", '{"a"', "dropped: truncated")] == bound(
@@ -490,7 +492,7 @@ def refused(index: Index | None, reason: DropReason = "unparseable", text: str =
 
 
 def test_a_refused_call_ends_at_once() -> None:
-    """Its text is kept and never judged, even if it is whole; what comes later is late."""
+    """Its text is kept and never judged, even if it is whole; text after it is late."""
     calls, anomalies = stream(seen(0, None, "c", "f"), refused(0, "truncated", A), piece(0, B))
 
     assert [Got("c", "f", A, "dropped: truncated")] == calls
@@ -498,7 +500,7 @@ def test_a_refused_call_ends_at_once() -> None:
 
 
 def test_an_unreadable_call_needs_no_name() -> None:
-    """A call that nobody could read cannot show its name; any other without one is nameless."""
+    """An unreadable call cannot show its name; any other call without a name is nameless."""
     assert [Got(None, None, "f(", "dropped: unparseable")] == bound(refused(0, text="f("))
     assert [Got(None, None, "f(", "dropped: nameless")] == bound(refused(0, "truncated", "f("))
 

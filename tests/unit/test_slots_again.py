@@ -73,7 +73,7 @@ def test_one_name_is_no_doubt() -> None:
 def test_a_call_that_is_whole_ends_where_the_next_one_of_its_id_begins(
     name: str, first: CallSeen, second: CallSeen
 ) -> None:
-    """Equal text behind the second start is the second call's: all of the first one's was there."""
+    """Equal text after the second start is the second call's: all of the first one's was there."""
     choice = after(first, piece(0, A), second, piece(second.index, A))
 
     assert (name, [A, A]) == (name, [call.text for call in choice.calls])
@@ -92,7 +92,7 @@ def test_a_call_that_is_whole_ends_where_the_next_one_of_its_id_begins(
     ],
 )
 def test_what_does_not_end_a_call(name: str, before: list[Delta], second: Delta) -> None:
-    """A call goes on where a call of another id begins, where it is not whole, or where nothing begins."""
+    """A call continues where a call of another id begins, where it is not whole, or where nothing begins."""
     assert (name, [True, True]) == (name, [call.opened for call in after(*before, second).calls])
 
 
@@ -162,7 +162,7 @@ def test_a_call_that_nobody_could_read_repeats_none() -> None:
 
 
 def test_an_id_under_another_name_comes_out_as_often_as_it_came() -> None:
-    """Where an id came under two names it identifies nothing: an equal call under it is one of its own."""
+    """Where an id came under two names it identifies nothing: an equal call under it is separate."""
     other, equal = [begun(1, "c", "g"), *CALLED], [begun(2, "c", "f"), piece(2, A), closed(2)]
 
     assert [("f", A), ("g", A), ("f", A)] == [call[1:3] for call in bound(*OVER, *other, *equal)]
@@ -173,7 +173,7 @@ def test_an_id_under_another_name_comes_out_as_often_as_it_came() -> None:
     assert ["", "dropped: told_twice"] == [call.sign for call in bound(*in_turns)]
 
 
-# Calls that only a final message tells.
+# Calls that only a final message reports.
 
 
 def again(text: str, index: int | None = None, alias: str | None = None, id: str | None = None) -> CallWhole:
@@ -182,7 +182,7 @@ def again(text: str, index: int | None = None, alias: str | None = None, id: str
 
 
 def test_a_call_of_a_final_message_is_found_later() -> None:
-    """Its labels are learnt: what is said under them is about that call."""
+    """Its labels are learnt: later statements under them are about that call."""
     restated = again(A, None, "i", "c")
 
     for message in (restated, Restated(0, (restated,))):
@@ -191,7 +191,7 @@ def test_a_call_of_a_final_message_is_found_later() -> None:
 
 
 def test_the_place_of_a_call_that_nobody_could_read() -> None:
-    """What comes in its place is late text of it, which no other call lacks."""
+    """Text in its place is late text of it, which no other call lacks."""
     others = [C, begun(1, "d", "g")]
     ends = [piece(0, A), closed(0), *CALLED]
 
@@ -200,7 +200,9 @@ def test_the_place_of_a_call_that_nobody_could_read() -> None:
 
 
 def test_a_call_of_a_later_final_message_that_came_before() -> None:
-    """A call that came out in another turn of the same answer is no second call, and no event says that it begins."""
+    """A call that was emitted in another turn of the same answer is not a second call, and no event says that it
+    begins.
+    """
     message = TurnOpened(None, "resp_1")
     events = told(message, *OVER, TurnEnded(), message, listed(("c", "f", A)), TurnEnded())
 

@@ -63,7 +63,7 @@ def test_the_end_of_the_only_open_call(name: str, deltas: list[Delta], expected:
 
 
 def test_the_end_of_a_text_is_never_bound_by_order() -> None:
-    """That an unknown text is over says nothing of a call."""
+    """The end of an unknown text says nothing of a call."""
     choice = after(C)
 
     assert None is slots.named_by(choice, CallClosed(0, 7, None, of_text=True))
@@ -89,11 +89,11 @@ def test_text_of_the_next_block(name: str, own: Index, text: Index, end: CallClo
     assert (name, [Got("c", "f", A, sign)]) == (name, bound(begun(own, "c", "f", "i"), piece(text, A), end))
 
 
-# Which calls lack what.
+# Which calls lack text.
 
 
 def signs(*deltas: Delta) -> dict[str, str]:
-    """Return what came of each call that has an id; the reason of the turn's end comes with that end."""
+    """Return the result of each call that has an id; the reason of the turn's end comes with that end."""
     ends = Finish(0, "tool_calls", "completed", ends=True), TurnEnded()
     return {call.id: call.sign for call in assembled(*deltas, *ends)[0] if call.id is not None}
 
@@ -119,9 +119,10 @@ HELD = closed(0, final=False)
     ],
 )
 def test_what_may_lack_text(name: str, first: list[Delta], by_text: str, by_label: str) -> None:
-    """Text without an owner is none of a call that the wire closed with text; wrong labels speak against that, too.
+    """Text without an owner does not belong to a call that the wire closed with text; wrong labels speak against that,
+    too.
 
-    What has ended, was told whole, or was over before another call began, lacks nothing.
+    A call that has ended, was reported whole, or was over before another call began, lacks nothing.
     """
     ends = [piece(0, A), closed(0), *ENDS]
 
@@ -145,7 +146,7 @@ def test_an_end_without_labels_shows_nothing_wrong() -> None:
 
 
 def test_calls_that_begin_later_lack_nothing() -> None:
-    """Text or an end that was nobody's before a call began says nothing of it."""
+    """Text or an end without an owner before a call began says nothing of it."""
     later = begun(3, "l", "k"), piece(3, A), closed(3)
 
     assert {"c": LOST, "d": LOST, "l": ""} == signs(C, D, ASTRAY, *later)
@@ -180,7 +181,7 @@ def test_when_a_call_that_lacks_text_is_dropped(trouble: list[Delta], ended: boo
     assert ended is choice.calls[0].is_over
 
 
-# What settles it.
+# Facts that settle it.
 
 
 ACCOUNTED: list[Delta] = [
@@ -200,7 +201,9 @@ def test_text_that_is_accounted_for_is_missing_nowhere() -> None:
 
 
 def test_what_a_call_that_was_closed_may_lack_in_the_end() -> None:
-    """Text without an owner is none of a block that was closed, but wrong labels after it say that it may be, nonetheless."""
+    """Text without an owner does not belong to a closed block, but wrong labels after it say that it may,
+    nonetheless.
+    """
     closed_first = [C, D, E, piece(0, A), HELD]
 
     assert {"c": LOST, "d": LOST, "e": LOST} == signs(*closed_first, ASTRAY, WRONG, *ENDS)
@@ -210,7 +213,7 @@ def test_what_a_call_that_was_closed_may_lack_in_the_end() -> None:
 @pytest.mark.parametrize("trouble", [[], [ASTRAY], [WRONG], [ASTRAY, WRONG], [WRONG, ASTRAY]])
 @pytest.mark.parametrize("later", [ASTRAY, WRONG])
 def test_a_call_that_a_list_told_lacks_nothing(trouble: list[Delta], later: Delta) -> None:
-    """A final list tells its calls whole, whatever was wrong before it, or is after it."""
+    """A final list gives its calls whole, whatever was wrong before it, or is after it."""
     told = listed(("c", "f", A), ("d", "g", B))
 
     assert {"c": "", "d": ""} == signs(C, D, *trouble, told, later)

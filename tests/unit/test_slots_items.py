@@ -16,7 +16,7 @@ ASTRAY = closed(7)  # an end under an index that no call has: labels are wrong
 
 
 def item(*deltas: Delta) -> int | str | None:
-    """Return which call the item is about that is the last of the deltas; None if it is a new one, or nobody knows."""
+    """Return the call that the item in the last delta is about; None if it is a new or an unknown call."""
     *before, delta = deltas
     assert isinstance(delta, CallWhole)
     choice = after(*before)
@@ -50,7 +50,9 @@ def item(*deltas: Delta) -> int | str | None:
     ],
 )
 def test_an_item_is_found_by_its_labels(name: str, deltas: list[Delta], expected: int | None) -> None:
-    """An id or an alias finds the call of the item's name, wherever the item stands; its place distinguishes several."""
+    """An id or an alias finds the call of the item's name, at any position of the item; its place distinguishes
+    several.
+    """
     assert (name, expected) == (name, item(*deltas))
 
 
@@ -108,7 +110,7 @@ def test_an_item_is_found_by_its_text(
 ) -> None:
     """An item in no place is that of the open call of its name with its text, or of the only one that lacks text.
 
-    An empty object can be any call's: servers tell it where they lost the text.
+    An empty object can be any call's: servers send it where they lost the text.
     """
     assert (name, expected) == (name, item(*deltas, finished(text, 7, "x")))
 
@@ -140,15 +142,15 @@ def test_few_candidates(n: int, expected: int | None) -> None:
 def test_an_item_shows_whose_text_had_no_owner(
     name: str, deltas: list[Delta], expected: int | str | None
 ) -> None:
-    """Text in the place of an item that nobody announced is the item's, if it says the same."""
+    """Text in the place of an item that was not announced is the item's, if it says the same."""
     assert (name, expected) == (name, item(*deltas))
 
 
-# What comes of it.
+# Results for the call.
 
 
 def test_an_item_of_two_calls_is_none_of_them_for_sure() -> None:
-    """It is told as a new call, but is one of the two: what these have may not be all of it."""
+    """It is reported as a new call, but is one of the two: their text may not be all of it."""
     assert [Got("c", "f", A, LOST), Got("d", "f", B, LOST), Got("x", "f", "{}")] == bound(
         C, D, piece(0, A), piece(1, B), finished("{}", 7, "x"), closed(0), closed(1)
     )
@@ -165,7 +167,7 @@ def test_an_item_of_one_call_taints_no_other() -> None:
 
 
 def test_an_item_with_another_id_where_labels_are_wrong() -> None:
-    """Where labels are wrong an item in the place of a call is not told as that call: it is one of its own."""
+    """Where labels are wrong an item in the place of a call is not reported as that call: it is separate."""
     ids = {call.id: call.sign for call in bound(C, D, ASTRAY, finished(A, 1, "x"))}
 
     assert {"c": LOST, "d": LOST, "x": ""} == ids

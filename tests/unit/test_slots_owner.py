@@ -83,7 +83,7 @@ def test_labels_of_a_call_that_has_ended() -> None:
 
 @pytest.mark.parametrize("n", [2, 3])
 def test_an_id_that_only_ended_calls_have(n: int) -> None:
-    """The last one is meant if all of them have ended: what comes late is of the call that was there last."""
+    """The last call is meant if all of them have ended: late text is of the call that was there last."""
     calls = [(StepBegan(0), begun(k, "c", "f"), piece(k, A), closed(k)) for k in range(n)]
 
     assert n - 1 == owner(*[delta for call in calls for delta in call], piece(None, A, None, "c"))
@@ -147,7 +147,7 @@ def test_the_only_candidate(name: str, deltas: list[Delta], expected: int | str)
     ],
 )
 def test_only_a_call_that_is_not_whole_can_go_on(name: str, deltas: list[Delta], expected: int | str) -> None:
-    """Text without labels is no call's that has all of its text: what is left of two open calls is its owner."""
+    """Text without labels belongs to no call that has all of its text: the rest of two open calls is its owner."""
     assert (name, expected) == (name, owner(*TWO, *deltas, piece(None, B + " ")))
 
 
@@ -158,7 +158,7 @@ def test_a_whole_call_can_be_repeated() -> None:
 
 
 def test_free_text_always_goes_on() -> None:
-    """No free text is ever whole: the call may go on, even if its text is an object."""
+    """No free text is ever whole: the call may continue, even if its text is an object."""
     free = begun(0, "c", "f", kind="custom")
 
     assert STRAY == owner(free, begun(1, "d", "g"), piece(0, A), piece(None, B))
@@ -167,7 +167,7 @@ def test_free_text_always_goes_on() -> None:
 
 @pytest.mark.parametrize(("n", "expected"), [(16, 15), (17, STRAY)])
 def test_few_candidates(n: int, expected: int | str) -> None:
-    """Text without labels is bound by what fits among up to 16 open calls; among more nobody looks."""
+    """Text without labels is bound by fit among up to 16 open calls; among more there is no search."""
     calls = [begun(k, f"c{k}", "f") for k in range(n)]
     texts = [piece(k, A) for k in range(n - 1)]
 
@@ -178,7 +178,9 @@ def test_few_candidates(n: int, expected: int | str) -> None:
     ("text", "flags"), [(piece(None, A), ""), (piece(7, A), "bound_by_order"), (piece(None, A, "z"), "")]
 )
 def test_a_call_bound_under_another_index_is_flagged(text: Slot, flags: str) -> None:
-    """Text under an index that no call has is a guess, which the call's flags tell; without an index there is no doubt."""
+    """Text under an index that no call has is a guess, which the call's flags report; without an index there is no
+    doubt.
+    """
     assert [Got("c", "f", A, flags)] == bound(begun(0, "c", "f"), text, closed(0))
 
 
@@ -250,14 +252,14 @@ def test_white_space_is_no_text() -> None:
 
 
 def test_text_beyond_the_limit() -> None:
-    """Text without an owner goes to the one drop that stands for all calls beyond the limit, and taints none then."""
+    """Text without an owner goes to the one drop that represents all calls beyond the limit, and taints none then."""
     beyond = [*TWO, begun(2, "e", "h"), piece(7, "x"), piece(0, A), closed(0), piece(1, B), closed(1)]
     calls, _ = assembled(*beyond, limits=Limits(max_calls=2))
 
     assert [Got("c", "f", A), Got("d", "g", B), Got("e", "h", "x", "dropped: too_many_calls")] == calls
 
 
-# What is accounted for.
+# Text that is accounted for.
 
 
 @pytest.mark.parametrize(
@@ -285,7 +287,7 @@ def test_text_beyond_the_limit() -> None:
 def test_text_is_owned_if_a_whole_text_repeats_it(
     name: str, deltas: list[Delta], whole: str, expected: bool
 ) -> None:
-    """Text without an owner is accounted for if a call was told with it, or the text at hand says the same.
+    """Text without an owner is accounted for if a call was reported with it, or the text at hand says the same.
 
     Where an item took the place of all such text, nothing else is known of it.
     """

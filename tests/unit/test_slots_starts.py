@@ -125,7 +125,7 @@ def test_a_start_that_is_repeated_in_its_place(name: str, deltas: list[Delta], e
     assert (name, expected) == (name, announced(*deltas))
 
 
-# What is said of a call that began.
+# Statements about a call that began.
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,9 @@ def test_a_start_without_known_labels_is_new(name: str, deltas: list[Delta], exp
 
 
 def test_a_block_of_the_wire() -> None:
-    """What began under labels of the wire is a block, also if its text came first; a dialect's number makes none."""
+    """A call that began under labels of the wire is a block, also if its text came first; a dialect's number makes
+    none.
+    """
     late = [piece(0, '{"a"', "i"), ITEM]
     number = [seen(0, "c", "f")]
     item = [CallSeen(0, 0, "i", "c", "f")]
@@ -219,5 +221,5 @@ def test_a_block_of_the_wire() -> None:
 
 
 def test_a_loss_does_not_hide_that_a_start_was_repeated() -> None:
-    """The id of a call says what it is, whatever was lost."""
+    """The id of a call identifies it, whatever was lost."""
     assert 0 == announced(C, HOLE, C)

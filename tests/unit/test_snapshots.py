@@ -1,4 +1,4 @@
-"""Snapshots of parsers: what they hold, what they refuse, and what they say about it."""
+"""Snapshots of parsers: their content, the snapshots they refuse, and the error messages."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def snapshot(data: bytes = HEAD, **options: Any) -> bytes:
 
 
 def _place(cls: type, name: str) -> int:
-    """Return where a field stands in a row, after the number of its shape."""
+    """Return where a field is in a row, after the number of its shape."""
     return 1 + list(kept_by(cls)).index(name)
 
 
@@ -61,7 +61,7 @@ def forged(name: str, value: Any, data: bytes | None = None) -> bytes:
 
 
 class Holder:
-    """Has one attribute, of which tests say what it is."""
+    """Has one attribute, whose type the tests choose."""
 
     part: Any
 
@@ -103,7 +103,7 @@ class Trouble:
 
 @given(_plain)
 def test_plain_values_come_back(value: Any) -> None:
-    """What JSON can say is read as it was packed, with the order of its members."""
+    """JSON values are read as they were packed, with the order of their members."""
     assert repr(value) == repr(_moved(value))
 
 
@@ -168,7 +168,7 @@ def test_what_says_no_value_is_refused(data: Any) -> None:
     ],
 )
 def test_annotations_that_say_nothing(kind: Any) -> None:
-    """A class that annotates what cannot be kept learns it at its first snapshot."""
+    """A class that annotates a type that cannot be kept fails at its first snapshot."""
     with pytest.raises(TypeError, match="a snapshot cannot hold what is annotated as"):
         row_of(_holding(kind))
 
@@ -208,7 +208,7 @@ Inner = Annotated[int, msgspec.Meta(ge=2)]
     ],
 )
 def test_what_is_annotated_comes_back(kind: Any, value: Any, others: tuple[Any, ...]) -> None:
-    """A field comes back as what it was, of its own class; what its class does not annotate is refused, both ways."""
+    """A field keeps its value and its own class; a type that its class does not annotate is refused, both ways."""
     before, after = _holder(kind, value), _holder(kind)
     writing = Writing([before])
     (row,) = decoded(encoded(writing.rows()), list)
@@ -223,7 +223,7 @@ def test_what_is_annotated_comes_back(kind: Any, value: Any, others: tuple[Any, 
             Writing([before]).rows()
 
 
-# What travels.
+# State that travels.
 
 
 def test_a_snapshot_is_small_and_does_not_depend_on_chunks() -> None:
@@ -238,7 +238,7 @@ def test_a_snapshot_is_small_and_does_not_depend_on_chunks() -> None:
 
 
 def test_options_travel() -> None:
-    """Policy, limits, what is watched and the framing are the parser's that was left."""
+    """Policy, limits, watched options and the framing are those of the former parser."""
     options: dict[str, Any] = {
         "policy": Policy(require_terminal=False),
         "limits": Limits(max_arguments_bytes=1 << 70),
@@ -252,7 +252,7 @@ def test_options_travel() -> None:
 
 
 def test_an_oversized_call_is_still_followed() -> None:
-    """What was shown of a call before it grew too large stays what `partial` shows."""
+    """The shown part of a call before it grew too large stays the value of `partial`."""
     options: dict[str, Any] = {"live": True, "limits": Limits(max_arguments_bytes=14)}
     parser = ToolCallParser(**options)
     (started, *_) = [event for event in parser.feed(HEAD) if hasattr(event, "index")]
@@ -290,7 +290,7 @@ def test_snapshots_travel_between_processes(seed: str) -> None:
 
 
 class Go(msgspec.Struct):
-    """Where to."""
+    """The destination."""
 
     secret: str
 
@@ -302,7 +302,7 @@ class Strict(msgspec.Struct):
 
 
 def test_tools_are_given_again() -> None:
-    """Tools do not travel; others, or none, are refused with what to do."""
+    """Tools do not travel; others, or none, are refused with advice."""
     tools = Tools({"go": Go})
     data = snapshot(HEAD + TAIL, tools=tools)
 
@@ -364,7 +364,7 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> dict[str, Dialect]:
 
 
 def test_a_registered_dialect_travels(registry: dict[str, Dialect]) -> None:
-    """A dialect of the caller's is kept by what it annotates, and has to be registered where it goes on."""
+    """A caller's dialect is kept by its annotations, and must be registered where it continues."""
     register(_tram())
     data = snapshot(b'{"tram":1}\n')
     staying, parser = ToolCallParser(), ToolCallParser.restore(data)
@@ -390,7 +390,7 @@ def test_the_last_event_id_travels() -> None:
 
 @pytest.mark.usefixtures("registry")
 def test_state_that_nothing_names_is_an_error() -> None:
-    """A dialect that forgets to annotate is told at its first snapshot, not when calls are lost."""
+    """A dialect that forgets to annotate fails at its first snapshot, not when calls are lost."""
     register(_tram(Forgetful))
 
     with pytest.raises(
@@ -401,7 +401,9 @@ def test_state_that_nothing_names_is_an_error() -> None:
 
 @pytest.mark.usefixtures("registry")
 def test_state_that_cannot_be_kept_is_an_error() -> None:
-    """What is not as annotated, or a number that Python does not write, is refused when it is written."""
+    """A value that differs from its annotation, or a number that Python does not write, is refused when it is
+    written.
+    """
     register(_tram())
     parser = ToolCallParser()
     parser.feed(b'{"tram":1}\n')
@@ -434,7 +436,7 @@ class Around(Translator):
 
 @pytest.mark.usefixtures("registry")
 def test_a_translator_travels_with_the_one_that_it_wraps() -> None:
-    """What both remember is kept."""
+    """State that both remember is kept."""
     register(_tram(Around))
     parser = ToolCallParser()
     parser.feed(b'{"tram":1}\n')
@@ -446,7 +448,7 @@ def test_a_translator_travels_with_the_one_that_it_wraps() -> None:
 
 
 def test_a_dialect_of_another_shape_is_another_version(registry: dict[str, Dialect]) -> None:
-    """Whoever restores needs the same classes: what they keep is part of the snapshot."""
+    """The restoring side needs the same classes: their state is part of the snapshot."""
     register(_tram())
     data = snapshot(b'{"tram":1}\n')
     registry.clear()
@@ -463,7 +465,7 @@ def test_a_dialect_of_another_shape_is_another_version(registry: dict[str, Diale
         ToolCallParser.restore(data)
 
 
-# What is refused.
+# Refused snapshots.
 
 
 def _enveloped(checksum: int, body: bytes) -> bytes:
@@ -498,7 +500,7 @@ def _enveloped(checksum: int, body: bytes) -> bytes:
     ],
 )
 def test_hostile_bytes_are_refused(data: bytes, told: str) -> None:
-    """Whatever is wrong, it is one exception, and it says what."""
+    """Any fault gives one exception, and it names the fault."""
     with pytest.raises(BadSnapshot, match=told):
         ToolCallParser.restore(data)
 
@@ -535,7 +537,7 @@ def test_hostile_bytes_are_refused(data: bytes, told: str) -> None:
     ],
 )
 def test_states_that_no_call_is_in_are_refused(name: str, value: Any, told: str) -> None:
-    """What the code relies on is checked, so that what was restored does not raise later."""
+    """The code's assumptions are checked, so that a restored parser does not raise later."""
     with pytest.raises(BadSnapshot) as raised:
         ToolCallParser.restore(forged(name, value))
 
@@ -544,7 +546,7 @@ def test_states_that_no_call_is_in_are_refused(name: str, value: Any, told: str)
 
 @pytest.mark.parametrize("value", [-1, 1 << 40])
 def test_the_next_weighing_is_ahead_and_not_too_far(value: int) -> None:
-    """A parser that is to weigh what it remembers before now would never come to an end, one that is not to, to none."""
+    """A parser that is to weigh its memory before now would never come to an end, one that is not to, to none."""
     inside = opened(snapshot())
     inside[2][0][_place(ToolCallParser, "_unweighed")] = value
     with pytest.raises(BadSnapshot, match="is weighed at another byte"):
@@ -553,7 +555,7 @@ def test_the_next_weighing_is_ahead_and_not_too_far(value: int) -> None:
 
 @pytest.mark.parametrize("name", ["turn", "number"])
 def test_choices_are_where_they_say(name: str) -> None:
-    """A choice with another number would tell events of calls that nobody finds."""
+    """A choice with another number would report events of unknown calls."""
     inside = opened(snapshot())
     (row,) = [row for row in inside[2] if len(row) == 1 + len(kept_by(Choice))]
     row[_place(Choice, name)] = 1
@@ -587,7 +589,7 @@ def test_no_parser_shows_live_what_it_leaves_out(options: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize("holder", ["", "call_1", 0, 99, None])
 def test_only_calls_hold_grants(holder: Any) -> None:
-    """A key that is text is no call either."""
+    """A key that is text is not a call either."""
     inside = opened(snapshot())
     (row,) = [row for row in inside[2] if inside[0][row[0]] == shape_of(Budget)]
     row[_place(Budget, "_holders")] = {holder: 1}
@@ -597,14 +599,14 @@ def test_only_calls_hold_grants(holder: Any) -> None:
 
 
 def test_the_dialect_is_told_once() -> None:
-    """What a parser is made with stands nowhere else, so that it cannot be two things."""
+    """A parser's own arguments are nowhere else, so that they cannot be ambiguous."""
     inside = opened(ToolCallParser("anthropic").snapshot())
 
     assert 1 == repr(inside).count("anthropic")
 
 
 def test_messages_quote_nothing() -> None:
-    """Law 28: no refusal shows what the model said."""
+    """Law 28: no refusal shows the model's text."""
     data = snapshot()
     for name in ("phase", "turn", "flags", "slotted", "number", "kind"):
         with pytest.raises(BadSnapshot) as raised:
@@ -617,13 +619,13 @@ def test_messages_quote_nothing() -> None:
 
 
 def test_text_is_no_snapshot() -> None:
-    """A caller's slip is told as that."""
+    """A caller's slip is reported as that."""
     with pytest.raises(TypeError, match="takes bytes"):
         ToolCallParser.restore("x")  # type: ignore[call-overload]
 
 
 def test_kept_pieces_were_shown_and_begin() -> None:
-    """A text cannot go on from no piece, nor a piece be shown nowhere."""
+    """A text cannot continue without a piece, nor a piece be shown without a text."""
     going_on, unseen = Record(), Record()
     going_on._rest.append("x")
     unseen.pieces.append(Piece(0, None, "f", ""))

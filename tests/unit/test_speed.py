@@ -112,7 +112,7 @@ def test_pieces_come_within_their_time() -> None:
 
 
 def test_no_library_takes_the_stop_for_trouble() -> None:
-    """What stops a rival is no Exception: none of them would let that through."""
+    """The exception that stops a rival is not an `Exception`: none of them would let that through."""
     assert not issubclass(OutOfTime, Exception)
 
 
@@ -131,7 +131,7 @@ def test_rounds_by_the_first(first: float, rounds: int) -> None:
 
 
 def test_a_rival_that_reads_otherwise_is_not_timed() -> None:
-    """Nobody is compared on a result that differs."""
+    """A differing result is never compared."""
     with pytest.raises(races.OtherResult, match="rival reads another result"):
         races.race(reader(lambda _: lambda: baselines.Result("", [])), small_race(), PACE)
 
@@ -151,7 +151,7 @@ def crashing(_: Iterable[bytes]) -> Callable[[], Any]:
 def test_a_rival_that_fails_costs_its_own_row(
     open_: Callable[[Iterable[Any]], Callable[[], Any]], trouble: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What goes wrong in a rival stands in its row, and those after it are timed."""
+    """A rival's failure is in its row, and those after it are timed."""
     monkeypatch.setattr(races, "READERS", (reader(open_, "rival 1"), reader(honest, "rival 2")))
     monkeypatch.setattr(races, "races", lambda **_: [small_race()])
 
@@ -163,7 +163,7 @@ def test_a_rival_that_fails_costs_its_own_row(
 
 
 def test_a_fault_of_ours_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where wholecall itself reads something else than what is in the stream, nothing is timed."""
+    """Where wholecall itself misreads the stream, nothing is timed."""
     wrong = small_race()._replace(result=baselines.Result("", []))
     monkeypatch.setattr(races, "races", lambda **_: [wrong])
 
@@ -211,7 +211,9 @@ def test_the_floor_is_a_figure(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("quick", [False, True])
 def test_workloads_of_a_kind_grow(quick: bool) -> None:
-    """Workloads of one kind come by what they say, as the rule of stopped rivals needs; every dialect has W1 twice."""
+    """Workloads of one kind are ordered by their content, as the rule of stopped rivals needs; every dialect has W1
+    twice.
+    """
     found = list(races.races(quick=quick))
     by_kind: dict[tuple[str, str], list[int]] = {}
     for one in found:
@@ -233,7 +235,7 @@ def test_budgets_are_held_where_calls_are_read() -> None:
 
 
 def test_the_table() -> None:
-    """The table has a part for each dialect, marks what is missed and what was stopped, and names what lacks."""
+    """The table has a part for each dialect, marks missed calls and stopped rivals, and names the missing ones."""
     assert TABLE == speed_table.table(RUN)
 
 
@@ -243,7 +245,7 @@ def test_the_short_tables() -> None:
 
 
 def test_runs_are_merged() -> None:
-    """Figures of another environment are added, the first run's stay, and what one run has is not absent."""
+    """Figures of another environment are added, the first run's stay, and figures of one run are not absent."""
     litellm = Figure("litellm", {"litellm": "1.106.2"}, CHAT, "W1", 900.0, 3.0, 300.0)
     mended = Figure("llmstream", {"llmstream": "0.1.1"}, CHAT, "W1" + BY_EVENT, 9.0, 3.0, 3.0)
     again = Figure("openai create()", {"openai": "2.54.0"}, CHAT, "W1", 70.0, 2.0, 35.0)
@@ -258,7 +260,7 @@ def test_runs_are_merged() -> None:
 
 
 def test_bars_are_by_length() -> None:
-    """Bars are in order; a rival's is as long as ours times what it was slower."""
+    """Bars are in order; a rival's bar is ours times its slowdown."""
     found = [
         (one.name, one.kind, [(bar.micro, bar.lower) for bar in one.bars])
         for one in speed_chart.racers(RUN, CHAT)
@@ -314,7 +316,7 @@ def test_the_chart_has_a_bar_for_each_figure() -> None:
 
 
 def test_the_chart_needs_nothing_from_outside() -> None:
-    """The chart loads nothing, has colours for light and dark, and says what it shows to those who do not see it."""
+    """The chart loads nothing, has colours for light and dark, and describes itself to those who do not see it."""
     svg = speed_chart.chart(RUN)
     links = [part for part in ("href", "@import", "url(", "<image", "@font-face") if part in svg]
 

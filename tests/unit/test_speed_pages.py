@@ -86,7 +86,7 @@ def test_every_line_has_its_claims(line: summary.Line) -> None:
 
 
 def test_a_spread_shows_three_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of claims about the same work through many servers, the least, the median and the worst are shown."""
+    """Among claims about the same work through many servers, the least, the median and the worst are shown."""
     line = next(line for line in summary.LINES if line.spread)
     values = {what: float(number) for number, what in enumerate(line.claims, 1)}
 
@@ -136,7 +136,7 @@ def test_the_overview_says_what_is_lost() -> None:
 
 
 def test_only_the_marked_part_changes() -> None:
-    """What stands outside of a part stays, whatever the new text holds; a page without the part is refused."""
+    """Text outside of a part stays, whatever the new text holds; a page without the part is refused."""
     page = "a\n<!-- speed -->\nold\n<!-- /speed -->\nb\n"
 
     assert "a\n<!-- speed -->\n\\1 new\n<!-- /speed -->\nb\n" == publish.replaced(page, "speed", "\\1 new\n")

@@ -83,7 +83,7 @@ def message(data: str, **fields: object) -> Frame:
     ],
 )
 def test_fields(stream: bytes, expected: list[Frame]) -> None:
-    """Fields, terminators and blank lines mean what WHATWG HTML 9.2.6 says, however the stream is cut."""
+    """Fields, terminators and blank lines follow WHATWG HTML 9.2.6, however the stream is cut."""
     assert expected == read_all_ways(stream, **STRICT)
     assert expected == read_all_ways(stream, **LENIENT)
 
@@ -146,7 +146,7 @@ def test_bare_json(stream: bytes, expected: list[Frame]) -> None:
 
 
 def test_the_standard_is_the_default() -> None:
-    """Unless told otherwise a framing reads as the standard says: no last event without its end, no bare JSON, no faults."""
+    """By default a framing reads as the standard says: no last event without its end, no bare JSON, no faults."""
     stream = b'data: a\n\n{"b":1}\n\ndxta: {"b":1}\n\ndata: c\n'
 
     assert [message("a")] == frames.read(SSEFraming(), [stream])
@@ -163,7 +163,7 @@ def test_any_bytes_will_do(kind: type[bytes | bytearray | memoryview], by_texts:
 
 @pytest.mark.parametrize("by_texts", [False, True])
 def test_a_line_end_belongs_to_the_one_right_before_it(by_texts: bool) -> None:
-    """An LF is half of a line end only if it comes right behind a CR, also where another read stands between them."""
+    """An LF is half of a line end only if it comes right after a CR, also where another read is between them."""
     reads = [b"data: a\r\n\r", b"data: b\n", b"\ndata: c\r\n\r\n"]
 
     assert [message("a"), message("b"), message("c")] == frames.read(SSEFraming(), reads, by_texts=by_texts)
@@ -171,7 +171,7 @@ def test_a_line_end_belongs_to_the_one_right_before_it(by_texts: bool) -> None:
 
 @pytest.mark.parametrize("reads", [[], [b"data: a\n\n"]])
 def test_nothing_comes_after_the_end(reads: list[bytes]) -> None:
-    """What is read after the end says nothing, also where nothing came before it."""
+    """Input after the end says nothing, also where nothing came before it."""
     framing = SSEFraming()
     frames.read(framing, reads)
 
@@ -180,7 +180,7 @@ def test_nothing_comes_after_the_end(reads: list[bytes]) -> None:
 
 @pytest.mark.parametrize("size", [1, 7, 100])
 def test_a_parser_may_move_between_any_two_reads(size: int) -> None:
-    """What a framing knows of the stream goes into snapshots, its limits and options come from the new parser."""
+    """A framing's knowledge of the stream goes into snapshots, its limits and options come from the new parser."""
     stream = b": hello\r\n\r\nid: 7\r\nevent: x\r\ndata: {}\r\n\r\n" + ERROR + b"\n\ndata: [DONE]\n\n"
     stay, move = (moved(pieces(stream, size), ToolCallParser(), moves=moves) for moves in (False, True))
 
@@ -224,7 +224,7 @@ def test_line_limit_at_the_end() -> None:
     "unit", [b"event: x\n\n", b"id\n\n", b"id: 1\nid: 2\n\n", b"retry: 1\nx\n\n", b"id: 1\0\n\n"]
 )
 def test_of_events_without_data_only_the_last_id_stays(unit: bytes) -> None:
-    """However many there are; a name, a delay and what nobody knows end with their event."""
+    """Any number of them; a name, a delay and unknown fields end with their event."""
     kept = {b"id\n\n": "", b"id: 1\nid: 2\n\n": "2"}.get(unit, "0")
 
     assert [Frame("message", "a", kept)] == read_all_ways(b"id: 0\n\n" + unit * 5 + b"data: a\n\n")
@@ -285,7 +285,7 @@ def test_the_nearer_limit_counts() -> None:
 
 
 def test_stream_limit() -> None:
-    """A stream may have `max_stream_bytes`; what the bytes until there complete is returned."""
+    """A stream may have `max_stream_bytes`; events complete by then are returned."""
     stream = b'data: a\n\ndata: b\n{"c":1}\n'
 
     assert ["a", '{"c":1}', "b"] == kinds(read_all_ways(stream, Limits(max_stream_bytes=len(stream))))
@@ -357,7 +357,7 @@ def test_an_event_is_returned_with_its_last_byte() -> None:
 
 
 def test_only_new_bytes_are_searched() -> None:
-    """The line of a large event is kept as it comes: no read looks at what came before it."""
+    """The line of a large event is kept as it comes: no read looks at earlier bytes."""
 
     class Watched(SSEFraming):
         searched = 0
@@ -371,12 +371,12 @@ def test_only_new_bytes_are_searched() -> None:
     got = [frame for chunk in pieces(stream, 100) for frame in framing.feed(chunk)]
 
     assert [message("x" * 100_000)] == got
-    assert framing.searched < 10_000  # what was held at first, and the last read
+    assert framing.searched < 10_000  # bytes held at first, and the last read
 
 
 @pytest.mark.parametrize("line", [b'dxta: {"a":1}', b'Data:{"a":1}', b'd\xffta: {"a":1}', b'x: ["a"]'])
 def test_json_in_an_unknown_field_was_an_event(line: bytes) -> None:
-    """No server writes JSON into a field that nobody reads: its name was damaged, and the event is lost with all its lines."""
+    """No server writes JSON into an unread field: its name was damaged, and the event is lost with all its lines."""
     stream = b"data: x\n\n" + b"data: y\n" + line + b"\n\ndata: z\n\n"
     framing = SSEFraming(misspelt=True)
     items = framing.feed(stream)
@@ -391,5 +391,5 @@ def test_json_in_an_unknown_field_was_an_event(line: bytes) -> None:
 
 @pytest.mark.parametrize("line", [b": {}", b"foo: bar", b"<p>: {", b'"a": {', b"a_long_name: {"])
 def test_other_unknown_lines_say_nothing(line: bytes) -> None:
-    """Comments, words and what is no field's name are ignored, as the standard wants it."""
+    """Comments, words and unknown field names are ignored, as the standard requires."""
     assert [message("y")] == read_all_ways(b"data: y\n" + line + b"\n\n")

@@ -1,4 +1,4 @@
-"""Events whose field was damaged on its way: what is told of them, what they end, and which limits they keep."""
+"""Events whose field was damaged on its way: the reports of them, the open state they end, and the limits they keep."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def read_all_ways(stream: bytes, limits: Limits | None = None) -> list[frames.It
 
 
 def test_a_damaged_event_is_told_with_its_line() -> None:
-    """The fault says what was skipped, and shows the line as far as the limit of raw text lets it."""
+    """The fault describes the skipped line, and shows it as far as the limit of raw text lets it."""
     detail = "an event with JSON in an unknown field was skipped"
     fault = WireFault("undecodable_frame", detail, raw='dxta: {"a', hole=True)
 
@@ -49,7 +49,7 @@ def test_a_damaged_event_ends_bare_json() -> None:
 
 @pytest.mark.parametrize(("most", "outcome"), [(0, "undecodable_frame"), (-1, "event_too_large")])
 def test_a_damaged_event_is_as_large_as_its_line(most: int, outcome: str) -> None:
-    """A line that breaks the limit of events is told for that; one of just that size for what it is."""
+    """A line that breaks the limit of events is reported for that; a line of just that size for its damage."""
     limits = Limits(max_event_bytes=len(LINE) + most)
 
     assert [outcome, "b"] == kinds(read_all_ways(LINE + b"\n\ndata: b\n\n", limits))
@@ -64,7 +64,7 @@ def test_a_damaged_event_is_as_large_as_its_line(most: int, outcome: str) -> Non
     ids=["of lines", "of events"],
 )
 def test_a_limit_does_not_wait_for_the_end_of_a_damaged_line(limits: Limits, kind: str) -> None:
-    """The byte that breaks a limit is the one that tells, also in a line that is skipped in the end."""
+    """The byte that breaks a limit is the one that decides, also in a line that is skipped in the end."""
     framing = SSEFraming(limits, misspelt=True)
     told = []
     for byte in pieces(LINE[:-1] + b"7" * 17, 1)[:17]:
@@ -75,7 +75,7 @@ def test_a_limit_does_not_wait_for_the_end_of_a_damaged_line(limits: Limits, kin
 
 
 def test_the_field_behind_bare_json_ends_it() -> None:
-    """A bare object that was never closed comes out as soon as the next field is known to be one."""
+    """A bare object that was never closed is emitted as soon as the next field is known to be one."""
     framing = SSEFraming(raw_json=True)
     read = [framing.feed(piece) for piece in (b'{"a":[\n', b"data", b":")]
 
@@ -84,7 +84,7 @@ def test_the_field_behind_bare_json_ends_it() -> None:
 
 @pytest.mark.parametrize("line", [b"foo: ", b'"', b"x", b"dat: "])
 def test_unknown_fields_are_not_kept(line: bytes) -> None:
-    """Where damage is not looked for, nothing of a line is kept once it can be no known field."""
+    """Where damage is not looked for, nothing of a line is kept once it cannot be a known field."""
     framing = SSEFraming(Limits(max_line_bytes=16, max_event_bytes=16))
     kept = []
     for byte in pieces(line + b"{" * 30, 1):

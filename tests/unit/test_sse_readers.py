@@ -1,4 +1,4 @@
-"""The two readers of event streams: what each reads, that ordinary events take the fast one, and that both agree."""
+"""The two readers of event streams: the input of each, that ordinary events take the fast one, and that both agree."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def test_both_readers_agree_on_unusual_events(stream: bytes, expected: list[Fram
     ],
 )
 def test_the_rest_of_a_large_event_is_skipped(stream: bytes, expected: list[str]) -> None:
-    """What still comes of an event that grew too large is no event of its own, also where it looks like one."""
+    """The rest of an event that grew too large is not a separate event, also where it looks like one."""
     assert expected == kinds(read_all_ways(stream, Limits(max_event_bytes=6)))
 
 
@@ -256,7 +256,7 @@ def test_a_limit_does_not_wait_for_the_end_of_the_line(field: bytes) -> None:
 
 @pytest.mark.parametrize(("field", "value"), [(b"data: ", 10), (b"data:", 10), (b"{", 9)])
 def test_an_event_that_is_too_large_is_told_at_once(field: bytes, value: int) -> None:
-    """The byte of data that is too much is the one that tells; the space after the colon is no data."""
+    """The first byte of data beyond the limit decides; the space after the colon is not data."""
     framing = SSEFraming(Limits(max_event_bytes=10), raw_json=True)
     told = []
     for byte in field + b"7" * (value + 1):
@@ -277,14 +277,14 @@ def test_what_nobody_reads_breaks_no_limit(line: bytes, limit: int) -> None:
 
 @pytest.mark.parametrize("size", [1, 100])
 def test_the_rest_of_a_large_event_breaks_no_limit(size: int) -> None:
-    """What is skipped of an event may be longer than the limit of lines."""
+    """The skipped part of an event may be longer than the limit of lines."""
     framing = SSEFraming(Limits(max_line_bytes=1, max_event_bytes=0), raw_json=True)
 
     assert ["event_too_large"] == kinds(frames.read(framing, pieces(b"{\ndata: 7\n\n", size)))
 
 
 def test_lines_of_an_event_that_was_too_large_are_not_kept() -> None:
-    """What is skipped of an event takes no memory, however long its lines are."""
+    """The skipped part of an event takes no memory, however long its lines are."""
     framing = SSEFraming(Limits(max_event_bytes=100))
     framing.feed(b"data: " + b"7" * 101 + b"\n")
     kept = []
@@ -297,7 +297,7 @@ def test_lines_of_an_event_that_was_too_large_are_not_kept() -> None:
 
 @pytest.mark.parametrize("line", [b": ", b"foo: ", b"x", b"dat: "])
 def test_what_nobody_reads_is_not_kept(line: bytes) -> None:
-    """Comments and unknown fields have no limit: what is known to be one, and to hold no JSON, is not kept."""
+    """Comments and unknown fields have no limit: a line that is known to be one, and to hold no JSON, is not kept."""
     framing = SSEFraming(Limits(max_line_bytes=16, max_event_bytes=16), misspelt=True)
     kept = []
     for byte in line + b"7" * 30:

@@ -18,7 +18,7 @@ Seen = list[tuple[str, str, str, "int | None"]]
 
 
 def read(chunks: Iterable[bytes]) -> Seen:
-    """Return what a strict reader dispatches."""
+    """Return a strict reader's dispatched events."""
     framing = SSEFraming()
     frames = [frame for chunk in chunks for frame in framing.feed(chunk)] + framing.close()
 

@@ -1,4 +1,4 @@
-"""The parser's contract: what goes in, what comes out, and what never happens."""
+"""The parser's contract: its input, its output, and the things that never happen."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def piece(text: object, index: int = 0, **labels: Any) -> dict[str, Any]:
 
 
 def sse(*payloads: object) -> bytes:
-    """Write payloads as server-sent events; bytes stand as they are."""
+    """Write payloads as server-sent events; bytes are unchanged."""
     return b"".join(
         payload if isinstance(payload, bytes) else b"data: " + json.dumps(payload).encode() + b"\n\n"
         for payload in payloads
@@ -93,7 +93,7 @@ def whole(events: Iterable[Event]) -> list[tuple[str, dict[str, Any]]]:
     return [(event.id, event.arguments) for event in events if isinstance(event, ToolCall)]
 
 
-# What goes in.
+# Input.
 
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
@@ -106,7 +106,7 @@ def test_anything_like_bytes_is_fed(kind: type) -> None:
 
 
 def test_a_buffer_may_be_used_again() -> None:
-    """What was fed is not looked at later: a caller may read into one buffer."""
+    """Fed bytes are not looked at later: a caller may read into one buffer."""
     buffer = bytearray(4)
     parser = ToolCallParser()
     events: list[Event] = []
@@ -120,7 +120,7 @@ def test_a_buffer_may_be_used_again() -> None:
 
 @pytest.mark.parametrize("before", [b"", STREAM[:20]], ids=["first", "later"])
 def test_text_is_refused_with_advice(before: bytes) -> None:
-    """A `str` is a caller's mistake, and the message names the way out; the parser goes on."""
+    """A `str` is a caller's mistake, and the message names the way out; the parser continues."""
     parser = ToolCallParser()
     events = parser.feed(before)
 
@@ -169,7 +169,7 @@ def test_events_are_wanted_by_one_of_two_words(word: Any) -> None:
 
 @pytest.mark.parametrize("options", [{"live": True}, {"watch": {"f": "a"}}, {"live": True, "watch": {}}])
 def test_live_arguments_need_the_events_of_their_text(options: dict[str, Any]) -> None:
-    """What shows text as it comes is not made without the pieces of text, and so the two are refused together."""
+    """Views that show text as it comes are not made without the pieces of text; the two are refused together."""
     with pytest.raises(
         ValueError, match="`live` and `watch` show text as it comes, and events='calls' leaves it out"
     ):
@@ -198,7 +198,7 @@ def test_a_named_dialect_changes_nothing() -> None:
 
 @pytest.mark.parametrize("end", ["close", "abort"])
 def test_feeding_after_the_end_raises(end: str) -> None:
-    """A closed parser takes nothing, and says what to do."""
+    """A closed parser takes nothing, and its error gives advice."""
     parser = ToolCallParser()
     getattr(parser, end)()
 
@@ -222,7 +222,7 @@ def test_the_end_comes_once(first: str, second: str) -> None:
 
 
 def test_an_empty_stream_is_one_empty_turn() -> None:
-    """No bytes at all are no fault."""
+    """Empty input is not a fault."""
     assert [EMPTY_FINISH] == parse(b"")
     assert [EMPTY_FINISH] == ToolCallParser("chat-completions", framing="sse").close()
 
@@ -240,7 +240,7 @@ def test_abort_drops_what_is_open_and_keeps_what_is_done() -> None:
 
 
 def test_leaving_a_block_with_an_exception_aborts() -> None:
-    """The exception goes on, and no open call survives it."""
+    """The exception propagates, and no open call survives it."""
     parser = ToolCallParser()
     parser.feed(sse(*HEAD))
     with pytest.raises(ZeroDivisionError), parser as entered:
@@ -288,7 +288,7 @@ def test_a_last_frame_without_its_blank_line_counts() -> None:
 
 
 def test_bytes_without_a_frame_are_no_stream() -> None:
-    """Lost line ends are told with the usual cause."""
+    """Lost line ends are reported with the usual cause."""
     lines = b"".join(STREAM.split(b"\n"))
     events = parse(b"<html>" + lines)
 
@@ -355,7 +355,7 @@ LINES = b"".join(json.dumps(each).encode() + b"\n" for each in CHUNKS)
 def test_the_framing_is_found_in_the_first_bytes(
     data: bytes, framing: str, size: int | None, lead: bytes
 ) -> None:
-    """One byte after mark and white space tells, and naming the framing changes nothing (quirk 55)."""
+    """One byte after mark and white space decides, and naming the framing changes nothing (quirk 55)."""
     events = parse(lead + data, size)
 
     assert [("c1", {"a": 1})] == whole(events)
@@ -366,7 +366,7 @@ def test_the_framing_is_found_in_the_first_bytes(
 @pytest.mark.parametrize("indent", [None, 2])
 @pytest.mark.parametrize("size", [1, None])
 def test_a_whole_body_is_a_stream_of_one(indent: int | None, size: int | None) -> None:
-    """A response that was not streamed is read as what it is, pretty-printed or not (quirk 90)."""
+    """A response that was not streamed is read correctly, pretty-printed or not (quirk 90)."""
     events = parse(json.dumps(BODY, indent=indent).encode(), size)
 
     assert [("c1", {"a": 1})] == whole(events)
@@ -394,7 +394,7 @@ def test_a_bare_error_body_is_an_error(before: bytes, indent: int | None, size: 
 
 
 def test_faults_stand_where_they_happened() -> None:
-    """A skipped event is told between its neighbours, whatever the chunks were."""
+    """A skipped event is reported between its neighbours, whatever the chunks were."""
     large = b"data: " + b"x" * 200 + b"\n\n"
     limits = Limits(max_event_bytes=150, max_raw_bytes=3)
     data = large + sse(chunk({"content": "a"}), large, large, chunk({"content": "b"}), large, *END)
@@ -431,7 +431,7 @@ def test_nothing_is_told_behind_a_fatal_fault() -> None:
 
 @pytest.mark.parametrize("size", [1, 5, None])
 def test_invalid_utf8_drops_its_call_alone(size: int | None) -> None:
-    """Bytes that are no text cost the call in whose arguments they stood, not its neighbour (quirk 35)."""
+    """Bytes that are not text cost the call in whose arguments they stood, not its neighbour (quirk 35)."""
     frame = sse(piece('BAD"}')).replace(b"BAD", b"\xff")
     other = piece('{"b":2}', 1, id="c2", name="g")
     events = parse(sse(*HEAD, other, piece('"'), frame, piece(" ", 1), *END), size)
@@ -442,7 +442,7 @@ def test_invalid_utf8_drops_its_call_alone(size: int | None) -> None:
 
 
 def test_invalid_utf8_outside_arguments_drops_nothing() -> None:
-    """A broken character in text is a fault only; one that the server sent itself is none (quirk 35)."""
+    """A broken character in text is a fault only; a broken character that the server sent itself is not (quirk 35)."""
     broken = sse(chunk({"content": "BAD"})).replace(b"BAD", b"\xff")
     honest = sse(*HEAD, piece('"BAD"}'), *END).replace(b"BAD", "\ufffd".encode())
 
@@ -515,14 +515,14 @@ def test_decoded_payloads_are_frames() -> None:
 
 
 def test_structs_are_payloads_too() -> None:
-    """What msgspec can turn into builtins needs no method of its own."""
+    """Types that msgspec can turn into builtins need no own method."""
     finish = TurnFinished(0, 0, "stop")
 
     assert [("unknown_dialect", False)] == faults(fed({"kind": finish}))
 
 
 def test_an_object_that_cannot_be_dumped_is_a_callers_mistake() -> None:
-    """An object without builtins raises, and the parser goes on."""
+    """An object without builtins raises, and the parser continues."""
     parser = ToolCallParser()
 
     with pytest.raises(TypeError):
@@ -576,11 +576,11 @@ def test_bytes_and_payloads_may_take_turns() -> None:
     assert [("c1", {"a": 1})] == whole(events + parser.close())
 
 
-# What can be seen.
+# Visible state.
 
 
 def test_a_turn_is_a_snapshot() -> None:
-    """A turn shows what is known so far and does not change when the stream goes on."""
+    """A turn shows its content so far and does not change when the stream continues."""
     parser = ToolCallParser()
     assert (EMPTY, ()) == (parser.turn, parser.turns)
 
@@ -631,7 +631,7 @@ def test_faults_before_the_first_turn_belong_to_it() -> None:
 
 
 def test_frames_that_wait_for_a_dialect_are_bounded() -> None:
-    """The oldest go first; what is left is translated in order."""
+    """The oldest go first; the rest is translated in order."""
     data = sse({"error": "old"}, b"data: broken\n\n", chunk({"content": "x"}))
 
     assert [("provider_error", True)] == faults(parse(data))[:1]
@@ -678,7 +678,7 @@ IN_ONE_FRAME = {
 @pytest.mark.parametrize("payload", IN_ONE_FRAME.values(), ids=list(IN_ONE_FRAME))
 @pytest.mark.parametrize("named", [False, True], ids=["detected", "named"])
 def test_calls_that_end_in_one_frame_end_in_order(payload: dict[str, Any], named: bool) -> None:
-    """A finish whose turn ends in the same frame waits for that end, so empty calls stand in their places."""
+    """A finish whose turn ends in the same frame waits for that end, so empty calls are in their places."""
     dialect = "chat-completions" if "choices" in payload else "responses"
     parser = ToolCallParser(dialect if named else "auto")
     events = parser.feed(sse(payload)) + parser.close()
@@ -720,7 +720,7 @@ def test_unknown_events_before_the_first_known_one_are_no_other_dialect() -> Non
 
 
 def test_a_misnamed_stream_is_a_fault_whatever_is_replaced_in_it() -> None:
-    """Law 1: a byte that is no UTF-8 takes frames a longer way, which knows a wrong name as well."""
+    """Law 1: a byte that is not UTF-8 takes frames a longer way, which knows a wrong name as well."""
     data = b'data: {"x":"\xff"}\n\ndata: {"type":"message_start","message":{"id":"m"}}\n\n'
     parsers = [ToolCallParser("responses") for _ in range(2)]
     told = [

@@ -1,4 +1,4 @@
-"""Calls written as text, in streams: which fields are read, when calls come out, and what else the turn says."""
+"""Calls written as text, in streams: the fields that are read, when calls are emitted, and the rest of the turn."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_off_by_default() -> None:
 
 
 def test_a_call_comes_out_and_its_text_does_not() -> None:
-    """The call is a call, flagged; the text round it is the turn's text, in order."""
+    """The call is a call, flagged; the text around it is the turn's text, in order."""
     turn = read(chat(*(f"Go. {CALL} Done."[n : n + 3] for n in range(0, 90, 3))))
     [call] = turn.calls
 
@@ -81,7 +81,7 @@ def test_a_call_comes_out_and_its_text_does_not() -> None:
 
 
 def test_starts_are_told_in_place_and_verdicts_at_the_reason() -> None:
-    """The start and the arguments stand where the call stood; the terminal event comes with the reason of the choice."""
+    """The start and the arguments are where the call stood; the terminal event comes with the reason of the choice."""
     found = events(chat("Go. ", CALL, " Done."), text="hermes")
     shown = (ToolCallStarted, ArgumentsDelta, TextDelta, ToolCall, TurnFinished)
 
@@ -91,7 +91,7 @@ def test_starts_are_told_in_place_and_verdicts_at_the_reason() -> None:
 
 
 def test_a_structured_call_of_the_same_value_counts() -> None:
-    """Of a call that the server parsed and leaked, the structured one comes out."""
+    """For a call that the server parsed and leaked, the structured one is emitted."""
     turn = read(chat(CALL, {"tool_calls": [SAME]}, finish="tool_calls"))
 
     assert (["call_1"], [("dredge", "told_twice")]) == ([call.id for call in turn.calls], drops(turn))
@@ -99,7 +99,7 @@ def test_a_structured_call_of_the_same_value_counts() -> None:
 
 
 def test_a_structured_call_excuses_one() -> None:
-    """The model wrote it twice and the server told one of them: the other one is a call of its own."""
+    """The model wrote it twice and the server reported one of them: the other one is a separate call."""
     turn = read(chat(CALL, CALL, {"tool_calls": [SAME]}, finish="tool_calls"))
 
     assert ([DREDGE, DREDGE], [("dredge", "told_twice")]) == (calls(turn), drops(turn))
@@ -137,14 +137,14 @@ def test_calls_in_a_channel_of_reasoning(
 
 
 def test_a_considered_call_stays_reasoning() -> None:
-    """What was no call is reasoning, as it came."""
+    """Text that was not a call is reasoning, unchanged."""
     turn = read(chat(REASONED, "No."))
 
     assert (f"Hm. {CALL}", "No.") == (turn.reasoning.text, turn.text)
 
 
 def test_a_whole_call_of_a_cut_turn_comes_out() -> None:
-    """It was whole before the text was cut, with or without arguments; what the cut met is a drop."""
+    """It was whole before the text was cut, with or without arguments; a call that the cut met is a drop."""
     turn = read(chat(CALL, '<tool_call>{"name": "ping"}</tool_call>', CALL[:30], finish="length"))
 
     assert ([DREDGE, ("ping", {})], ["truncated"]) == (calls(turn), [drop.reason for drop in turn.dropped])
@@ -171,7 +171,7 @@ def test_an_abort_drops_what_was_begun() -> None:
 
 
 def test_text_behind_the_reason_passes() -> None:
-    """Once a choice has its reason, what follows is not read."""
+    """Once a choice has its reason, later text is not read."""
     turn = read(_sse(_chunk({"content": "Go."}), _chunk({}, "stop"), _chunk({"content": CALL})))
 
     assert [] == calls(turn)
@@ -187,7 +187,7 @@ def test_choices_have_texts_of_their_own() -> None:
 
 
 def test_no_reason_is_a_mismatch() -> None:
-    """A server that knows of no call says `stop`: that is no anomaly where all calls came from text."""
+    """A server that knows of no call says `stop`: that is not an anomaly where all calls came from text."""
     turn = read(chat(CALL))
 
     assert ("tool_calls", "stop", ()) == (turn.reason, turn.provider_reason, turn.anomalies)
@@ -233,7 +233,7 @@ def test_ids_in_the_text_are_public_and_unique() -> None:
 
 
 def test_a_marker_that_dangles_is_noted() -> None:
-    """An opener with nothing behind it is swallowed, and the turn says so."""
+    """An opener with nothing after it is swallowed, and the turn says so."""
     turn = read(chat("Done. ", "<tool_call>"))
 
     assert ("Done. ", ("dangling_marker",)) == (turn.text, turn.anomalies)
@@ -265,7 +265,7 @@ LEGACY = _sse(
 
 @pytest.mark.parametrize("data", [ANTHROPIC, OLLAMA, LEGACY], ids=["anthropic", "ollama", "legacy"])
 def test_every_dialect_has_the_layer(data: bytes) -> None:
-    """Text blocks, contents and completions are read alike: the layer sees what dialects say, not the wire."""
+    """Text blocks, contents and completions are read alike: the layer sees the dialects' events, not the wire."""
     turn = read(data)
 
     assert ([DREDGE], "") == (calls(turn), turn.text)
@@ -281,13 +281,13 @@ def test_unknown_formats_are_refused() -> None:
     "options", [{"in_fence": "maybe"}, {"in_reasoning": "never"}, {"weak": frozenset({"yaml"})}]
 )
 def test_unknown_words_are_refused(options: dict[str, Any]) -> None:
-    """So is a word that no option has."""
+    """The same holds for a word that no option has."""
     with pytest.raises(ValueError, match=r"not|no weak shape"):
         TextCalls(**options)
 
 
 def test_the_format_of_a_model() -> None:
-    """A model's name picks its format; one that nobody knows is refused."""
+    """A model's name picks its format; an unknown name is refused."""
     assert "qwen_xml" == TextCalls(model="Qwen/Qwen3-Coder-30B-A3B").format
     with pytest.raises(ValueError, match="auto"):
         TextCalls(model="house-model-1")
@@ -297,14 +297,14 @@ def test_the_format_of_a_model() -> None:
 
 
 def test_a_call_with_replaced_bytes_is_none() -> None:
-    """Bytes that are no UTF-8 were replaced: what the model wrote there is not known."""
+    """Bytes that are not UTF-8 were replaced: the model's text there is not known."""
     data = chat(CALL.replace("4", '"Ume\u00e5"')).replace(b"\\u00e5", b"\xe5")
 
     assert [("dredge", "invalid_utf8")] == drops(read(data))
 
 
 def test_lost_text_leaves_no_call_behind_it() -> None:
-    """A frame that cannot be read may have held anything: a call round it, and those that follow it, are drops."""
+    """An unreadable frame may have held anything: a call around it, and those that follow it, are drops."""
     frames = chat(CALL, CALL[:25], CALL[25:], CALL).split(b"\n\n")
     broken = b"\n\n".join([*frames[:2], b"data: {broken", *frames[2:]])
 
@@ -314,12 +314,12 @@ def test_lost_text_leaves_no_call_behind_it() -> None:
 
 
 def test_blanks_are_no_answer() -> None:
-    """White space behind the reasoning shows nothing, so that a call in it counts."""
+    """White space after the reasoning shows nothing, so that a call in it counts."""
     assert [DREDGE] == calls(read(chat(REASONED, "\n\n")))
 
 
 def test_history_takes_them_like_others() -> None:
-    """A call from text is a call of the message; what was told twice is in it once, and our own notes are not."""
+    """A call from text is a call of the message; a repeated call is in it once, and our own notes are not."""
     turn = read(chat(f"Go. {CALL}", CALL, {"tool_calls": [SAME]}, finish="tool_calls"))
     [message] = history.encode_calls(turn, "chat-completions").messages
     names = [call["function"]["name"] for call in message["tool_calls"]]
@@ -337,7 +337,7 @@ def test_history_takes_them_like_others() -> None:
     ids=["text", "reasoning", "twice", "anthropic"],
 )
 def test_a_stream_is_moved_anywhere(data: bytes, text: Any) -> None:
-    """Wherever a snapshot is taken, the parser that it makes goes on as the first one would have."""
+    """Wherever a snapshot is taken, the parser that it makes continues as the first one would have."""
     whole: ToolCallParser[Any] = ToolCallParser(text=text)
     expected = [event for octet in data for event in whole.feed(bytes([octet]))] + whole.close()
     for place in range(0, len(data), 11):

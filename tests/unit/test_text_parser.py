@@ -62,7 +62,7 @@ def test_how_a_text_ended_says_why_a_call_is_cut(ended: Any, reasons: list[str],
 
 
 def test_the_prompt_is_read_and_not_shown() -> None:
-    """What the prompt opened is open: here, reasoning."""
+    """A section that the prompt opened is open: here, reasoning."""
     turn = read_text(f"I could. {CALL}</think>No.", "hermes", prompt="<|im_start|>assistant\n<think>\n")
 
     assert ([], "No.", f"I could. {CALL}") == (calls(turn), turn.text, turn.reasoning.text)
@@ -103,7 +103,7 @@ def test_weak_shapes_want_tools() -> None:
 
 
 def test_a_format_of_your_own() -> None:
-    """A `Format` stands in the place of a name."""
+    """A `Format` may replace a name."""
     own = Format(name="house", calls=(Block(opens=("@@call",), closes=("@@end",)),))
     text = 'x @@call{"name": "go", "arguments": {}}@@end'
     turns = [read_text(text, TextCalls(format=own)), read_text(text, own)]
@@ -115,7 +115,7 @@ def test_a_format_of_your_own() -> None:
 
 @pytest.mark.parametrize("name", text_formats())
 def test_every_format_leaves_prose_alone(name: str) -> None:
-    """Text without a marker comes out as it went in."""
+    """Text without a marker is output unchanged."""
     text = "If a < b, then [1, 2] and {x: 1} are fine; `code` too.\n\nNext: 5 > 3 | 2.\n"
 
     assert ((), text) == (read_text(text, name).calls, read_text(text, name).text)
@@ -135,7 +135,7 @@ def test_a_closed_parser_takes_nothing() -> None:
 
 
 def test_an_abort_drops() -> None:
-    """No call of an aborted text comes out."""
+    """No call of an aborted text is emitted."""
     parser: TextParser[Any] = TextParser("hermes")
     parser.feed(CALL)
 
@@ -143,7 +143,7 @@ def test_an_abort_drops() -> None:
 
 
 def test_mistakes_are_named() -> None:
-    """Bytes are no text, and a format has to exist."""
+    """Bytes are not text, and a format has to exist."""
     with pytest.raises(TypeError, match="str"):
         TextParser("hermes").feed(b"x")  # type: ignore[arg-type]
     with pytest.raises(UnknownDialect, match="hermes"):

@@ -53,7 +53,7 @@ DONE = b"data: [DONE]\n\n"
 
 
 class TestPlaces:
-    """Which bytes a step has."""
+    """The bytes of a step."""
 
     @pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
     def test_line_ends(self, end: str) -> None:
@@ -107,7 +107,7 @@ class TestPlaces:
         assert expected == places(*(stream[n : n + 1] for n in range(len(stream))))
 
     def test_the_elements_of_an_array(self) -> None:
-        """An element ends with its bracket, a word before its comma; the comma belongs to what comes."""
+        """An element ends with its bracket, a word before its comma; the comma belongs to the next element."""
         assert [
             (0, 8, "", '{"a":1}'),
             (8, 5, "", "12"),
@@ -122,7 +122,7 @@ class TestPlaces:
         )
 
     def test_binary_messages(self) -> None:
-        """A message is a step; what comes after a broken one is shown at the end, as it came."""
+        """A message is a step; text after a broken message is shown at the end, unchanged."""
         good = message(header(":event-type", "ping"), b"{}")
         broken = good[:4] + b"\xff" + good[5:]
         expected = [
@@ -147,7 +147,7 @@ class TestPlaces:
 
     @pytest.mark.parametrize("stream", [b"", b"  \n", b"\xef\xbb", b"<html>\n</html>\n"])
     def test_no_frame(self, stream: bytes) -> None:
-        """Of bytes that are no stream the last step shows the beginning."""
+        """For bytes that are not a stream the last step shows the beginning."""
         assert [(0, len(stream), None, stream.decode("utf-8", "replace"))] == places(stream)
 
     def test_only_the_beginning_is_kept(self) -> None:
@@ -177,7 +177,7 @@ class TestPlaces:
 
 
 class TestPieces:
-    """Where a stream is cut before it is fed."""
+    """The cuts of a stream before it is fed."""
 
     def test_a_line_has_a_head(self) -> None:
         """The first bytes of a line come by themselves, however they came; its rest ends with its end."""
@@ -197,7 +197,7 @@ class TestPieces:
         assert b"\r" == lines.rest()
 
     def test_brackets_and_commas(self) -> None:
-        """What closes an element ends it, what opens one or parts two ends what was before."""
+        """A closing token ends its element, an opening or separating token ends the element before it."""
         array = pieces_of("jsonarray")
 
         assert ["head", "head", "open", "head", "open", "end", "end"] == [
@@ -207,7 +207,7 @@ class TestPieces:
 
 
 class TestSteps:
-    """What a step says."""
+    """The content of a step."""
 
     def test_a_whole_call(self) -> None:
         """Each frame has its events; the verdict belongs to the frame that brought it, the rest to the end."""
@@ -233,7 +233,7 @@ class TestSteps:
         assert [(1, 0.75), (1, 0.75), (2, 2.0), (2, 2.0)] == [(step.chunk, step.time) for step in found]
 
     def test_the_dialect(self) -> None:
-        """The dialect is known once a frame told it, or from the beginning."""
+        """The dialect is known once a frame reveals it, or from the beginning."""
         line = Timeline()
 
         assert line.dialect is None
@@ -242,7 +242,7 @@ class TestSteps:
         assert Timeline("anthropic").dialect == "anthropic"
 
     def test_closing(self) -> None:
-        """A timeline ends once; whoever feeds it afterwards is told."""
+        """A timeline ends once; feeding it afterwards raises."""
         line = Timeline()
         line.feed(DONE)
 
@@ -252,7 +252,7 @@ class TestSteps:
             line.feed(b"")
 
     def test_mistakes(self) -> None:
-        """Text is no bytes, and a framing or dialect must be known."""
+        """Text is not bytes, and a framing or dialect must be known."""
         with pytest.raises(TypeError, match="encode"):
             Timeline().feed("data: a")  # type: ignore[arg-type]
         with pytest.raises(UnknownDialect, match="carrier pigeon"):
@@ -279,10 +279,10 @@ class TestSteps:
 
 
 class TestChanges:
-    """What became of calls."""
+    """The results of calls."""
 
     def test_text_that_waits_for_a_name(self) -> None:
-        """Text of a call without a name is told as it comes, and not again when the name does."""
+        """Text of a call without a name is reported as it comes, and not again when the name does."""
         found = changes(
             chat(fragment('{"a"', id="c1")), chat(fragment(":1")), chat(fragment("}", name="f")), DONE
         )
@@ -304,7 +304,7 @@ class TestChanges:
             ]
 
     def test_a_restatement(self) -> None:
-        """A whole text that begins with what is known adds the rest of it."""
+        """A whole text that begins with the known text adds the rest of it."""
         added = {"type": "response.output_item.added", "output_index": 0}
         item = {"type": "function_call", "id": "i", "call_id": "c1", "name": "f", "arguments": ""}
         delta = {"type": "response.function_call_arguments.delta", "output_index": 0, "delta": '{"a"'}
@@ -352,7 +352,7 @@ class TestChanges:
         assert {0} == {one.index for one in found}
 
     def test_turns_side_by_side(self) -> None:
-        """A call of a response in flight is told by its turn, whichever response came last."""
+        """A call of a response in flight is reported by its turn, whichever response came last."""
         frames = []
         for key in ("r1", "r2"):
             item = {"type": "function_call", "id": key, "call_id": f"c-{key}", "name": "f", "arguments": ""}
@@ -382,7 +382,7 @@ class TestChanges:
         assert "incomplete_input" == found[-1].reason
 
     def test_edits(self) -> None:
-        """A call that was recovered tells what was changed."""
+        """A recovered call lists its changes."""
         found = changes(chat(fragment('{"a":1,}', id="c1", name="f"), finish="tool_calls"), DONE)[-1]
 
         assert ("recovered", ["trailing_comma"]) == (found.outcome, [edit.kind for edit in found.edits])
@@ -399,7 +399,7 @@ class TestChanges:
         assert [("ended", None), ("ended", "exact")] == [(one.after, one.outcome) for one in found]
 
     def test_calls_without_raw_text(self) -> None:
-        """A call that the wire tells as an object, or as free text, is whole."""
+        """A call that the wire gives as an object, or as free text, is whole."""
         item = {
             "type": "local_shell_call",
             "id": "i",
@@ -417,7 +417,7 @@ class TestChanges:
         assert "select" == found[1].added
 
     def test_an_oddity_is_told_once(self) -> None:
-        """What is odd is told by the step that showed it, once for each choice."""
+        """An oddity is reported by the step that showed it, once for each choice."""
         late = chat(fragment('{"b":2}', id="c1", name="f"))
         found = steps(chat(fragment('{"a":1}', id="c1", name="f"), finish="tool_calls"), DONE, late, late)
 

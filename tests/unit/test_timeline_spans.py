@@ -34,7 +34,7 @@ def spans(data: bytes, text: str = "auto") -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_each_part_of_a_text_has_its_kind(size: int) -> None:
-    """What was shown, what was markup, and what was a call, in order."""
+    """The shown text, the markup, and the call, in order."""
     data = leaked(HERMES + "\n" + QWEN + "\nDone.", size=size)
 
     assert [
@@ -69,7 +69,7 @@ TEXTS = st.lists(
 
 @given(TEXTS, st.sampled_from(["stop", "length", None]), st.integers(1, 40))
 def test_the_parts_are_the_text(texts: list[str], finish: str | None, size: int) -> None:
-    """Laid side by side they are all that the model wrote, and what is shown of them is what events show."""
+    """Laid side by side they are the model's whole text, and their shown part is the text of the events."""
     text = "".join(texts)
     found = steps(leaked(text, size=size, finish=finish))
     parts = [span for step in found for span in step.spans]
@@ -108,7 +108,7 @@ def test_a_call_says_its_format_once() -> None:
 
 
 def test_without_text_there_are_no_parts() -> None:
-    """Texts that nobody reads have no parts."""
+    """Unread texts have no parts."""
     assert [] == [span for step in steps(leaked(HERMES), None) for span in step.spans]
 
 

@@ -1,4 +1,4 @@
-"""Tokens of a text that may have defects: what they cover, how strings are read, what is counted outside them."""
+"""Tokens of a text that may have defects: their extent, the reading of strings, the counts outside them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_an_open_string_is_one_token() -> None:
 
 @given(st.text("ab\"'\\\n\tu0041dn\u00e9", max_size=10).map(lambda body: f'"{body}"'))
 def test_spelling_and_plain_reading_agree(source: str) -> None:
-    """What `spell` writes is strict JSON for what `plain` reads."""
+    """The output of `spell` is strict JSON for the value of `plain`."""
     spelled = spell(source) if [token.kind for token in scan(source)] == ["string"] else None
     if spelled is not None:
         assert plain(source) == json.loads(spelled[0])

@@ -79,7 +79,7 @@ def plain(value: Any) -> Any:
 
 @forms
 def test_a_fitting_call_comes_out_with_its_value(form: str) -> None:
-    """Arguments that fit come out as they are, and `value` holds them as the form's own type."""
+    """Arguments that fit are output unchanged, and `value` holds them as the form's own type."""
     call = outcome(FORMS[form](), "book_berth", FIT)
 
     assert "exact" == call.status
@@ -109,7 +109,7 @@ def test_a_missing_member_is_a_misfit(form: str) -> None:
 
 @forms
 def test_an_unknown_tool_is_dropped(form: str) -> None:
-    """A call of a tool that nobody gave the model is never redirected to another one."""
+    """A call of a tool that was not given to the model is never redirected to another one."""
     dropped = outcome(FORMS[form](), "book_bert", FIT)
 
     assert ("unknown_tool", "book_bert") == (dropped.reason, dropped.name)
@@ -140,7 +140,7 @@ def test_nested_text_is_decoded_only_if_the_policy_says_so(form: str) -> None:
     assert edits == call.edits
 
 
-# --- what values are ----------------------------------------------------------------------------------------
+# --- values ----------------------------------------------------------------------------------------
 
 
 def test_values_are_of_the_type_that_was_given() -> None:
@@ -153,7 +153,7 @@ def test_values_are_of_the_type_that_was_given() -> None:
 
 
 def test_without_tools_the_value_is_the_arguments() -> None:
-    """Nothing is known of the tool then, and `value` is what `arguments` is."""
+    """Nothing is known of the tool then, and `value` equals `arguments`."""
     call = outcome(None, "anything", FIT)
 
     assert call.value is call.arguments
@@ -288,7 +288,7 @@ def test_two_known_names_under_one_id_are_two_calls() -> None:
 
 
 def test_noise_after_a_known_name_is_no_piece() -> None:
-    """What follows a known name makes another known one of it, or else a doubt that drops both."""
+    """Text after a known name makes another known name of it, or else a doubt that drops both."""
     tools = {"tide": dict[str, Any], "tide_table": dict[str, Any]}
 
     def named(*pieces: str) -> str | None:
@@ -303,7 +303,7 @@ def test_noise_after_a_known_name_is_no_piece() -> None:
 
 
 def test_custom_calls_are_known_by_name() -> None:
-    """Free-text calls have no schema, but a tool that nobody gave the model is unknown all the same."""
+    """Free-text calls have no schema, but a tool that was not given to the model is unknown all the same."""
     custom = {"index": 0, "id": "a", "type": "custom", "custom": {"name": "patch", "input": "text"}}
     known = run([{"type": "custom", "custom": {"name": "patch"}}], custom)
     unknown = run([{"type": "custom", "custom": {"name": "other"}}], custom)
@@ -313,7 +313,7 @@ def test_custom_calls_are_known_by_name() -> None:
 
 
 def test_what_the_provider_executes_is_not_checked() -> None:
-    """A server's own call is no call of the tool of that name that you gave; nor is it unknown."""
+    """A server's own call is not a call of the tool of that name that you gave; nor is it unknown."""
     block = {"type": "server_tool_use", "id": "s", "name": "book_berth", "input": {}}
     message = {"type": "message", "role": "assistant", "content": [block], "stop_reason": "end_turn"}
     parser = ToolCallParser(tools={"book_berth": AsStruct})
@@ -341,7 +341,7 @@ class Fussy(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class FussyModel(pydantic.BaseModel):
-    """A model whose own validator quotes what it got."""
+    """A model whose own validator quotes its input."""
 
     own: str = ""
     prices: dict[str, int] = {}
@@ -398,7 +398,7 @@ FUSSY_SCHEMA = {
     ],
 )
 def test_details_tell_the_rule_and_hold_no_arguments(form: Any, arguments: Any, detail: str) -> None:
-    """The detail names what the tool declares; keys and values of the arguments are never in it."""
+    """The detail names the tool's declarations; keys and values of the arguments are never in it."""
     verdict = parse_arguments(msgspec.json.encode(arguments).decode(), tool=form)
 
     assert ("schema", detail) == (verdict.reason, verdict.detail)
@@ -408,7 +408,7 @@ def test_details_tell_the_rule_and_hold_no_arguments(form: Any, arguments: Any, 
 
 
 class Loose(msgspec.Struct):
-    """Places where a string may stand for something else."""
+    """Places where a string may replace another value."""
 
     n: int | None = None
     x: float | None = None
@@ -494,7 +494,7 @@ def test_edits_say_where_the_string_stood(raw: str, offset: int) -> None:
 
 
 def test_safe_integers_are_made_after_the_check() -> None:
-    """The tool sees the number; only what a JavaScript consumer reads becomes text."""
+    """The tool sees the number; only numbers that a JavaScript consumer reads become text."""
     raw = '{"n": 9007199254740993}'
     verdict = parse_arguments(raw, tool=Loose, policy=Policy(json_safe_ints=True))
 
@@ -567,7 +567,7 @@ def unresolved(a: Nowhere) -> None:  # type: ignore[name-defined]  # noqa: F821
     ],
 )
 def test_mistakes_raise_at_once(tools: Any, error: type[Exception], says: str) -> None:
-    """What describes no tool raises where the parser is made, and says what to do."""
+    """A value that describes no tool raises where the parser is made, with advice."""
     with pytest.raises(error, match=says):
         ToolCallParser(tools=tools)
 
@@ -594,7 +594,7 @@ def test_one_tool_is_one_definition() -> None:
 
 
 def test_tools_are_made_once_and_shared() -> None:
-    """`Tools` and `Tool` can be handed to any number of parsers, and are what they were made of."""
+    """`Tools` and `Tool` can be handed to any number of parsers, and are equal to their source."""
     tools = Tools({"book_berth": Tool(AsStruct), "other": Tool(SCHEMA, "x")})
 
     assert ["book_berth", "other"] == list(Tools(tools))
@@ -604,7 +604,7 @@ def test_tools_are_made_once_and_shared() -> None:
 
 
 def test_the_schema_library_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the extra a JSON Schema raises, and says which extra; types go on working."""
+    """Without the extra a JSON Schema raises, and names the extra; types continue to work."""
     monkeypatch.setitem(__import__("sys").modules, "jsonschema_rs", None)
 
     assert Tools([AsStruct])
@@ -623,7 +623,7 @@ def test_deep_arguments_are_checked() -> None:
 
 
 def test_what_is_too_deep_for_the_library_does_not_fit() -> None:
-    """Without limits the library decides how deep it looks; what it refuses is a misfit, and nothing raises."""
+    """Without limits the library decides how deep it looks; a value that it refuses is a misfit, and nothing raises."""
     tree = {"properties": {"a": {"$ref": "#"}}}
     deep = '{"a":' * 900 + "1" + "}" * 900
     verdict = parse_arguments(deep, tool=tree, limits=Limits.none())

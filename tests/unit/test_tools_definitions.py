@@ -1,4 +1,4 @@
-"""Tools as a request lists them: what the model is given is what its calls are held against."""
+"""Tools as a request lists them: calls are checked against the same definitions that the model is given."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Crew(pydantic.BaseModel):
 
 @dataclasses.dataclass
 class Dock:
-    """Where to moor."""
+    """The place to moor."""
 
     port: str
 
@@ -76,7 +76,7 @@ def _definitions(shape: str) -> list[dict[str, Any]]:
 
 
 def test_descriptions_are_docstrings_or_those_of_definitions() -> None:
-    """They stand beside the schema, and not in it."""
+    """They are next to the schema, and not in it."""
     listed = [entry["function"] for entry in _definitions("openai")]
 
     assert SAID == [entry["description"] for entry in listed]
@@ -109,7 +109,7 @@ def test_types_within_types_are_defined_beside_the_root() -> None:
 
 
 def test_a_name_that_was_given_beside_a_form_is_the_tools() -> None:
-    """A mapping gives names; a `TypeAdapter` has none of its own."""
+    """A mapping gives names; a `TypeAdapter` has no name."""
     tools = Tools({"moor": Dock, "check": pydantic.TypeAdapter(dict[str, int]), "any": WIRE})
 
     assert ["moor", "check", "any"] == [entry["name"] for entry in tools.definitions("mcp")]
@@ -117,7 +117,7 @@ def test_a_name_that_was_given_beside_a_form_is_the_tools() -> None:
 
 
 def test_an_unknown_shape_is_a_callers_mistake() -> None:
-    """The message says what there is."""
+    """The message lists the valid choices."""
     with pytest.raises(
         UnknownDialect, match="there is no shape 'antropic' of tools; did you mean 'anthropic'"
     ):

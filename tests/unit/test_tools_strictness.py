@@ -35,7 +35,7 @@ def fits(form: str, nights: Any) -> bool:
 @forms
 @pytest.mark.parametrize("value", ["2", True, None, 2.5, [2]])
 def test_a_value_of_another_type_fits_no_tool(form: str, value: Any) -> None:
-    """A pydantic model is as strict as a Struct or a schema: text is no number, and true is none."""
+    """A pydantic model is as strict as a Struct or a schema: text is not a number, and true is not a number."""
     assert (True, False) == (fits(form, 2), fits(form, value))
 
 
@@ -74,7 +74,7 @@ STAY = (
 
 @pytest.mark.parametrize("form", [Stay, StayModel])
 def test_what_json_has_no_type_for_is_read(form: Any) -> None:
-    """Dates, enums and ids are texts in JSON, and tuples arrays: to read them is no coercion."""
+    """Dates, enums and ids are texts in JSON, and tuples arrays: to read them is not coercion."""
     verdict = parse_arguments(STAY, tool=form)
 
     assert ("exact", ()) == (verdict.status, verdict.edits)
@@ -168,7 +168,7 @@ def test_what_a_form_coerces_is_listed(form: Any, text: str, places: list[str]) 
 
 
 def test_arguments_stay_as_they_came() -> None:
-    """What the form made of them is the value; the offset of an edit is that of the text."""
+    """The form's result is the value; the offset of an edit is that of the text."""
     text = '```json\n{"n": "1"}\n```'
     verdict = parse_arguments(text, tool=Lax)
 
@@ -236,7 +236,7 @@ class Either(pydantic.BaseModel):
 
 
 def test_the_policy_coerces_in_unions() -> None:
-    """The names of branches are no keys of the arguments."""
+    """The names of branches are not keys of the arguments."""
     verdict = parse_arguments('{"n": "[1]"}', tool=Either, policy=COERCE)
 
     assert ([1], (Edit("nested_json", 6),)) == (verdict.arguments and verdict.arguments["n"], verdict.edits)

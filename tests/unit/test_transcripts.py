@@ -1,4 +1,4 @@
-"""The rules of repair, each in every shape that can break it; what is said is compared in neutral words."""
+"""The rules of repair, each in every shape that can break it; contents are compared in neutral words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wholecall.history import MISSING_RESULT, Repaired, repair_transcript, shrin
 from wholecall.history.transcripts import read_book
 
 EVERY = sorted(SHAPES)
-# Items have no word for a turn that was aborted: what was not finished says `incomplete`.
+# Items have no word for a turn that was aborted: unfinished items say `incomplete`.
 ABORTING = [shape for shape in EVERY if shape not in ("responses", "codex")]
 STRINGS = ["chat-completions", "codex", "responses"]  # shapes that carry arguments as JSON text
 OBJECTS = [shape for shape in EVERY if shape not in STRINGS]
@@ -38,7 +38,7 @@ THOUGHT = Block("thinking", "hmm")
 
 
 def repaired(shape: str, *happened: Happening, **options: Any) -> tuple[list[str], Repaired]:
-    """Repair a history; return what it says then, and what the repair returned."""
+    """Repair a history; return its content then, and the repair's result."""
     found = repair_transcript(render(shape, list(happened)), shape=shape, **options)
     rules = complaints(shape, list(found.messages), kept=options.get("unanswered") == "keep")
     assert rules == []
@@ -87,7 +87,7 @@ def test_an_aborted_turn_loses_calls_that_were_answered(shape: str) -> None:
 
 @pytest.mark.parametrize("shape", ABORTING)
 def test_an_aborted_turn_of_text_is_left_alone(shape: str) -> None:
-    """An aborted turn that has nothing to lose is no change, and the list comes back as it was."""
+    """An aborted turn that has nothing to lose is not a change, and the list comes back as it was."""
     messages = render(shape, [Said("a"), Answer((text("partial"),), "aborted"), Said("b")])
 
     assert repair_transcript(messages, shape=shape).messages is messages  # type: ignore[arg-type]
@@ -154,7 +154,7 @@ def test_an_object_of_a_cut_turn_is_judged_by_its_place(shape: str, unanswered: 
 
 @pytest.mark.parametrize("shape", OBJECTS)
 def test_what_is_no_object_is_incomplete(shape: str) -> None:
-    """In a cut turn a list of arguments goes wherever it stands; a made result keeps the last object."""
+    """In a cut turn a list of arguments goes wherever it is; a made result keeps the last object."""
     cut = Answer((text("look"), call("c1", [1]), call("c2")), "length")
     words, _ = repaired(shape, cut, Result("c2", MISSING_RESULT), Said("b"))
 
@@ -193,7 +193,7 @@ def test_a_turn_that_loses_all_calls_loses_its_thoughts(shape: str) -> None:
     """A thought that led to a call which is no longer there is no longer valid."""
     cut = Answer((THOUGHT, text("look"), call("c1", '{"pa')), "length")
     words, _ = repaired(shape, Said("a"), cut, Said("b"))
-    # Among items a thought belongs to what follows it, and this one led to the text as well.
+    # Among items a thought belongs to the next item, and this one led to the text as well.
     led_on = ["model thinks"] * (shape in ("responses", "codex"))
 
     assert ["user: a", *led_on, "model: look", "user: b"] == words
@@ -220,7 +220,7 @@ def test_thoughts_alone_are_no_message(shape: str) -> None:
 
 @pytest.mark.parametrize("shape", ["anthropic", "claude-code"])
 def test_pairs_of_the_providers_own_tools_stay(shape: str) -> None:
-    """In an aborted turn, what the provider ran and answered stays; a half of such a pair goes."""
+    """In an aborted turn, calls that the provider ran and answered stay; a half of such a pair goes."""
     blocks = (text("x"), Block("server", id="s1"), Block("server_alone", id="s2"), call())
     words, _ = repaired(shape, Said("a"), Answer(blocks, "aborted"))
 
@@ -271,7 +271,7 @@ def test_unanswered_calls_can_be_kept(shape: str) -> None:
 
 @pytest.mark.parametrize("shape", EVERY)
 def test_a_displaced_result_comes_back(shape: str) -> None:
-    """A result that stands after somebody's words is moved to its call."""
+    """A result after another message is moved to its call."""
     happened = (Said("a"), Answer((call(),), "tool_calls"), Said("hurry"), Result("c1"), Said("b"))
     words, found = repaired(shape, *happened)
 
@@ -286,7 +286,7 @@ def test_a_displaced_result_comes_back(shape: str) -> None:
 
 @pytest.mark.parametrize("shape", WITH_IDS)
 def test_a_result_before_its_call_comes_back(shape: str) -> None:
-    """A result that stands before the one call with its id is moved after it."""
+    """A result before the one call with its id is moved after it."""
     words, found = repaired(shape, Said("a"), Result("c1"), Answer((call(),), "tool_calls"), Said("b"))
 
     assert ["user: a", "model calls c1", "c1: done", "user: b"] == words
@@ -295,7 +295,7 @@ def test_a_result_before_its_call_comes_back(shape: str) -> None:
 
 @pytest.mark.parametrize("shape", EVERY)
 def test_the_second_result_is_dropped(shape: str) -> None:
-    """A call has one result; the first one stands."""
+    """A call has one result; the first one counts."""
     happened = (Said("a"), Answer((call(),), "tool_calls"), Result("c1"), Result("c1", "again"), Said("b"))
     words, found = repaired(shape, *happened)
 
@@ -306,7 +306,7 @@ def test_the_second_result_is_dropped(shape: str) -> None:
 @pytest.mark.parametrize("shape", EVERY)
 @pytest.mark.parametrize("between", [(), (Said("hurry"),)], ids=["beside", "later"])
 def test_a_real_result_replaces_a_made_one(shape: str, between: tuple[Happening, ...]) -> None:
-    """What was made to fill a gap goes when the gap is filled, wherever the real result stands."""
+    """A result that was made to fill a gap goes when the gap is filled, wherever the real result is."""
     happened = (Answer((call(),), "tool_calls"), Result("c1", MISSING_RESULT), *between, Result("c1"))
     words, found = repaired(shape, Said("a"), *happened, Said("b"))
 
@@ -322,7 +322,7 @@ def test_a_real_result_replaces_a_made_one(shape: str, between: tuple[Happening,
 
 @pytest.mark.parametrize("shape", EVERY)
 def test_an_orphan_is_dropped(shape: str) -> None:
-    """A result without a call is what every provider refuses."""
+    """Every provider refuses a result without a call."""
     words, found = repaired(shape, Said("a"), Result("c9", name="exec"), *answered(), Said("b"))
 
     assert ["user: a", "model calls c1", "c1: done", "user: b"] == words
@@ -381,7 +381,7 @@ def test_repeated_ids_pair_by_occurrence(shape: str) -> None:
 
 
 def test_new_ids_fit_where_the_old_ones_did() -> None:
-    """A new id keeps to nine characters where the old one had nine, never grows past what is common, and is new."""
+    """A new id keeps to nine characters where the old one had nine, never grows past the common length, and is new."""
     ids = ["a1b2c3d4e", "x" * 40, "call_9999", "c1", "c1_2"]
     happened = [one for id in (*ids, *ids[:4]) for one in answered(id)]
     found = repair_transcript(render("chat-completions", happened))
@@ -425,7 +425,7 @@ def test_a_missing_id_is_made(shape: str, blank: str) -> None:
 
 @pytest.mark.parametrize("shape", SCRATCHED)
 def test_scratch_of_a_stream_is_no_call(shape: str) -> None:
-    """A call that still holds what a stream leaves behind was never finished, and goes."""
+    """A call that still holds a stream's leftovers was never finished, and goes."""
     words, found = repaired(shape, Said("a"), Answer((text("look"), call(scratch=True)), "stop"), Said("b"))
 
     assert ["user: a", "model: look", "user: b"] == words
@@ -508,7 +508,7 @@ def test_unknown_tools_go_if_names_are_given(shape: str, name: str) -> None:
     ],
 )
 def test_arguments_become_objects(shape: str, arguments: Any, object_: dict[str, Any]) -> None:
-    """Where objects are carried, text is read once; what is no object is wrapped, never emptied (quirk 84)."""
+    """Where objects are carried, text is read once; a text without an object is wrapped, never emptied (quirk 84)."""
     _, found = repaired(shape, Answer((call("c1", arguments),), "stop"), Result("c1"))
 
     assert ["c1"] == found.report.coerced
@@ -550,7 +550,7 @@ def test_null_is_no_arguments() -> None:
 
 
 def test_objects_become_text() -> None:
-    """An object where text is carried is written as compact JSON, with what is not ASCII as it is."""
+    """An object where text is carried is written as compact JSON, with non-ASCII characters unchanged."""
     calls = [{"id": "c1", "type": "function", "function": {"name": "f", "arguments": {"c": "Zürich \ud83d"}}}]
     messages = [{"role": "assistant", "content": None, "tool_calls": calls}]
     found = repair_transcript([*messages, {"role": "tool", "tool_call_id": "c1", "content": "ok"}])
@@ -594,7 +594,7 @@ def test_an_answer_of_nothing_goes(shape: str) -> None:
     assert ["user: a", "user: b"] == words
 
 
-# --- the report, and what is left alone ---------------------------------------------------------------------
+# --- the report, and the unchanged parts ---------------------------------------------------------------------
 
 SOUND: tuple[Happening, ...] = (
     Said("a"),
@@ -612,7 +612,7 @@ SOUND: tuple[Happening, ...] = (
 
 @pytest.mark.parametrize("shape", EVERY)
 def test_a_sound_transcript_is_the_same_object(shape: str) -> None:
-    """What needs nothing comes back as it is, and the report says so."""
+    """A history that needs nothing is returned unchanged, and the report says so."""
     messages = render(shape, list(SOUND))
     found = repair_transcript(messages)
 
@@ -626,7 +626,7 @@ def test_untouched_messages_keep_their_identity(shape: str) -> None:
     messages = render(shape, [*SOUND, Answer((text("x"), call("c4", '{"pa')), "length"), Said("end")])
     before = copy.deepcopy(messages)
     found = repair_transcript(messages, shape=shape)  # type: ignore[arg-type]
-    last = 3 if shape in ("claude-code", "codex", "responses") else 2  # the cut answer and what follows
+    last = 3 if shape in ("claude-code", "codex", "responses") else 2  # the cut answer and the next message
 
     assert before == messages
     assert found.report.changed
@@ -682,7 +682,7 @@ def test_only_lists_are_transcripts(messages: Any) -> None:
     ],
 )
 def test_objects_of_sdks_are_refused(messages: Any) -> None:
-    """A call that cannot be seen would cost its result: objects are refused, with a word on what to do."""
+    """A call that cannot be seen would cost its result: objects are refused, with advice."""
     with pytest.raises(TypeError, match="model_dump"):
         repair_transcript(messages)
 
@@ -722,7 +722,7 @@ def test_what_was_said_is_in_no_repr(shape: str) -> None:
 
 
 def test_a_tuple_comes_out_as_a_tuple() -> None:
-    """What is made of messages is the container that they came in, as its type says."""
+    """Repaired messages are in the container that they came in, as its type says."""
     call = {
         "id": "c1",
         "type": "function",

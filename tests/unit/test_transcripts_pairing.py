@@ -14,7 +14,7 @@ JSON = dict[str, Any]
 
 
 def words(shape: str, *happened: Any) -> list[str]:
-    """Return what a repaired history says about calls and results."""
+    """Return a repaired history's calls and results."""
     told = said(shape, list(repair_transcript(render(shape, list(happened)), shape=shape).messages))  # type: ignore[arg-type]
     return [one for one in told if not one.startswith("user")]
 
@@ -85,7 +85,7 @@ def test_results_without_ids_prefer_calls_without() -> None:
 )
 @pytest.mark.parametrize("apart", [False, True], ids=["together", "apart"])
 def test_the_first_real_result_counts(results: list[str], answers: list[str], apart: bool) -> None:
-    """Of several results the first real one stands, whether they come together or not."""
+    """Of several results the first real one counts, whether they come together or not."""
     told = [one for result in results for one in ((Said("and?"),) if apart else ()) + (Result("c1", result),)]
 
     for shape in ("anthropic", "chat-completions", "responses"):
@@ -94,7 +94,7 @@ def test_the_first_real_result_counts(results: list[str], answers: list[str], ap
 
 
 def test_a_real_result_before_a_made_one() -> None:
-    """A real result that stands before its call replaces a made one after it, but no real one."""
+    """A real result before its call replaces a made one after it, but no real one."""
     for after, stands in ((MISSING_RESULT, "early"), ("late", "late")):
         told = words("anthropic", Result("c1", "early"), asked("c1"), Result("c1", after))
         assert ["model calls c1", f"c1: {stands}"] == told
@@ -119,7 +119,7 @@ def test_one_result_for_two_calls_of_an_answer() -> None:
 
 
 def test_a_blank_part_parts_no_results() -> None:
-    """What says nothing is not between two results."""
+    """An empty message is not between two results."""
     told = words(
         "chat-completions", asked("c1"), asked("c1"), Result("c1", "one"), Said(" "), Result("c1", "two")
     )
@@ -128,7 +128,7 @@ def test_a_blank_part_parts_no_results() -> None:
 
 
 def test_results_are_gathered_from_messages_of_results() -> None:
-    """Where results stand in messages of their own, one after the other, they are put into the first."""
+    """Where results are in separate messages, one after the other, they are put into the first."""
     found = repair_transcript(render("anthropic", [asked("c1", "c2"), Result("c1"), Result("c2")]))
 
     assert [2, 1] == [len(found.messages), len(found.report.dropped_messages)]
@@ -137,7 +137,7 @@ def test_results_are_gathered_from_messages_of_results() -> None:
 
 @pytest.mark.parametrize("ids", [(None, None), ("m1", "m2")], ids=["without ids", "with ids"])
 def test_lines_of_different_answers_are_different_turns(ids: tuple[str | None, str | None]) -> None:
-    """A made result stands after its own turn, before the next answer, though only results part the two."""
+    """A made result is after its own turn, before the next answer, though only results part the two."""
     blocks = [{"type": "tool_use", "id": id, "name": "f", "input": {"n": 1}} for id in ("t1", "t2", "t3")]
     results = [{"type": "tool_result", "tool_use_id": id, "content": "ok"} for id in ("t1", "t3")]
     said_by = [{"role": "assistant", **({"id": id} if id else {})} for id in ids]

@@ -1,4 +1,4 @@
-"""Positions of results, and messages that may stand in between."""
+"""Positions of results, and messages that may be in between."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def asked(*ids: str) -> Answer:
 
 
 def repaired(shape: str, *happened: Any) -> tuple[list[str], Repaired]:
-    """Return what a repaired history says, and what the repair returned."""
+    """Return a repaired history's content, and the repair's result."""
     found = repair_transcript(render(shape, list(happened)), shape=shape)  # type: ignore[arg-type]
     assert repair_transcript(found.messages, shape=shape).messages is found.messages  # type: ignore[arg-type]
     return said(shape, list(found.messages)), found
@@ -70,7 +70,7 @@ def test_one_message_with_results_of_two_turns(shape: str) -> None:
 
 @pytest.mark.parametrize("shape", ["anthropic", "gemini"])
 def test_blanks_before_a_result_are_not_in_the_way(shape: str) -> None:
-    """A blank that is taken out, and a result that is dropped, move nothing that stands after them."""
+    """A blank that is taken out, and a result that is dropped, move nothing that is after them."""
     blank, found = repaired(shape, asked("c1"), Said(" "), Result("c1", glued=True))
     orphan, other = repaired(shape, asked("c1"), Result("c9", name="exec"), Result("c1", glued=True))
 
@@ -112,7 +112,7 @@ def _moved(shape: str, *messages: JSON) -> list[JSON]:
 
 
 def test_results_that_are_messages_gather_in_none() -> None:
-    """Among blocks, results that are messages stand right after their turn, before the message that gathers."""
+    """Among blocks, results that are messages are right after their turn, before the message that gathers."""
     asks, says = {"role": "assistant", "content": [_use("c1"), _use("c2"), _use("c3")]}, {"role": "user"}
     first, words = says | {"content": [_block("c2")]}, says | {"content": "go on"}
 
@@ -123,7 +123,7 @@ def test_results_that_are_messages_gather_in_none() -> None:
 
 @pytest.mark.parametrize("shape", ["chat-completions", "responses", "pi"])
 def test_a_result_that_is_a_block_stays_one(shape: str) -> None:
-    """Among results that are messages, a block that has to move gets a message of its own."""
+    """Among results that are messages, a block that has to move gets its own message."""
     asks, said_with = {"role": "assistant", "content": [_use("c1")]}, [{"type": "text", "text": "go on"}]
 
     assert [

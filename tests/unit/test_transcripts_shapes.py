@@ -81,13 +81,13 @@ def repaired(messages: list[JSON], **options: Any) -> list[JSON]:
     ],
 )
 def test_one_message_tells_the_shape(message: JSON, shape: str) -> None:
-    """A shape is known by what only it has, wherever in the list that stands."""
+    """A shape is known by its unique members, at any position in the list."""
     assert shape == shape_of([message], "auto").name
     assert shape == shape_of([user(), message], "auto").name
 
 
 def test_results_decide_before_calls() -> None:
-    """Where hosts mix names, results tell the shape, because results are what has to be written."""
+    """Where hosts mix names, results decide the shape, because results have to be written."""
     camel = assistant({"type": "toolUse", "id": "t1", "name": "read", "input": PATH}, stopReason="toolUse")
 
     assert "pi" == shape_of([camel], "auto").name
@@ -169,7 +169,7 @@ def test_stripped_calls_leave_no_empty_list() -> None:
 
 
 def test_calls_beside_empty_content() -> None:
-    """Beside calls content may be None or empty text; a list of blanks becomes None."""
+    """Next to calls content may be None or empty text; a list of blanks becomes None."""
     for content in (None, "", "\n"):
         sound = [{"role": "assistant", "content": content, "tool_calls": [chat_call()]}, tool()]
         assert repair_transcript(sound).messages is sound
@@ -237,7 +237,7 @@ def test_a_result_of_nothing() -> None:
 
 
 def test_an_answer_that_is_no_text() -> None:
-    """A refusal or a recording is an answer, beside empty content too."""
+    """A refusal or a recording is an answer, next to empty content too."""
     for member in ({"refusal": "no"}, {"audio": {"id": "a"}}):
         sound = [user(), {"role": "assistant", "content": None} | member]
         assert repair_transcript(sound).messages is sound
@@ -265,7 +265,7 @@ def test_one_call_without_its_list() -> None:
     ],
 )
 def test_numbers_that_json_does_not_have(number: float, written: str) -> None:
-    """An object that holds what JSON cannot say is wrapped as text, like any other malformed arguments."""
+    """An object with values that JSON lacks is wrapped as text, like any other malformed arguments."""
     call = chat_call()
     call["function"]["arguments"] = {"n": number}
 
@@ -344,7 +344,7 @@ def test_turns_that_meet_behind_a_new_message() -> None:
 
 
 def test_content_that_is_odd() -> None:
-    """Texts may stand in a list without a block; what is no content at all is left as it is."""
+    """Texts may be in a list without a block; other values than content are left unchanged."""
     sound = [user(["a", {"type": "image"}]), assistant("b"), user({"odd": True}), {"odd": True}]
 
     assert repair_transcript(sound, shape="chat-completions").messages is sound
@@ -401,14 +401,14 @@ def test_results_of_gemini_carry_the_calls_id_and_name() -> None:
 
 
 def test_a_result_of_gemini_with_an_id_of_its_own() -> None:
-    """Where only one of the two has an id, they pair by name, and keep what they have."""
+    """Where only one of the two has an id, they pair by name, and keep their own members."""
     for call_id, result_id in (({}, {"id": "1"}), ({"id": "1"}, {})):
         sound = [content("model", part("f", **call_id)), content("user", response("f", **result_id))]
         assert repair_transcript(sound).messages is sound
 
 
 def test_both_spellings_of_gemini() -> None:
-    """Members may be spelled with underscores; what is made is spelled like the call."""
+    """Members may be spelled with underscores; made members are spelled like the call."""
     asked = content("model", {"function_call": {"name": "f"}})
     made = {"function_response": {"name": "f", "response": {"error": MISSING_RESULT}}}
 
@@ -537,7 +537,7 @@ def test_what_the_provider_runs_needs_no_answer() -> None:
 
 
 def test_a_reference_may_be_a_call() -> None:
-    """Behind a reference to a stored item a result may have its call there, and stays."""
+    """After a reference to a stored item a result may have its call there, and stays."""
     sound = [{"type": "item_reference", "id": "fc_1"}, output("c1")]
 
     assert repair_transcript(sound).messages is sound
@@ -553,7 +553,7 @@ def test_items_in_a_row_are_one_turn() -> None:
 
 
 def test_a_thought_goes_with_what_it_led_to() -> None:
-    """Among items a thought goes when nothing of what follows it is left before the next one."""
+    """Among items a thought goes when nothing of the following items is left before the next thought."""
     thoughts = [{"type": "reasoning", "id": f"rs_{n}", "summary": []} for n in range(3)]
     cut = item("c1", '{"pa', status="incomplete")
     found = repaired([thoughts[0], thoughts[1], item("c2"), thoughts[2], cut, output("c2")])
@@ -571,7 +571,7 @@ def test_blanks_part_no_thought_from_what_it_led_to() -> None:
 
 
 def test_an_incomplete_action_goes() -> None:
-    """What a client should do is judged by what its item says, wherever in a row of calls it stands."""
+    """A client's task is judged by its item's content, at any position in a row of calls."""
     cut = {"type": "shell_call", "call_id": "s", "action": {"commands": ["ls"]}, "status": "incomplete"}
 
     assert [item(), output()] == repaired([cut, item(), output()])
@@ -613,7 +613,7 @@ def test_a_dropped_entry_hands_on_its_children() -> None:
 
 
 def test_a_made_entry_stands_between() -> None:
-    """A made result is an entry of its own: it follows the call, and what followed the call follows it."""
+    """A made result is a separate entry: it follows the call, and the call's former successor follows it."""
     asked = assistant(pi_call(), stopReason="toolUse", timestamp=7)
     lines = [entry("1", None, user()), entry("2", "1", asked), entry("3", "2", user("b"))]
     found = repaired(lines)
@@ -711,7 +711,7 @@ def line(uuid: str, parent: str | None, message: JSON, **more: Any) -> JSON:
 
 
 def test_lines_that_share_an_id_are_one_turn() -> None:
-    """One answer is stored as several lines, and results of its first calls may stand between them."""
+    """One answer is stored as several lines, and results of its first calls may be between them."""
     sound = [
         line("1", None, user()),
         line("2", "1", assistant({"type": "thinking", "thinking": "x"}, id="m")),
@@ -775,7 +775,7 @@ def test_a_result_beside_words_gets_its_own_line() -> None:
 
 @pytest.mark.parametrize("agents", [{}, {"agentId": "x"}], ids=["by their links", "by their names"])
 def test_subagents_at_work_together(agents: JSON) -> None:
-    """Conversations of several subagents may be told in turns; each is known by its first line or its agent."""
+    """Conversations of several subagents may alternate; each is known by its first line or its agent."""
     one, two = agents, {name: value * 2 for name, value in agents.items()}
     sound = [
         line("1", None, user("task"), isSidechain=True, **one),
@@ -791,7 +791,7 @@ def test_subagents_at_work_together(agents: JSON) -> None:
 
 
 def test_subagents_speak_apart() -> None:
-    """Lines of a subagent are a conversation of their own: they part no call from its result."""
+    """Lines of a subagent are a separate conversation: they part no call from its result."""
     sound = [
         line("1", None, assistant(use("t1"))),
         line("2", None, user("task"), isSidechain=True),
@@ -851,7 +851,7 @@ def test_codex_answers_its_shell_like_a_function() -> None:
 )
 @pytest.mark.parametrize("shape", ["responses", "codex"])
 def test_calls_of_another_shape_among_items(message: dict[str, Any], shape: Any) -> None:
-    """Laws 4 and 41: a call that is no item is answered by a function's output, once."""
+    """Laws 4 and 41: a call that is not an item is answered by a function's output, once."""
     item = message if shape == "responses" else {"type": "response_item", "payload": message}
     found = repair_transcript([item], shape=shape)
     made = found.messages[-1] if shape == "responses" else found.messages[-1]["payload"]

@@ -1,4 +1,4 @@
-"""Old calls made short, in every shape: what is shrunk, and all that is not."""
+"""Old calls made short, in every shape: the shrunk parts, and all that is not shrunk."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_blanks_beside_a_shrunk_call_stay() -> None:
 
 
 def test_free_text_is_not_shrunk() -> None:
-    """Free text and what the provider's own tools take are left alone; calls without arguments too."""
+    """Free text and the input of the provider's own tools are left alone; calls without arguments too."""
     messages = [
         {"type": "custom_tool_call", "call_id": "a", "name": "p", "input": "x" * 900},
         {"type": "apply_patch_call", "call_id": "b", "operation": {"diff": "x" * 900}},
@@ -114,7 +114,7 @@ def test_free_text_is_not_shrunk() -> None:
 
 
 def test_malformed_text_is_reported() -> None:
-    """Text that is no JSON stays as it is and is told, for a repair to wrap."""
+    """Text that is not JSON stays as it is and is reported, for a repair to wrap."""
     text = '{"text": "' + "x" * 900
     messages = render("chat-completions", [*turn("c1", text), *turn("c2")])
     found = shrink_transcript(messages, keep_recent=0)
@@ -125,7 +125,7 @@ def test_malformed_text_is_reported() -> None:
 
 
 def test_a_budget_holds_for_each_call() -> None:
-    """`max_bytes` is what each old call may have, and whether all of them fit is told."""
+    """`max_bytes` is the allowance of each old call, and the report says whether all of them fit."""
     messages = render("anthropic", [*turn("c1"), *turn("c2", {"n": 10**50})])
 
     assert shrink_transcript(messages, keep_recent=0, max_bytes=100).fits

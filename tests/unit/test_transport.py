@@ -46,7 +46,7 @@ PATH = "/v1/chat/completions"
 
 
 def repaired(data: bytes, **options: Any) -> bytes:
-    """Return what a repairer makes of a whole stream."""
+    """Return a repairer's output for a whole stream."""
     repairer = Repairer(**options)
     return repairer.feed(data) + repairer.close()
 
@@ -61,7 +61,7 @@ class Dropped(list[ToolCallDropped]):
 
 
 def until_error(library: Any, server: Loopback, **options: Any) -> bytes:
-    """Return what a POST brings until the library raises that the stream was ended."""
+    """Return the output of a POST until the library raises that the stream was ended."""
     protocol_error = importlib.import_module(library).RemoteProtocolError
     read: list[bytes] = []
     with (
@@ -115,7 +115,7 @@ def test_streams_are_repaired(library: Any) -> None:
     ],
 )
 def test_endpoints_for_tool_calls_are_touched(library: Any, path: str) -> None:
-    """The endpoint is told by the end of its path, whatever stands before and after it."""
+    """The endpoint is recognised by the end of its path, whatever is before and after it."""
     with serve(Answer([QUIRKY])) as server:
         assert repaired(QUIRKY) == post(library, server, path)
 
@@ -256,7 +256,7 @@ def test_leaving_early_closes_the_connection_asynchronously(library: Any) -> Non
 @each_library
 @pytest.mark.parametrize("ending", ["cut", "reset"])
 def test_errors_of_the_connection_pass(library: Any, ending: Any) -> None:
-    """A broken connection raises the library's own error; the open call is dropped, what was shown stays."""
+    """A broken connection raises the library's own error; the open call is dropped, shown text stays."""
     dropped = Dropped()
     error = importlib.import_module(library).TransportError
     read: list[bytes] = []
@@ -323,7 +323,7 @@ def test_options_reach_the_repairer(library: Any) -> None:
 
 @each_library
 def test_clients_keep_their_options(library: Any) -> None:
-    """Options of the client work as always: proxies are wrapped too, redirects are followed unless told otherwise."""
+    """Options of the client work as always: proxies are wrapped too, redirects are followed by default."""
     with client(library=library, proxy="http://127.0.0.1:1", base_url="http://x") as http:
         kinds = {type(transport) for transport in http._mounts.values()}
 
@@ -334,7 +334,7 @@ def test_clients_keep_their_options(library: Any) -> None:
 
 @each_library
 def test_the_library_is_that_of_the_inner_transport(library: Any) -> None:
-    """A transport belongs to the library of what it wraps, also of a subclass."""
+    """A transport belongs to its wrapped transport's library, also if that is of a subclass."""
     http = importlib.import_module(library)
 
     class Mine(http.HTTPTransport):  # type: ignore[misc, name-defined]
@@ -378,7 +378,7 @@ def test_no_library_is_an_import_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_tools_are_checked_at_once() -> None:
-    """Tools that are none are refused when the transport is made."""
+    """Values that are not tools are refused when the transport is made."""
     with pytest.raises(TypeError):
         RepairTransport(tools=3)  # type: ignore[arg-type]
 
@@ -427,7 +427,7 @@ def test_sound_bodies_pass(library: Any, content_type: str) -> None:
 
 @each_library
 def test_a_body_without_its_calls_is_a_bad_gateway(library: Any) -> None:
-    """SDKs raise for the status, and do not ask again; the exchange has failed, and the drop is told."""
+    """SDKs raise for the status, and do not ask again; the exchange has failed, and the drop is reported."""
     dropped, counters = Dropped(), Counters()
     answer = Answer([BODY % b'"[1]"'], content_type="application/json")
     with serve(answer) as server, client(library=library, on_dropped=dropped.note, counters=counters) as http:
@@ -442,7 +442,7 @@ def test_a_body_without_its_calls_is_a_bad_gateway(library: Any) -> None:
 @each_library
 @pytest.mark.parametrize("content_type", ["application/json", "text/plain"])
 def test_streams_with_a_wrong_label_stay_live(library: Any, content_type: str) -> None:
-    """What is called JSON or text and is an event stream is read as one, a piece at a time."""
+    """An event stream that is called JSON or text is read as an event stream, a piece at a time."""
     gate = threading.Semaphore(1)
     answer = Answer([TEXT, BEGUN, FINISH, DONE], gate=gate, content_type=content_type)
     http = client(library=library, withheld="end")
@@ -477,7 +477,7 @@ def test_empty_bodies_pass(library: Any, body: bytes) -> None:
 
 @each_library
 def test_tools_are_read_once(library: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What describes the tools is read when the transport is made, not for each stream."""
+    """Descriptions of tools are read when the transport is made, not for each stream."""
     tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
     with serve(Answer([WHOLE + FINISH + DONE])) as server, client(library=library, tools=[tool]) as http:
         monkeypatch.setattr(Tools, "__init__", None)

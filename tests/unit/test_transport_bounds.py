@@ -1,4 +1,4 @@
-"""Answers that are larger than they seem: what the transports hold of them, and where they stop."""
+"""Answers that are larger than they seem: the transports' memory for them, and where they stop."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ each_library = pytest.mark.parametrize("library", LIBRARIES)
 
 
 class Came:
-    """What a client got of an answer, and how much memory was held at most meanwhile."""
+    """A client's part of an answer, and the most memory held meanwhile."""
 
     def __init__(self, library: str, pieces: list[bytes], headers: dict[str, str], **options: Any) -> None:
         self._http = importlib.import_module(library)
@@ -105,7 +105,7 @@ def whole(coding: str = "identity") -> dict[str, str]:
 @pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize("coding", ENCODE)
 def test_codings_are_taken_off(library: str, asynchronous: bool, coding: str) -> None:
-    """Every coding that a client may ask for is, in any cut, and what was in it is repaired."""
+    """Every coding that a client may ask for is decoded, in any cut, and its content is repaired."""
     data = ENCODE[coding](QUIRKY)
     for pieces in ([data], [data[at : at + 1] for at in range(len(data))]):
         came = Came(library, pieces, stream(coding)).read(asynchronous=asynchronous)
@@ -190,7 +190,7 @@ def test_blanks_in_front_of_json_decide_nothing(library: str, asynchronous: bool
 @pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize("coding", ENCODE)
 def test_what_does_not_decode_is_the_library_s_error(library: str, asynchronous: bool, coding: str) -> None:
-    """As it is without the transport; nothing that is open comes out."""
+    """As it is without the transport; nothing that is open is emitted."""
     came = Came(library, [b"\xff" * 100], stream(coding))
 
     assert "DecodingError" == came.read(asynchronous=asynchronous).error

@@ -29,7 +29,7 @@ BROKEN = b'data: {"choices":[{\n\n'
 
 
 class Heard:
-    """Notes all that is told, and by which exchange."""
+    """Notes all that is reported, and by which exchange."""
 
     def __init__(self) -> None:
         self.words: list[str] = []
@@ -52,7 +52,7 @@ class Heard:
         self.exchanges.append(exchange)
 
     def options(self) -> dict[str, Any]:
-        """Return the options of a client that tells it all, in a synchronous way."""
+        """Return the options of a client that reports it all, in a synchronous way."""
         return {"on_dropped": self.dropped, "on_fault": self.fault, "on_repaired": self.repaired}
 
     def async_options(self) -> dict[str, Any]:
@@ -98,7 +98,7 @@ _HEARERS: dict[str, Any] = {
 @pytest.mark.parametrize("kind", _HEARERS)
 @pytest.mark.parametrize("name", ["on_dropped", "on_fault", "on_repaired"])
 def test_one_signature_holds_everywhere(kind: str, name: str) -> None:
-    """A function is called with what happened; one that must have two arguments, or names the exchange, gets that."""
+    """A function is called with the event; one that must have two arguments, or names the exchange, gets that."""
     heard: list[Any] = []
     with serve(Answer([TEXT, BROKEN, BEGUN, FINISH, DONE])) as server:
         post(LIBRARIES[0], server, withheld="end", **{name: _HEARERS[kind](heard)})
@@ -153,7 +153,7 @@ def test_what_a_function_raises_reaches_the_reader(library: Any) -> None:
 
 @each_library
 def test_healthy_streams_are_not_told(library: Any) -> None:
-    """`on_repaired` is for what was changed."""
+    """`on_repaired` is for changed answers."""
     heard = Heard()
     with serve(Answer([TEXT, WHOLE, FINISH, DONE])) as server:
         post(library, server, **heard.options())

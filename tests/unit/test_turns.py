@@ -1,4 +1,4 @@
-"""A turn as users read it: while it goes on, once it is over, for each choice."""
+"""A turn as users read it: while it continues, once it is over, for each choice."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_turn_without_choices() -> None:
 
 
 def test_a_view_stays_as_it_is() -> None:
-    """What the provider counts later is in later views alone."""
+    """Later counts of the provider are in later views alone."""
     seen = assembled(TurnOpened(None, "r", "m"), UsageSeen({"a": 1}))
     before = seen.snapshot()
     seen.advance([UsageSeen({"a": 2, "b": 3})])
@@ -106,7 +106,7 @@ def test_a_turn_that_is_over() -> None:
 
 
 def test_anomalies_so_far() -> None:
-    """Anomalies show while the turn goes on, sorted."""
+    """Anomalies show while the turn continues, sorted."""
     view = assembled(
         Noted(0, "unknown_events"), Noted(0, "late_fragment"), Noted(0, "unknown_events")
     ).snapshot()
@@ -121,7 +121,7 @@ def whole(id: str, kind: Kind = "function") -> list[Delta]:
 
 
 def test_calls_by_kind() -> None:
-    """Each kind of call stands in its own field, in the order of the calls and not of their ends."""
+    """Each kind of call is in its own field, in the order of the calls and not of their ends."""
     kinds: list[tuple[Kind, str]] = [
         ("custom", "f"),
         ("builtin", "shell"),
@@ -151,7 +151,9 @@ KINDS: list[Kind] = ["function", "custom", "builtin", "server"]
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("later", [True, False], ids=["in a later turn", "in its turn"])
 def test_a_call_that_is_taken_back_is_not_to_be_executed(kind: Kind, later: bool) -> None:
-    """It leaves the list of calls, its id says why; what the provider executes itself has happened (quirk 103)."""
+    """It leaves the list of calls, its id gives the reason; calls that the provider executes itself have happened
+    (quirk 103).
+    """
     seen = assembled(*whole("c", kind), *whole("d", kind))
     seen.advance([TurnEnded(), TurnOpened("t", restart=True)] if later else [])
     seen.advance([CallCancelled("c"), CallCancelled("c"), CallCancelled("elsewhere")])
@@ -163,7 +165,7 @@ def test_a_call_that_is_taken_back_is_not_to_be_executed(kind: Kind, later: bool
 
 
 def test_an_open_call_that_is_taken_back() -> None:
-    """It is a drop, and its id stands with the others; a call that takes over the id is another one."""
+    """It is a drop, and its id is with the others; a call that takes over the id is another one."""
     view = turn(
         *whole("c")[:2],
         CallCancelled("c"),
@@ -178,7 +180,7 @@ def test_an_open_call_that_is_taken_back() -> None:
 
 
 def test_two_calls_of_one_id_are_taken_back() -> None:
-    """The provider cannot mean only one of them, and its id is told once."""
+    """The provider cannot mean only one of them, and its id is reported once."""
     view = turn(Labelled(0, 0, "c", "f", A), Labelled(0, 1, "c", "g", A), TurnEnded(), CallCancelled("c"))
 
     assert ((), ("c",)) == (view.calls, view.cancelled)
@@ -215,7 +217,7 @@ def test_content_is_in_order() -> None:
 
 
 def test_content_so_far() -> None:
-    """While a turn goes on its content names the calls that are open; a choice has its own."""
+    """While a turn continues its content names the calls that are open; a choice has its own."""
     view = assembled(
         TextFragment(0, "a"), Labelled(0, 0, "c", "f", "{"), TextFragment(1, "b"), TextFragment(0, "c")
     ).snapshot()
@@ -225,7 +227,9 @@ def test_content_so_far() -> None:
 
 
 def test_phantoms_have_no_place() -> None:
-    """Labels that come again on a finished call are no call, unless text follows: then it begins with the text."""
+    """Labels that come again on a finished call do not make a call, unless text follows: then it begins with the
+    text.
+    """
     churned = [Labelled(0, 0, "c", "f", '{"a"'), Labelled(0, 0, "d", None, ":1}")]
     deltas: list[Delta] = [*churned, Labelled(0, 0, "e", "f"), TextFragment(0, "x")]
 
@@ -244,7 +248,7 @@ def test_names_of_blocks() -> None:
 
 
 def test_choices() -> None:
-    """Choices are alternatives: the turn's own fields are those of choice 0, the others stand beside it (quirk 82)."""
+    """Choices are alternatives: the turn's own fields are those of choice 0, the others are next to it (quirk 82)."""
     view = turn(
         TurnOpened(None, "r"),
         TextFragment(1, "b"),
@@ -304,7 +308,7 @@ def test_a_stream_of_another_choice_alone() -> None:
     ],
 )
 def test_reasoning(pieces: list[Delta], blocks: list[ReasoningBlock]) -> None:
-    """Reasoning stands in blocks with what the provider wants back: the last value that is not empty (quirk 96)."""
+    """Reasoning is in blocks with the values that the provider wants back: the last non-empty value (quirk 96)."""
     view = turn(TextFragment(0, "x"), *pieces)
 
     assert Reasoning(tuple(blocks)) == view.reasoning
@@ -393,7 +397,7 @@ def test_several_turns() -> None:
 
 
 def test_repr_holds_no_text() -> None:
-    """The repr of a turn says how much there is, not what it says (law 28)."""
+    """The repr of a turn gives its size, not its content (law 28)."""
     view = turn(
         TextFragment(0, "secret"),
         Labelled(0, 0, "c", "f", '{"secret":1'),

@@ -32,7 +32,7 @@ def test_a_line_is_a_frame_named_by_its_code(size: int) -> None:
 
 @pytest.mark.parametrize("line", ['{"error":"x"}', "l:{}", "99:{}", ":x", "<html>", "9"])
 def test_a_line_without_a_code_stands_as_it_is(line: str) -> None:
-    """What a proxy puts in between is not lost; the dialect says what it is."""
+    """A proxy's additions are not lost; the dialect names their meaning."""
     assert [Frame("0", "1"), Frame("", line), Frame("0", "2")] == frames(f"0:1\n{line}\n0:2\n".encode())
 
 

@@ -125,7 +125,9 @@ def only(*deltas: Delta, **options: Any) -> Any:
     ],
 )
 def test_endings(ending: str, text: str, of_label: str, of_slot: str) -> None:
-    """How the turn ended decides what may come out; a cut turn loses the block that the wire had not ended."""
+    """The end of the turn decides which calls may be emitted; a cut turn loses the block that the wire had not
+    ended.
+    """
     assert of_label == sign(only(*labelled(text), *ENDINGS[ending]))
     assert of_slot == sign(only(*slotted(text), *ENDINGS[ending]))
 
@@ -142,7 +144,7 @@ def test_what_the_wire_ended_stays(ending: str) -> None:
     [(A, "exact unterminated"), ("{}", "unterminated"), ("", "unterminated"), ('{"a"', "unterminated")],
 )
 def test_without_a_terminal(text: str, expected: str) -> None:
-    """If the policy asks for no terminal, complete non-empty objects come out of a silent end, flagged."""
+    """If the policy asks for no terminal, complete non-empty objects are emitted at a silent end, flagged."""
     assert expected == sign(only(*labelled(text), policy=Policy(require_terminal=False)))
 
 
@@ -178,7 +180,7 @@ def test_an_abort_says_why() -> None:
     assert ("aborted", "the client went away") == (drop.reason, drop.detail)
 
 
-# What speaks against a call, by precedence.
+# Objections to a call, by precedence.
 
 NAMELESS: list[Delta] = [Labelled(0, 0, "c", None, '{"a"')]
 LONG_ID: list[Delta] = [Labelled(0, 0, "c" * 600, None)]
@@ -209,7 +211,7 @@ def test_precedence(deltas: list[Delta], ending: str, reason: str) -> None:
 
 
 def test_too_many_calls_need_no_name() -> None:
-    """The drop that stands for all calls beyond the limit is told as that, named or not."""
+    """The drop that represents all calls beyond the limit is reported as that, named or not."""
     calls = run(*labelled(A), Labelled(0, 1, "d", None, B), *ENDINGS["clean"], limits=Limits(max_calls=1))
 
     assert ["exact", "too_many_calls"] == [sign(event) for event in ends(calls)]
@@ -243,7 +245,7 @@ def test_inside_a_dropped_namesake() -> None:
     ],
 )
 def test_text_that_may_have_been_an_empty_calls(stray: list[Delta], sign_of_empty: str) -> None:
-    """A call without text is no call without arguments if a dropped call holds text that may be its own."""
+    """A call without text is not a call without arguments if a dropped call holds text that may be its own."""
     calls = run(*labelled(""), *stray, *ENDINGS["clean"])
 
     assert sign_of_empty == sign(next(event for event in ends(calls) if event.index == 0))
@@ -308,7 +310,7 @@ def test_restated_or_fragments(fragments: str, deltas: list[Delta], text: str, e
     ],
 )
 def test_another_spelling_is_no_mismatch(fragments: str, text: str, same: bool) -> None:
-    """Spaces, escapes, order and the spelling of numbers may change on the way; what is said may not (quirk 105)."""
+    """Spaces, escapes, order and the spelling of numbers may change on the way; the content may not (quirk 105)."""
     event = only(*slotted(fragments), restated(text), *ENDINGS["clean"])
 
     assert (text, "exact" if same else "exact done_mismatch") == (event.raw_arguments, sign(event))
@@ -332,7 +334,7 @@ def test_values_of_any_depth_are_compared() -> None:
 )
 @pytest.mark.parametrize("kind", ["function", "custom"])
 def test_what_is_shown_is_the_text_in_force(fragments: str, text: str, shown: list[str], kind: Kind) -> None:
-    """The rest of a restated text is shown as a delta, a text that is no extension as a reset."""
+    """The rest of a restated text is shown as a delta, a text that is not an extension as a reset."""
     events = run(*slotted(fragments, kind=kind), restated(text, kind=kind), *ENDINGS["clean"])
     seen = [
         e.delta if isinstance(e, ArgumentsDelta) else f"={e.raw_arguments}"
@@ -427,7 +429,7 @@ def test_a_minted_id_is_no_other_calls() -> None:
 
 
 def test_taken_ids() -> None:
-    """A second call with an id gets one of its own, unlike all others (quirk 64)."""
+    """A second call with an id gets its own, unlike all others (quirk 64)."""
     assert [("c", ""), ("c#2", ""), ("c#3", "duplicate_id"), ("c#4", "duplicate_id")] == ids(
         Labelled(0, 0, "c", "f", A),
         Labelled(0, 1, "c#2", "f", A),
@@ -437,14 +439,14 @@ def test_taken_ids() -> None:
 
 
 def test_choices_share_no_ids() -> None:
-    """Choices are alternatives: each has ids of its own."""
+    """Choices are alternatives: each has its own ids."""
     found = ends(run(Labelled(0, 0, "c", "f", A), Labelled(1, 0, "c", "f", A), TurnEnded()))
 
     assert [("c", ()), ("c", ())] == [(event.id, event.flags) for event in found]
 
 
 def test_drops_mint_no_id() -> None:
-    """A drop says what the wire said: no id if there was none."""
+    """A drop repeats the wire: no id if there was none."""
     event = only(Labelled(0, 0, None, " f", '{"a"'), *ENDINGS["clean"])
 
     assert (None, "f", '{"a"') == (event.id, event.name, event.raw_arguments)

@@ -70,7 +70,7 @@ def fate(event: Any) -> str:
 
 
 def fates(*deltas: Delta, **options: Any) -> list[str]:
-    """Return what became of each call."""
+    """Return the result of each call."""
     return [fate(event) for event in all_of(*deltas, **options)]
 
 
@@ -113,19 +113,19 @@ LONG = Limits(max_name_chars=3, max_arguments_bytes=20, max_id_chars=9)
     ],
 )
 def test_a_limit_outranks_what_is_lost(call: list[Delta], expected: str) -> None:
-    """A call beyond a limit is told as that, though text was lost and the turn was cut."""
+    """A call beyond a limit is reported as that, though text was lost and the turn was cut."""
     assert [expected] == fates(*call, HOLE, LENGTH, END, limits=LONG)
 
 
 def test_calls_beyond_the_limit_outrank_what_is_lost() -> None:
-    """The drop that stands for the calls beyond the limit says so, whatever was lost."""
+    """The drop that represents the calls beyond the limit says so, whatever was lost."""
     two = [Labelled(0, 0, "c", "f", A), Labelled(0, 1, "d", "f", A)]
 
     assert "too_many_calls" == fates(*two, HOLE, LENGTH, END, limits=Limits(max_calls=1))[-1]
 
 
 def test_an_unreadable_call_needs_no_name() -> None:
-    """What the provider itself could not read cannot show its name."""
+    """Text that the provider itself could not read cannot show its name."""
     refused = CallRefused(0, 0, "i", "unparseable", "the provider could not read it", "x")
     (drop,) = all_of(seen(name=None), refused, END)
 
@@ -161,7 +161,9 @@ def test_silence_after_a_loss_in_a_block(kind: Kind) -> None:
 
 
 def test_a_started_object_is_not_silent() -> None:
-    """The empty input at the start of a block is no silence where pieces followed it: text without an owner is another's."""
+    """The empty input at the start of a block is not silence where pieces followed it: text without an owner is
+    another's.
+    """
     stray = Slot(0, 7, None, '{"b":2}')
 
     assert ["exact"] == fates(stray, seen(), whole("{}", OBJECT), piece(A), CLOSED, CALLS, END)[:1]
@@ -218,7 +220,7 @@ def test_pieces_that_were_never_an_object(pieces: str, expected: str) -> None:
 
 
 def test_who_speaks_was_said_again() -> None:
-    """What came after that may be another answer's: only a reason that promises calls shows that a silent call was meant."""
+    """Later text may be another answer's: only a reason that promises calls shows that a silent call was meant."""
     call, stop = Labelled(0, 0, "c", "f"), Finish(0, "stop", None)
     (drop,) = all_of(call, SaidAgain(0), stop, END)
     detail = "who speaks was said again after it began, and no reason promised calls"

@@ -28,7 +28,7 @@ def test_silence_after_a_loss(call: list[Delta]) -> None:
 
 
 def test_an_empty_object_after_a_loss() -> None:
-    """A block that told an empty object told its text; of a chat call that can be a placeholder whose rest was lost."""
+    """A block that gave an empty object gave its text; in a chat call that can be a placeholder whose rest was lost."""
     block, chat = [SEEN, Slot(0, 0, None, "{}"), closed()], [at(0, "{}", "c", "f"), CALLS]
 
     assert [[], ["incomplete_input"]] == [
@@ -46,7 +46,9 @@ def test_silence_beside_text_without_an_owner() -> None:
 
 
 def test_silence_without_an_end() -> None:
-    """A call without text is none without arguments if nothing said that it ended; one with an empty object is."""
+    """A call without text is not a call without arguments if nothing said that it ended; a call with an empty object
+    is.
+    """
     done = TurnEnded(of_transport=True)
     detail = "no text came for it, and nothing said that it ended"
 
@@ -64,14 +66,14 @@ def test_silence_without_an_end() -> None:
     ],
 )
 def test_pieces_of_a_text_that_was_told_as_empty(pieces: str, text: str, sign: str) -> None:
-    """Pieces that were never JSON say nothing against a text told as empty; what could be JSON is judged as it is."""
+    """Pieces that were never JSON say nothing against a text reported as empty; possible JSON is judged as it is."""
     deltas = [SEEN, Slot(0, 0, None, pieces), whole("{}"), closed(), CALLS, END]
 
     assert [(text, sign)] == [(call.text, call.sign) for call in assembled(*deltas)[0]]
 
 
 def test_pieces_of_a_text_that_nobody_told_as_empty() -> None:
-    """Pieces that were never JSON drop their call if nothing else says what its text was."""
+    """Pieces that were never JSON drop their call if nothing else gives its text."""
     deltas = [SEEN, Slot(0, 0, None, "undefined"), closed(), CALLS, END]
 
     assert [("undefined", "dropped: unparseable")] == [

@@ -31,7 +31,7 @@ class Go:
 
 @dataclass
 class Other:
-    """The same tool, as somebody else remembers it."""
+    """The same tool, as another party remembers it."""
 
     b: int
 
@@ -75,7 +75,7 @@ UNKNOWN = "no tool of this name was given"
 
 @pytest.mark.parametrize("kind", ["function", "custom"])
 def test_a_call_of_a_tool_that_was_not_given(kind: Kind) -> None:
-    """It is dropped with its text, or flagged if the policy wants to see it; without tools nobody knows."""
+    """It is dropped with its text, or flagged if the policy wants to see it; without tools it is unknown."""
     flagged = Policy(unknown_tool="flag")
 
     assert ("unknown_tool", UNKNOWN, A) == against(only(call("g", kind=kind)))
@@ -88,7 +88,7 @@ def test_a_call_of_a_tool_that_was_not_given(kind: Kind) -> None:
 
 @pytest.mark.parametrize(("kind", "name"), [("server", "search"), ("builtin", "shell")])
 def test_tools_of_the_provider_are_not_the_callers(kind: Kind, name: str) -> None:
-    """Calls that the provider executes, or defines, are none of the tools that were given, and have no check."""
+    """Calls that the provider executes, or defines, are not among the given tools, and have no check."""
     assert {"a": 1} == only(call(name, kind=kind)).arguments
     assert {"x": 1} == only(call(name, '{"x":1}', kind), tools=Tools({name: Go})).arguments
 
@@ -145,7 +145,7 @@ def test_flags_that_the_policy_refuses(kind: Kind) -> None:
 
 
 def test_calls_of_the_server_are_not_refused() -> None:
-    """What the provider executed has happened, whatever its flags are."""
+    """A call that the provider executed has happened, whatever its flags are."""
     deltas: list[Delta] = [
         CallSeen(0, 0, "i", "c", "f", "server", flags=("repeated",)),
         *call(kind="server")[1:],
@@ -170,7 +170,9 @@ def test_flags_are_in_order() -> None:
 
 
 def test_names_in_drops() -> None:
-    """A drop names the tool as its call would: as the tools are called, without white space; what began no call is as the wire had it."""
+    """A drop names the tool as its call would: as the tools are called, without white space; the name of an unstarted
+    call is the wire's.
+    """
     normalised = Policy(tool_names="normalised")
     cut: list[Delta] = [Labelled(0, 0, "c", "functions.F", '{"a"'), *END]
     stopped: list[Delta] = [CallSeen(0, 0, "i", "c", " f ")]
@@ -182,7 +184,7 @@ def test_names_in_drops() -> None:
 
 
 def test_nobody_wants_pieces() -> None:
-    """Where pieces are not reported, the rest of a restated text is none either."""
+    """Where pieces are not reported, the rest of a restated text is not reported either."""
     deltas: list[Delta] = [CallSeen(0, 0, "i", "c", "f"), Slot(0, 0, "i", '{"a"'), *call()[1:]]
     events = assembled(deltas, pieces=False).take()
 

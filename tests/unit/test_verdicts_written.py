@@ -1,4 +1,4 @@
-"""Calls that the model wrote as text: when they come out, what their drops show, and which ids they get."""
+"""Calls that the model wrote as text: when they are emitted, the content of their drops, and their ids."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def ends(*deltas: Delta, limits: Limits | None = None, policy: Policy | None = N
 
 
 def fates(*deltas: Delta) -> list[str]:
-    """Return what became of each call: its text, or the reason of its drop."""
+    """Return the result of each call: its text, or the reason of its drop."""
     return [
         event.reason if isinstance(event, ToolCallDropped) else event.raw_arguments for event in ends(*deltas)
     ]
@@ -55,7 +55,7 @@ def fates(*deltas: Delta) -> list[str]:
     ],
 )
 def test_told_twice(calls: list[Delta], expected: list[str]) -> None:
-    """A written call that the server told as a structured one is dropped; each structured call excuses one."""
+    """A written call that the server reported as a structured one is dropped; each structured call excuses one."""
     assert expected == fates(*calls)
 
 
@@ -72,14 +72,14 @@ def test_a_drop_shows_what_the_model_wrote() -> None:
 @pytest.mark.parametrize("name", [None, "f"])
 @pytest.mark.parametrize("reason", ["truncated", "unparseable", "ambiguous"])
 def test_what_was_to_be_a_call(name: str | None, reason: Any) -> None:
-    """What cannot be read has its own reason, with a name or without."""
+    """An unreadable call has its own reason, with a name or without."""
     (drop,) = ends(written("", name, reason=reason, detail="why"))
 
     assert (reason, "why", name) == (drop.reason, drop.detail, drop.name)
 
 
 def test_edits_of_the_reader_come_first() -> None:
-    """A written call is normalised at best, and lists what was done to read it before what its text needed."""
+    """A written call is normalised at best, and lists the changes of its reading before those of its text."""
     (plain,) = ends(written(edits=("closer_missing", "unquoted_key")))
     (repaired,) = ends(written("{a:1}", edits=("closer_missing",)))
 

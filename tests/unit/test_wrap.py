@@ -46,7 +46,7 @@ LOOPS: list[Callable[..., Any]] = [asyncio.run, lambda made: trio.run(lambda: ma
 
 
 class Stream:
-    """A stream like those of SDKs: an iterator with `close`, and something of its own."""
+    """A stream like those of SDKs: an iterator with `close`, and an own attribute."""
 
     def __init__(self, chunks: Iterable[Any] = CHUNKS) -> None:
         self.response = "the response"
@@ -89,7 +89,7 @@ class AsyncStream:
 
     @property
     def n_closed(self) -> int:
-        """How often it was closed."""
+        """The number of times it was closed."""
         return self.inner.n_closed
 
 
@@ -163,7 +163,7 @@ def test_chunks_pass_untouched() -> None:
 
 
 def test_calls_are_those_of_the_shells() -> None:
-    """What `collect` finds in a source, a wrapped one finds too."""
+    """A wrapped source gives the same turns as `collect`."""
     stream = wrap(Stream())
     list(stream)
 
@@ -199,7 +199,7 @@ def test_calls_of_all_turns() -> None:
 
 
 def test_bytes_are_chunks_too() -> None:
-    """Where a stream gives bytes, they pass as they are."""
+    """Where a stream gives bytes, they pass unchanged."""
     pieces = [b'data: {"choices":[{"index":0,"delta":{"content":"hi"}', b"}]}\n\n"]
     stream = wrap(pieces)
 
@@ -207,7 +207,7 @@ def test_bytes_are_chunks_too() -> None:
 
 
 def test_the_attributes_of_the_stream_are_there() -> None:
-    """Code that uses more of the stream than its chunks goes on."""
+    """Code that uses more of the stream than its chunks continues."""
     assert "the response" == wrap(Stream()).response == wrap(AsyncStream()).response
     with pytest.raises(AttributeError, match="nothing"):
         wrap(Stream()).nothing  # noqa: B018
@@ -216,7 +216,7 @@ def test_the_attributes_of_the_stream_are_there() -> None:
 
 
 def test_chunks_may_be_taken_one_by_one() -> None:
-    """`next` takes a chunk, and a loop goes on after it."""
+    """`next` takes a chunk, and a loop continues after it."""
     stream = wrap(Stream())
 
     assert (HEAD, CHUNKS[1:]) == (next(stream), list(stream))
@@ -224,7 +224,7 @@ def test_chunks_may_be_taken_one_by_one() -> None:
 
 
 def test_the_representation_tells_no_content() -> None:
-    """A wrapped stream shows what it wraps and how far it is."""
+    """A wrapped stream shows its source and its progress."""
     stream = wrap(Stream())
     list(stream)
 
@@ -246,7 +246,7 @@ def test_a_stream_is_closed_once_at_its_end(make: type[Stream | Leaves]) -> None
 
 
 def test_a_break_aborts() -> None:
-    """A loop that is left early drops what is open and closes the stream at once."""
+    """A loop that is left early drops open calls and closes the stream at once."""
     stream = Stream()
     wrapped = wrap(stream)
     for _ in wrapped:
@@ -261,7 +261,7 @@ def test_a_break_aborts() -> None:
 
 
 def test_a_call_that_was_whole_before_the_break_stays() -> None:
-    """Only what is open is dropped."""
+    """Only open calls are dropped."""
     wrapped = wrap(Stream())
     for _ in wrapped:
         if wrapped.calls:
@@ -272,7 +272,7 @@ def test_a_call_that_was_whole_before_the_break_stays() -> None:
 
 @pytest.mark.parametrize("error", [ConnectionError("lost"), KeyboardInterrupt()])
 def test_an_exception_of_the_stream_aborts(error: BaseException) -> None:
-    """It goes on, after what it leaves in order."""
+    """The exception propagates, after the stream is closed."""
     stream = Stream([HEAD, error])
     wrapped = wrap(stream)
 
@@ -282,7 +282,7 @@ def test_an_exception_of_the_stream_aborts(error: BaseException) -> None:
 
 
 def test_an_exception_of_the_loop_aborts() -> None:
-    """What fails in the loop's body ends the stream as a break does."""
+    """A failure in the loop's body ends the stream as a break does."""
     stream = Stream()
     wrapped = wrap(stream)
 
@@ -307,7 +307,7 @@ def test_a_stream_that_was_never_read_is_closed() -> None:
 
 
 def test_a_mistake_among_the_chunks_closes() -> None:
-    """A chunk that is no data raises, and leaves nothing open."""
+    """A chunk that is not data raises, and leaves nothing open."""
     stream = Stream([HEAD, object()])
 
     with pytest.raises(TypeError):
@@ -315,7 +315,7 @@ def test_a_mistake_among_the_chunks_closes() -> None:
     assert 1 == stream.n_closed
 
 
-# What can be asked for, and when.
+# Views that can be asked for, and when.
 
 FOUND = ("turn", "turns", "calls", "dropped", "events", "partial")
 
@@ -329,7 +329,7 @@ def test_a_stream_that_nobody_read_has_no_turn(make: type[Any], name: str) -> No
 
 
 def test_the_turn_is_there_once_the_stream_is_over() -> None:
-    """In the middle of a loop there are calls so far, and no turn; behind a break there is the turn as it ended."""
+    """In the middle of a loop there are calls so far, and no turn; after a break there is the turn as it ended."""
     stream = wrap(Stream())
     for _ in stream:
         with pytest.raises(StreamUnread, match=r"not over.*close it"):
@@ -388,7 +388,7 @@ def test_an_asynchronous_turn_is_there_once_the_stream_is_over(
 
 
 def test_events_stand_beside_the_chunk_that_caused_them() -> None:
-    """All that a parser tells, chunk by chunk, and what the end causes behind the last one."""
+    """All events of a parser, chunk by chunk, and the end's own events after the last chunk."""
     parser = ToolCallParser(live=True)
     expected = [tuple(parser.feed_event(each)) for each in CHUNKS] + [tuple(parser.close())]
     stream = wrap(Stream(), live=True)
@@ -399,7 +399,7 @@ def test_events_stand_beside_the_chunk_that_caused_them() -> None:
 
 
 def test_partial_values_of_the_calls_in_progress() -> None:
-    """Each open call has what is known of its arguments, by its start; a call that is over has none."""
+    """Each open call has the known part of its arguments, by its start; a call that is over has none."""
     parts = [
         chunk({"index": 0, "id": "c1", "function": {"name": "f", "arguments": '{"a":"x'}}),
         chunk({"index": 1, "id": "c2", "function": {"name": "g", "arguments": '{"b":[1,'}}),
@@ -421,7 +421,7 @@ def test_partial_values_of_the_calls_in_progress() -> None:
 
 
 def test_partial_values_are_no_arguments() -> None:
-    """What is shown is of a type of its own, which nothing executes."""
+    """The shown value is of its own type, which nothing executes."""
     stream = wrap(Stream(), live=True)
     next(stream)
     (partial,) = stream.partial.values()
@@ -433,7 +433,7 @@ def test_partial_values_are_no_arguments() -> None:
 
 @pytest.mark.parametrize("options", [{}, {"watch": {"f": "a"}}])
 def test_partial_values_are_to_be_asked_for(options: dict[str, Any]) -> None:
-    """Without `live=True` there would be none, and nobody would know why."""
+    """Without `live=True` there would be none, and the cause would be hidden."""
     stream = wrap(Stream(), **options)
     next(stream)
 
@@ -463,7 +463,7 @@ def test_a_manager_is_entered_by_the_loop() -> None:
 
 
 def test_a_manager_hears_of_the_exception() -> None:
-    """What ended the stream is told to the manager."""
+    """The cause of the stream's end is given to the manager."""
     stream, log = Stream([HEAD, ConnectionError()]), list[object]()
 
     with pytest.raises(ConnectionError):
@@ -530,7 +530,7 @@ def test_an_asynchronous_manager_is_entered_and_left(run: Callable[[Awaitable[An
 
 
 def test_a_cancelled_task_aborts() -> None:
-    """The task stays cancelled, the stream is closed, what is open is dropped."""
+    """The task stays cancelled, the stream is closed, open calls are dropped."""
     waits = asyncio.Event()
 
     class Stuck(AsyncStream):
@@ -559,7 +559,7 @@ def test_a_cancelled_task_aborts() -> None:
 
 
 def test_a_cancelled_scope_aborts() -> None:
-    """The same under trio: closing is tried, and the cancellation goes on."""
+    """The same under trio: closing is tried, and the cancellation continues."""
     stream = AsyncStream([HEAD])
     wrapped = wrap(stream)
 
@@ -596,7 +596,7 @@ async def _later() -> Stream:
 
 
 def test_an_awaitable_is_refused_with_advice() -> None:
-    """What an asynchronous SDK returns has to be awaited first."""
+    """An asynchronous SDK's return value has to be awaited first."""
     coroutine = _later()
     with pytest.raises(TypeError, match="await it"):
         wrap(coroutine)  # type: ignore[call-overload]

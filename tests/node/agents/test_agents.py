@@ -1,7 +1,7 @@
-"""Coding agents over a provider on this machine: what they make of odd calls, as they are and through the proxy.
+"""Coding agents over a provider on this machine: their handling of odd calls, unchanged and through the proxy.
 
 These tests need Node.js, and the packages that `npm ci --ignore-scripts` puts into this folder (1.2 GB);
-`pytest -m 'node and slow' tests/node` runs them. The agents are told to ask nobody else; under
+`pytest -m 'node and slow' tests/node` runs them. The agents are configured to make no other requests; under
 `unshare -rn sh -c 'ip link set lo up; exec pytest ...'` they cannot.
 """
 
@@ -31,7 +31,7 @@ def test_an_odd_call_is_not_run(name: str, fault: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "fault"), FAULTS)
 def test_a_call_through_the_proxy_is_run(name: str, fault: str, tmp_path: Path) -> None:
-    """Through the proxy the agent runs the call at once, and the model gets nothing but the result."""
+    """Through the proxy the agent runs the call at once, and the model gets only the result."""
     told = results(AGENTS[name].ask(fault, tmp_path, proxied))
 
     assert 1 == len(told)

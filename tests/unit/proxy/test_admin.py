@@ -64,14 +64,14 @@ def counted(n: int) -> Status:
     ],
 )
 def test_ready_if_one_takes_requests(unready: list[str | None], status: int, body: bytes) -> None:
-    """It is ready while one process takes requests, and says else why none does, and when to ask again."""
+    """The proxy is ready while one process takes requests; else it reports why none does, and when to ask again."""
     found = answered("/ready", *(Status(unready=why) for why in unready))
 
     assert (status, body, status == 503) == (found[0], found[2], b"retry-after" in found[1])
 
 
 def test_alive_whatever_the_workers_say() -> None:
-    """A process that answers is alive, also while it drains, and while nobody answers it."""
+    """A process that answers is alive, also while it drains and while it gets no answers."""
     assert [200, 200] == [
         answered("/health", Status(unready="draining"))[0],
         answered("/health", error=TimeoutError())[0],
@@ -118,7 +118,7 @@ def test_there_is_nothing_else(path: str, method: str, status: int) -> None:
 
 
 def test_head_has_no_body() -> None:
-    """An answer to HEAD says how long the body would be, and has none."""
+    """An answer to HEAD states the length of the body, and has no body."""
     status, headers, body = answered("/metrics", counted(1), method="HEAD")
 
     assert (200, b"", True) == (status, body, int(headers[b"content-length"]) > 0)
@@ -142,7 +142,7 @@ def test_head_has_no_body() -> None:
 )
 @pytest.mark.parametrize("path", ["/metrics", "/recent"])
 def test_no_web_page_reads_it(path: str, host: bytes, status: int) -> None:
-    """Exchanges are only told of under a number or a name of this machine, not under a name that somebody points here."""
+    """Exchanges are reported only under a number or a name of this machine, not under another name that points here."""
     found = answered(path, Status(), headers=[(b"host", host)], hosts=["Proxy.internal"])
 
     assert status == found[0]
@@ -152,20 +152,20 @@ def test_no_web_page_reads_it(path: str, host: bytes, status: int) -> None:
     ("headers", "status"), [([], 200), ([*LOCAL, (b"host", b"evil.example")], 403)], ids=["none", "two"]
 )
 def test_one_host_or_none(headers: list[tuple[bytes, bytes]], status: int) -> None:
-    """HTTP/1.0 may call no host; two are refused."""
+    """HTTP/1.0 may omit the host; two hosts are refused."""
     assert status == answered("/recent", Status(), headers=headers)[0]
 
 
 @pytest.mark.parametrize("path", ["/health", "/ready"])
 def test_probes_may_use_any_name(path: str) -> None:
-    """What says nothing of exchanges is for everybody who asks."""
+    """Pages that reveal nothing about exchanges are open to everyone."""
     assert 200 == answered(path, Status(), headers=[(b"host", b"pod-7.example")])[0]
 
 
 @pytest.mark.parametrize("error", [TimeoutError(), asyncio.TimeoutError(), BrokenPipeError()], ids=repr)
 @pytest.mark.parametrize("path", ["/ready", "/metrics", "/recent"])
 def test_workers_that_do_not_answer(path: str, error: Exception) -> None:
-    """When no process answers in time, the listener says so, and does not fail."""
+    """When no process answers in time, the listener reports it and does not fail."""
     assert (503, b"no process answers\n") == answered(path, error=error)[::2]
 
 

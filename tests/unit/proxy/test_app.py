@@ -37,12 +37,12 @@ def ok() -> Scripted:
     return Scripted(Reply([b"ok"], headers=[]))
 
 
-# What our own errors look like.
+# The form of our own errors.
 
 
 @pytest.mark.parametrize("path", [CHAT, "/v1/responses", "/v1/embeddings", "/"])
 def test_errors_in_the_form_of_openai(path: str) -> None:
-    """They have a type, a code and a message; those of a client are its fault."""
+    """Errors have a type, a code and a message; those of a client are its fault."""
     client = Client(path, headers=[(b"origin", b"https://evil.example")])
     run(client, ok())
     said = json.loads(client.body)["error"]
@@ -65,7 +65,7 @@ def test_errors_in_the_form_of_openai(path: str) -> None:
 )
 @pytest.mark.parametrize("path", [MESSAGES, "/v1/messages/count_tokens"])
 def test_errors_in_the_form_of_anthropic(code: Any, status: int, kind: str, path: str) -> None:
-    """Their type is one of those that the API has."""
+    """The type of an error is one that the API has."""
     client = Client(path)
     raised, entry = run(client, Scripted(UpstreamFailed(code)))
     said = json.loads(client.body)
@@ -75,7 +75,7 @@ def test_errors_in_the_form_of_anthropic(code: Any, status: int, kind: str, path
 
 
 def test_an_error_says_how_long_it_is() -> None:
-    """It has a length, the id of the exchange, and no body for `HEAD`."""
+    """An error has a length, the id of the exchange, and no body for `HEAD`."""
     client = Client("/x", method="HEAD", headers=[(b"x-request-id", b"mine-1"), (b"origin", b"x")])
     run(client, ok())
     headers = dict(client.headers)
@@ -91,7 +91,7 @@ def test_an_error_says_how_long_it_is() -> None:
     ("given", "is_kept"), [(b"abc.1:2_3-Z", True), (b"a b", False), (b"x" * 129, False), (b"", False)]
 )
 def test_an_id_of_the_client_is_kept_if_it_is_plain(given: bytes, is_kept: bool) -> None:
-    """Any other gets one of ours, and the answer has whichever it is."""
+    """Any other error gets one of ours, and the answer has either of them."""
     client = Client("/v1/models", method="GET", headers=[(b"x-request-id", given)])
     _, entry = run(client, ok())
 
@@ -99,7 +99,7 @@ def test_an_id_of_the_client_is_kept_if_it_is_plain(given: bytes, is_kept: bool)
     assert entry.id.encode() == dict(client.headers)[b"x-wholecall-id"]
 
 
-# Who gets in.
+# Access.
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_an_id_of_the_client_is_kept_if_it_is_plain(given: bytes, is_kept: bool)
     ],
 )
 def test_a_token_lets_in_and_goes_no_further(header: tuple[bytes, bytes]) -> None:
-    """In any of the places where clients put their keys."""
+    """The key is in any of the places where clients put it."""
     client, upstream = Client(headers=[header]), ok()
     run(client, upstream, config(clients=TOKENS))
 
@@ -123,7 +123,7 @@ def test_a_token_lets_in_and_goes_no_further(header: tuple[bytes, bytes]) -> Non
     "headers", [[], [(b"authorization", b"Bearer token-on")], [(b"authorization", b"Basic token-one")]]
 )
 def test_without_a_token_nobody_gets_in(headers: Headers) -> None:
-    """Nothing of the request goes on, and the body is not read."""
+    """Nothing of the request is forwarded, and the body is not read."""
     client, upstream = Client(headers=headers), ok()
     _, entry = run(client, upstream, config(clients=TOKENS))
 
@@ -136,7 +136,7 @@ def test_without_a_token_nobody_gets_in(headers: Headers) -> None:
 
 
 def test_two_names_are_refused() -> None:
-    """Who stands in front may have looked at the other one."""
+    """A proxy in front may have examined the other header."""
     client = Client(headers=[(b"host", b"localhost")])
     run(client, ok())
 
@@ -147,7 +147,7 @@ def test_two_names_are_refused() -> None:
 
 
 def test_the_longest_path_and_the_model_choose() -> None:
-    """The prefix is stripped; path and query go on as they came."""
+    """The prefix is stripped; path and query are forwarded as they came."""
     asked = []
     upstreams = (
         UpstreamConfig(url="https://a.example/base", name="a", path="/a"),
@@ -168,7 +168,7 @@ def test_the_longest_path_and_the_model_choose() -> None:
 
 
 def test_a_path_that_nobody_takes() -> None:
-    """It is not found."""
+    """A path without an upstream is not found."""
     upstreams = (UpstreamConfig(url="https://a.example", name="a", path="/a"),)
     client = Client()
     _, entry = run(client, ok(), config(upstreams=upstreams))
@@ -180,7 +180,7 @@ def test_a_path_that_nobody_takes() -> None:
     "body", [b'{"model": "m", "stream": true}', b'{"model": ["m"], "stream": 1}', b"{", b"\xff"]
 )
 def test_a_body_goes_on_as_it_came(body: bytes) -> None:
-    """Whether or not it can be read; it is the upstream's to refuse."""
+    """A body is forwarded whether or not it can be read; refusing it is up to the upstream."""
     client, upstream = Client(CHAT, [body[:3], body[3:]]), ok()
     _, entry = run(client, upstream)
     is_read = body.startswith(b'{"model": "m"')
@@ -190,7 +190,7 @@ def test_a_body_goes_on_as_it_came(body: bytes) -> None:
 
 
 def test_a_body_that_nobody_reads_goes_on_in_pieces() -> None:
-    """With the length that the client has told."""
+    """A body has the length that the client stated."""
     client, upstream = Client("/v1/files", [b"ab", b"", b"c"]), ok()
     run(client, upstream)
 
@@ -199,7 +199,7 @@ def test_a_body_that_nobody_reads_goes_on_in_pieces() -> None:
 
 @pytest.mark.parametrize(("headers", "body"), [([(b"x-wholecall-live", b"1")], True), ([], False)])
 def test_a_request_may_ask_for_live_calls(headers: Headers, body: bool) -> None:
-    """Its header is for us; the call is shown before it is whole."""
+    """The header is for the proxy; the call is shown before it is whole."""
     client = Client(headers=headers)
     upstream = Scripted(Reply([HELLO, call('{"a": '), UpstreamFailed("upstream_lost")]))
     run(client, upstream)
@@ -235,7 +235,7 @@ TOOLS = {
 def test_calls_are_held_against_the_tools_of_the_request(
     tools: str, mode: Any, name: str, arguments: str, reasons: dict[str, int]
 ) -> None:
-    """By their names, or by their schemas, if that is wanted; in the shape of any dialect."""
+    """Tools are shown by their names, or by their schemas if requested, in the shape of any dialect."""
     body = json.dumps({"model": "m", "tools": TOOLS[tools]}).encode()
     stream = [HELLO, call(arguments, name=name), frame({}, "tool_calls"), DONE]
     client = Client(CHAT, body)
@@ -246,7 +246,7 @@ def test_calls_are_held_against_the_tools_of_the_request(
 
 @pytest.mark.parametrize("tools", [None, [], {}, "f", [None, 1, {"type": "web_search"}]])
 def test_tools_that_cannot_be_read_check_nothing(tools: Any) -> None:
-    """The upstream knows what it makes of them."""
+    """The upstream decides how to treat them."""
     stream = [HELLO, call("{}"), frame({}, "tool_calls"), DONE]
     client = Client(CHAT, json.dumps({"tools": tools}).encode())
     _, entry = run(client, Scripted(Reply(stream)), config(repair=RepairConfig(tools="schema")))
@@ -275,7 +275,7 @@ async def _one_open(app: ProxyApp) -> tuple[asyncio.Task[Any], Client]:
 
 
 def test_there_are_only_so_many() -> None:
-    """One more is told to come again, and is let in once another one has gone."""
+    """A further request is told to come again, and is admitted after another one has ended."""
 
     async def go() -> tuple[list[int], list[str | None]]:
         gate = asyncio.Event()
@@ -297,7 +297,7 @@ def test_there_are_only_so_many() -> None:
 
 
 def test_draining() -> None:
-    """New requests are refused, open answers go on; when their time is over they end with an error."""
+    """New requests are refused and open answers continue; when their time is over they end with an error."""
 
     async def go() -> tuple[Client, Client, Client, list[Any], Seen]:
         seen, gate = Seen(), asyncio.Event()
@@ -329,7 +329,7 @@ def test_draining() -> None:
 
 
 def test_draining_before_an_answer() -> None:
-    """Who has no answer yet gets a status."""
+    """A client that has no answer yet gets a status."""
 
     async def go() -> tuple[Client, Scripted, Any]:
         client = Client()
@@ -346,7 +346,7 @@ def test_draining_before_an_answer() -> None:
 
 
 def test_another_configuration() -> None:
-    """It is for what begins from then on; what was open ends under the old one, which is closed then."""
+    """A new configuration applies to later exchanges; open ones end under the old one, which is closed then."""
 
     async def go() -> list[bool]:
         gate = asyncio.Event()
@@ -372,7 +372,7 @@ def test_another_configuration() -> None:
 
 
 def test_another_configuration_while_nothing_is_open() -> None:
-    """What the old one has kept is closed at once."""
+    """Connections that the old one kept are closed at once."""
 
     async def go() -> bool:
         old = ok()
@@ -389,7 +389,7 @@ def test_another_configuration_while_nothing_is_open() -> None:
 
 
 def test_a_fault_of_ours_is_no_success() -> None:
-    """What nobody thought of leaves the application, and is known by its outcome."""
+    """An unexpected exception leaves the application, and is recorded as the outcome."""
 
     async def broken(_message: dict[str, Any]) -> None:
         raise RuntimeError("a fault")
@@ -401,7 +401,7 @@ def test_a_fault_of_ours_is_no_success() -> None:
     assert (RuntimeError, "failed") == (type(raised), entry.outcome)
 
 
-# What is no request.
+# Other scopes than requests.
 
 
 def test_websockets_are_refused_with_a_status() -> None:
@@ -446,7 +446,7 @@ def test_servers_that_tell_of_their_life() -> None:
 
 
 def test_a_client_that_leaves_while_its_body_goes_on() -> None:
-    """The upstream is left, though it has not got all of it."""
+    """The upstream is abandoned, though it has not received the whole body."""
 
     async def go() -> tuple[Any, Scripted]:
         client, upstream = Client("/v1/files", [b"ab", b"never"]), Scripted(Reply())
@@ -468,7 +468,7 @@ def test_a_client_that_leaves_while_its_body_goes_on() -> None:
 
 @pytest.mark.parametrize("path", [CHAT, "/v1/files"])
 def test_a_body_that_does_not_come(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is given up, and the client told."""
+    """The request is given up, and the client is informed."""
     monkeypatch.setattr("wholecall.proxy.app._BODY_TIMEOUT", 0.001)
 
     async def go() -> Client:

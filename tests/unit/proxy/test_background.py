@@ -10,7 +10,7 @@ from wholecall.proxy.background import Background
 
 
 class Gate:
-    """A job that does not end until it is let."""
+    """A job that does not end until it is released."""
 
     def __init__(self) -> None:
         self.begun = threading.Event()
@@ -31,7 +31,7 @@ def gate() -> Iterator[Gate]:
 
 
 def test_jobs_are_done_in_their_order() -> None:
-    """One job after the other, and all of them before it is closed."""
+    """Jobs run one after the other, and all of them before the background is closed."""
     found: list[int] = []
     background = Background("test", most_jobs=100, most_bytes=0)
     taken = [background.offer(lambda n=n: found.append(n)) for n in range(50)]
@@ -44,7 +44,7 @@ def test_jobs_are_done_in_their_order() -> None:
     ("most_jobs", "size", "n_taken"), [(3, 0, 2), (100, 40, 2), (100, 20, 5), (100, 101, 0)]
 )
 def test_what_waits_is_bounded(gate: Gate, most_jobs: int, size: int, n_taken: int) -> None:
-    """Beyond a number of jobs, the one that runs among them, or of bytes in them, a job is refused."""
+    """A job is refused beyond a number of jobs (including the running one) or of bytes in them."""
     background = Background("test", most_jobs=most_jobs, most_bytes=100)
     background.insist(gate)
     gate.begun.wait()
@@ -56,7 +56,7 @@ def test_what_waits_is_bounded(gate: Gate, most_jobs: int, size: int, n_taken: i
 
 
 def test_there_is_room_again() -> None:
-    """What was done makes room for the next."""
+    """A finished job makes room for the next."""
     background = Background("test", most_jobs=1, most_bytes=10)
     done = threading.Event()
     background.offer(lambda: None, 10)
@@ -105,7 +105,7 @@ def test_closing_waits_no_longer_than_asked(gate: Gate) -> None:
 
 
 def test_no_job_no_thread() -> None:
-    """One that was never used costs no thread."""
+    """A worker that was never used costs no thread."""
     background = Background("never used", most_jobs=9, most_bytes=9)
 
     assert background.close()

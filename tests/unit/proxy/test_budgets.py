@@ -48,7 +48,7 @@ def test_a_body_without_its_end_is_none() -> None:
 
 
 def test_an_event_says_when_it_was_sent() -> None:
-    """The moment in a paced event is found in what a client reads, however many events come at once."""
+    """The moment in a paced event is found in the client's input, however many events come at once."""
     data = b"".join(map(paced_event, (None, 7, 1_234_567_890_123)))
 
     assert [7, 1_234_567_890_123] == moments_in(data)
@@ -100,7 +100,7 @@ def a_round(cpu: float) -> Round:
 
 @pytest.mark.parametrize(("cpus", "value", "is_missed"), [([2, 4, 9], 2, False), ([2, 8, 8], 4, True)])
 def test_a_figure_is_the_median_of_ratios(cpus: list[float], value: float, is_missed: bool) -> None:
-    """A claim is judged by the median over the rounds; claims that nobody measured are left out."""
+    """A claim is judged by the median over the rounds; unmeasured claims are left out."""
     (found,) = judged([a_round(cpu) for cpu in cpus])
 
     assert (value, cpus[0] / 2, cpus[-1] / 2, is_missed) == (

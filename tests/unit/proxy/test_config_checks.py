@@ -1,4 +1,4 @@
-"""Refused configurations whose values are each well formed."""
+"""Refused configurations whose single values are well formed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ TOKENS = ClientsConfig(tokens=(Secret("env:T", "t"),))
 def test_a_key_is_not_open_to_others(
     listen: Address, upstream: UpstreamConfig, clients: ClientsConfig, is_refused: bool
 ) -> None:
-    """Who can be reached from other machines, and spends a key, asks for tokens."""
+    """A proxy that other machines can reach, and that spends a key, requires tokens."""
     expected = (
         f"listen: {listen} can be reached from other machines, and upstream k has a key:"
         " set clients.tokens, or listen on 127.0.0.1"
@@ -78,7 +78,7 @@ def test_a_key_is_not_open_to_others(
     ],
 )
 def test_plain_http_stays_near(url: str, is_refused: bool) -> None:
-    """It is for this machine and private addresses, unless the file says that the network is safe."""
+    """The proxy serves this machine and private addresses, unless the file declares the network safe."""
     expected = (
         "upstream u: plain http shows keys and prompts on the way: use https, or set insecure = true if the network is"
         " yours"
@@ -90,7 +90,7 @@ def test_plain_http_stays_near(url: str, is_refused: bool) -> None:
 
 
 def test_upstreams_have_names_of_their_own() -> None:
-    """Logs and metrics tell them apart by it."""
+    """Logs and metrics distinguish them by it."""
     config = Config(
         upstreams=(OPEN, msgspec.structs.replace(OPEN, path="/a"), msgspec.structs.replace(OPEN, path="/b"))
     )
@@ -99,7 +99,7 @@ def test_upstreams_have_names_of_their_own() -> None:
 
 
 def test_an_upstream_that_is_never_asked() -> None:
-    """A second one for everything below a path is a mistake; one for some models is none."""
+    """Two upstreams for everything below a path are a mistake; an upstream for some models is not."""
     some = UpstreamConfig(name="some", url="https://h.example", models=("gpt-*",))
     second = UpstreamConfig(name="second", url="https://i.example")
 
@@ -121,7 +121,7 @@ def test_an_upstream_that_is_never_asked() -> None:
     ],
 )
 def test_the_proxy_is_not_its_own_upstream(listen: Address, url: str, is_refused: bool) -> None:
-    """A request would go round until nothing is left."""
+    """A request would loop until nothing is left."""
     found = check(Config(upstreams=(UpstreamConfig(name="u", url=url),), listen=listen))
 
     assert (
@@ -130,7 +130,7 @@ def test_the_proxy_is_not_its_own_upstream(listen: Address, url: str, is_refused
 
 
 def test_listeners_have_ports_of_their_own() -> None:
-    """Metrics are never where clients ask; a port that is chosen at start is another one."""
+    """Metrics are never on the clients' port; a port chosen at start is a different one."""
     where, free = Address("127.0.0.1", 8117), Address("127.0.0.1", 0)
 
     assert [["admin: 127.0.0.1:8117 is where clients ask, too: give it another port"], []] == [
@@ -139,7 +139,7 @@ def test_listeners_have_ports_of_their_own() -> None:
 
 
 def test_schemas_need_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What would fail with each request is told before the first."""
+    """A setting that would fail with each request is reported before the first."""
     config = Config(upstreams=(OPEN,), repair=RepairConfig(tools="schema"))
     before = check(config)
     monkeypatch.setattr("wholecall.proxy.checks.find_spec", {}.get)

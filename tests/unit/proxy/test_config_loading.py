@@ -94,7 +94,7 @@ def loaded(folder: Path, text: str, overrides: dict[str, Any] | None = None, **e
 def faults(
     folder: Path, text: str, overrides: dict[str, Any] | None = None, **environ: str
 ) -> tuple[str, ...]:
-    """Return what is said of a file that cannot be used."""
+    """Return the complaint about an unusable file."""
     with pytest.raises(ConfigError) as caught:
         loaded(folder, text, overrides, **environ)
     assert "\n".join(caught.value.faults) == str(caught.value)
@@ -195,14 +195,14 @@ def test_later_places_override_earlier_ones(tmp_path: Path) -> None:
 def test_upstreams_of_a_later_place_replace_all(
     tmp_path: Path, overrides: dict[str, Any], environ: dict[str, str], expected: list[tuple[str, ...]]
 ) -> None:
-    """One takes every path; of several each has its name for one."""
+    """A single upstream takes every path; of several, each has its name as path."""
     config = loaded(tmp_path, UPSTREAM, overrides, **environ)
 
     assert expected == [(upstream.name, upstream.url, upstream.path) for upstream in config.upstreams]
 
 
 def test_a_file_that_is_none(tmp_path: Path) -> None:
-    """A pipe is refused: nobody may ever write into it."""
+    """A pipe is refused: its other end may never be written."""
     os.mkfifo(tmp_path / "proxy.toml")
 
     with pytest.raises(ConfigError, match="is no regular file"):
@@ -210,7 +210,7 @@ def test_a_file_that_is_none(tmp_path: Path) -> None:
 
 
 def test_every_key_has_a_variable(tmp_path: Path) -> None:
-    """Text means in the environment what it would in the file."""
+    """Text has the same meaning in the environment as in the file."""
     values = {
         "LISTEN": "0.0.0.0:8080",
         "ADMIN": "[::1]:8081",
@@ -256,7 +256,7 @@ def test_every_key_has_a_variable(tmp_path: Path) -> None:
 
 
 def test_variables_of_kubernetes_are_not_ours() -> None:
-    """It gives every container some, for a service that is called wholecall-proxy."""
+    """Kubernetes gives every container some variables, for a service that is called wholecall-proxy."""
     environ = {
         "WHOLECALL_PROXY_SERVICE_HOST": "10.0.0.1",
         "WHOLECALL_PROXY_SERVICE_PORT": "8117",
@@ -270,7 +270,7 @@ def test_variables_of_kubernetes_are_not_ours() -> None:
 
 
 def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
-    """Each line names the place of a fault, and says what to do."""
+    """Each line names the place of a fault, and the remedy."""
     text = """
     lisen = "127.0.0.1:1"
     ping = -1
@@ -314,12 +314,12 @@ def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
     ],
 )
 def test_unknown_keys_name_the_nearest(tmp_path: Path, key: str, expected: str) -> None:
-    """A key that nobody reads is an error, so that no typing error goes unseen."""
+    """An unknown key is an error, so that no typing error is missed."""
     assert (f"proxy.toml: {key} {expected}",) == faults(tmp_path, f"{key} = 1\n{UPSTREAM}")
 
 
 def test_a_key_that_is_like_no_other(tmp_path: Path) -> None:
-    """Then all are listed."""
+    """In that case all faults are listed."""
     found = faults(tmp_path, f"{UPSTREAM}[record]\nzzz = 1")
 
     assert ("proxy.toml: record.zzz is no key; there are dir, max_bytes, only, requests",) == found
@@ -361,12 +361,12 @@ def test_a_key_that_is_like_no_other(tmp_path: Path) -> None:
     ],
 )
 def test_values_that_cannot_be(tmp_path: Path, text: str, expected: str) -> None:
-    """A value of the wrong kind is refused with what it must be."""
+    """A value of the wrong kind is refused, with the expected kind."""
     assert (f"proxy.toml: {expected}",) == faults(tmp_path, f"{text}\n{UPSTREAM}")
 
 
 def test_formats_of_text_are_named(tmp_path: Path) -> None:
-    """A format that nobody knows is refused, for all and for one upstream."""
+    """An unknown format is refused, for all upstreams and for one."""
     found = faults(tmp_path, f'{UPSTREAM}text = "herms"\n[repair]\ntext = "herms"')
 
     assert [
@@ -442,7 +442,7 @@ def test_upstreams_that_cannot_be(tmp_path: Path, values: str, expected: str) ->
 
 
 def test_upstream_is_a_list_of_tables(tmp_path: Path) -> None:
-    """One bracket too few is said to be that."""
+    """A missing bracket is reported as such."""
     found = faults(tmp_path, f'[upstream]\nurl = "{URL}"')
 
     assert ("proxy.toml: upstream must be tables: [[upstream]], with two brackets on each side",) == found
@@ -476,7 +476,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, data: bytes | None, expected:
 
 
 def test_a_secret_in_a_file(tmp_path: Path) -> None:
-    """The line end that editors leave is none of it."""
+    """The line end that editors add is not part of it."""
     (tmp_path / "key").write_text(f"{KEY}\n", "utf-8")
     source = f"file:{tmp_path / 'key'}"
     config = loaded(tmp_path, f'{UPSTREAM}key = "{source}"')
@@ -523,7 +523,7 @@ def test_secrets_in_files_that_cannot_be_read(tmp_path: Path, data: bytes | None
     ],
 )
 def test_tokens_that_protect_nothing(tmp_path: Path, token: str) -> None:
-    """What is short, or stands in examples, is refused; the message repeats none of it."""
+    """A token that is short or appears in examples is refused; the message repeats none of it."""
     found = faults(tmp_path, f'{UPSTREAM}[clients]\ntokens = "env:BAD"', BAD=f"{TOKEN} {token}")
 
     assert (1, True, False) == (
@@ -538,7 +538,7 @@ def test_tokens_that_protect_nothing(tmp_path: Path, token: str) -> None:
     [TOKEN, "0b7e4f9e-3f53-4a5e-8a53-0c5c0e0f3d11", "team-a-token-5Xk2Qw9Zr7Lm4Tn8Vb3C", "9" + TOKEN * 3],
 )
 def test_tokens_that_are_random(tmp_path: Path, token: str) -> None:
-    """Words round something random do no harm."""
+    """Words around something random do no harm."""
     config = loaded(tmp_path, f'{UPSTREAM}[clients]\ntokens = "env:GOOD"', GOOD=token)
 
     assert (Secret("env:GOOD", token),) == config.clients.tokens

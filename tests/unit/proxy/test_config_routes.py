@@ -41,7 +41,7 @@ CONFIG = Config(upstreams=(ALL, OPENAI, NESTED, OTHERS, CLAUDE, GPT))
     ],
 )
 def test_the_longest_prefix_takes_a_path(path: str, model: str | None, expected: str) -> None:
-    """It is stripped; of one prefix those upstreams come first that take the model."""
+    """The prefix is stripped; of one prefix those upstreams come first that take the model."""
     route = CONFIG.route(path, model)
 
     assert expected == (route and route.url())
@@ -51,7 +51,7 @@ def test_the_longest_prefix_takes_a_path(path: str, model: str | None, expected:
     "path", ["//evil.example/x", "/@evil.example", "/../x", "/%2e%2e/x", "/\\evil.example", "/a//b"]
 )
 def test_no_path_chooses_a_host(path: str) -> None:
-    """A path goes after the upstream's own URL as it came, whatever it looks like."""
+    """A path is appended to the upstream's own URL unchanged, whatever it looks like."""
     route = CONFIG.route(path)
 
     assert f"https://all.example{path}?q=%41" == (route and route.url("q=%41"))
@@ -59,12 +59,12 @@ def test_no_path_chooses_a_host(path: str) -> None:
 
 @pytest.mark.parametrize("path", ["*", "https://evil.example/v1", "", "v1/models"])
 def test_what_is_no_path_has_no_route(path: str) -> None:
-    """Whole URLs and `*` belong to nobody."""
+    """Whole URLs and `*` have no route."""
     assert None is CONFIG.route(path)
 
 
 def test_without_an_upstream_for_all_some_paths_have_no_route() -> None:
-    """A path that no prefix begins, and a model that no pattern fits, belong to nobody."""
+    """A path without a matching prefix, and a model without a matching pattern, have no route."""
     config = Config(upstreams=(OPENAI, GPT))
 
     assert [None, None, "gpt"] == [
@@ -86,7 +86,7 @@ def test_the_body_is_asked_only_where_models_decide() -> None:
     st.text("/abcx", max_size=9),
 )
 def test_routes_are_the_longest_prefixes(prefixes: list[str], text: str) -> None:
-    """The upstream and what is left of the path make up the whole path, and no longer prefix does."""
+    """The upstream and the rest of the path make up the whole path, and no longer prefix does."""
     path = f"/{text}"
     config = Config(
         upstreams=tuple(
@@ -105,7 +105,7 @@ def test_routes_are_the_longest_prefixes(prefixes: list[str], text: str) -> None
 
 
 def test_an_upstream_overrides_how_it_is_repaired() -> None:
-    """What it leaves open is as for all."""
+    """Settings that it omits are the same as for all."""
     config = Config(upstreams=(ALL,), repair=RepairConfig(live=True, withheld="end", text="auto"))
 
     assert [config.repair, RepairConfig(live=False, withheld="end", text="hermes")] == [
@@ -115,7 +115,7 @@ def test_an_upstream_overrides_how_it_is_repaired() -> None:
 
 
 def test_no_repr_shows_a_secret() -> None:
-    """A configuration shows where its secrets are, and never what they are."""
+    """A configuration shows where its secrets are, and never the secrets."""
     secret = Secret("env:KEY", "sk-canary")
     config = Config(upstreams=(UpstreamConfig(url="https://h", key=secret),))
 
@@ -137,5 +137,5 @@ def test_no_repr_shows_a_secret() -> None:
     ],
 )
 def test_addresses(address: Address, text: str, is_local: bool) -> None:
-    """They are written as they are read, and know whether other machines reach them."""
+    """Addresses are written as they are read, and know whether other machines reach them."""
     assert (text, is_local) == (str(address), address.is_local)

@@ -12,7 +12,7 @@ REQUEST = b"POST /a HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\nhi"
 
 
 class Wire(asyncio.Transport):
-    """A connection that keeps what is written."""
+    """A connection that keeps the written bytes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ async def app(_scope: Any, receive: Any, send: Any) -> None:
 
 
 async def told(*pieces: bytes) -> tuple[bytes, Any]:
-    """Return what is written when pieces come, each after the one before it was dealt with; and the protocol."""
+    """Return the bytes written for pieces, each handled before the next comes; and the protocol."""
     config = uvicorn.Config(app, lifespan="off", log_config=None, access_log=False, ws="none")
     config.load()
     make: Any = guarded(write_seconds=None, parser="httptools")

@@ -64,13 +64,13 @@ HEADERS = st.lists(PAIR, max_size=12)
 
 
 def named_by_connection(headers: list[tuple[bytes, bytes]]) -> set[bytes]:
-    """Return what `Connection` says is about the connection alone."""
+    """Return the headers that `Connection` declares to be about the connection alone."""
     values = [value for name, value in headers if name.lower() == b"connection"]
     return {word.strip().lower() for value in values for word in value.split(b",")}
 
 
 def both_ways(headers: list[tuple[bytes, bytes]], **options: Any) -> list[list[tuple[bytes, bytes]]]:
-    """Return what passes of headers in either direction."""
+    """Return the headers that pass in either direction."""
     is_read = options.pop("is_read", False)
     return [to_upstream(headers, OPEN, is_read=is_read, **options), to_client(headers, is_read=is_read)]
 
@@ -78,7 +78,7 @@ def both_ways(headers: list[tuple[bytes, bytes]], **options: Any) -> list[list[t
 @given(HEADERS, st.booleans())
 @example([(b"Connection", b"X-A"), (b"x-a", b"1"), (b"TE", b"trailers")], False)
 def test_what_is_about_one_connection_never_passes(headers: list[tuple[bytes, bytes]], is_read: bool) -> None:
-    """No hop-by-hop header does, in either direction, nor what `Connection` names; what is ours adds itself."""
+    """No hop-by-hop header passes, in either direction, and none that `Connection` names; our own headers are added."""
     added = {b"accept-encoding", b"x-accel-buffering", b"cache-control"}
     forbidden = {*HOP_BY_HOP, *(named_by_connection(headers) - added)}
 
@@ -100,7 +100,7 @@ def test_what_passes_is_as_it_came(headers: list[tuple[bytes, bytes]], is_read: 
 @given(HEADERS, st.booleans())
 @example([(b"content-type", b"text/event-stream")], False)
 def test_to_pass_twice_is_to_pass_once(headers: list[tuple[bytes, bytes]], is_read: bool) -> None:
-    """Two proxies in a row pass what one does."""
+    """Two proxies in a row pass the same as one."""
     up = to_upstream(headers, KEYED, is_read=is_read)
     down = to_client(headers, is_read=is_read)
 
@@ -109,7 +109,7 @@ def test_to_pass_twice_is_to_pass_once(headers: list[tuple[bytes, bytes]], is_re
 
 @given(HEADERS)
 def test_a_key_replaces_every_credential(headers: list[tuple[bytes, bytes]]) -> None:
-    """Where the upstream has one, it is the only one that the upstream gets."""
+    """Where the upstream has a key, it is the only key that the upstream gets."""
     passed = to_upstream(headers, KEYED, is_read=False)
 
     assert [(b"authorization", b"Bearer sk-ours")] == [pair for pair in passed if pair[0] in CREDENTIALS]
@@ -128,7 +128,7 @@ def test_a_key_replaces_every_credential(headers: list[tuple[bytes, bytes]]) -> 
     ],
 )
 def test_a_key_stands_where_the_host_looks(url: str, chosen: Any, expected: tuple[bytes, bytes]) -> None:
-    """Hosts that are known have their own header; the file can say another."""
+    """Known hosts have their own header; the file can name another."""
     upstream = UpstreamConfig(url=url, key=Secret("env:K", "sk-ours"), key_header=chosen)
     theirs = [(name, b"theirs") for name in sorted(CREDENTIALS)]
 
@@ -148,7 +148,7 @@ def test_credentials_pass_where_there_is_no_key() -> None:
 
 
 def test_a_client_s_token_stays_here() -> None:
-    """The headers that hold it are dropped; a key of the client's beside it passes."""
+    """The headers that hold it are dropped; another key of the client's passes."""
     headers = [
         (b"Authorization", b"bearer  client-token"),
         (b"x-api-key", b"sk-own"),
@@ -216,7 +216,7 @@ def test_what_stays_with_the_client(name: str) -> None:
     ],
 )
 def test_what_providers_read_passes(name: str) -> None:
-    """Byte for byte, whether the answer is read or not."""
+    """The answer passes byte for byte, whether it is read or not."""
     header = (name.encode(), b" a,\tb\xff ")
 
     assert [[header], [header, (b"accept-encoding", b"identity")]] == [
@@ -273,7 +273,7 @@ def test_every_cookie_of_an_answer_passes() -> None:
     "name", ["alt-svc", "x-wholecall-id", "connection", "keep-alive", "trailer", "upgrade"]
 )
 def test_what_an_upstream_says_of_itself_stays(name: str) -> None:
-    """Its other addresses are none of the proxy's, and its connections neither."""
+    """The upstream's other addresses are not the proxy's, and its connections are not either."""
     assert [] == to_client([(name.title().encode(), b"h3")], is_read=False)
 
 
@@ -289,7 +289,7 @@ def test_what_an_upstream_says_of_itself_stays(name: str) -> None:
 def test_event_streams_are_not_to_be_kept_back(
     headers: list[tuple[bytes, bytes]], expected: list[tuple[bytes, bytes]], is_read: bool
 ) -> None:
-    """Whatever stands in front is told to pass each piece at once."""
+    """A proxy in front is told to pass each piece at once."""
     kind = (b"content-type", b"Text/Event-Stream; charset=utf-8")
 
     assert [kind, *expected] == to_client([kind, *headers], is_read=is_read)
@@ -310,7 +310,7 @@ def test_event_streams_are_not_to_be_kept_back(
     ],
 )
 def test_headers_that_would_be_two(header: tuple[bytes, bytes]) -> None:
-    """Line ends and NULs are refused on both ways, also where the header would not have passed; nothing is shown."""
+    """Line ends and NULs are refused both ways, also where the header would not have passed; nothing is shown."""
     messages: list[str] = []
     for pass_on in (
         lambda: to_upstream([header], OPEN, is_read=False),
@@ -336,7 +336,7 @@ def test_headers_that_would_be_two(header: tuple[bytes, bytes]) -> None:
     ],
 )
 def test_a_request_may_ask_for_live_calls(value: bytes, expected: bool | None) -> None:
-    """It says yes or no; anything else says nothing."""
+    """The header has the value yes or no; anything else means nothing."""
     assert expected is live_of([(b"X-Wholecall-Live", value)])
 
 
@@ -355,12 +355,12 @@ def test_a_request_may_ask_for_live_calls(value: bytes, expected: bool | None) -
     ],
 )
 def test_an_id_of_the_client_s_is_kept_if_it_is_plain(values: list[bytes], expected: str | None) -> None:
-    """It goes into logs and back to the client; what might be read as something else there does not."""
+    """A plain id is written to logs and returned to the client; text with another meaning there is not."""
     assert expected == id_of([(b"X-Request-Id", value) for value in values])
 
 
 def test_values_of_a_repeated_header() -> None:
-    """They are one list, as HTTP says."""
+    """The values are one list, as HTTP specifies."""
     headers = [(b"Content-Encoding", b"gzip"), (b"x", b"1"), (b"content-encoding", b"br")]
 
     assert ["gzip, br", ""] == [value_of(headers, name) for name in (b"content-encoding", b"content-type")]

@@ -22,7 +22,7 @@ FIELDS = [
 
 
 def written(*lines: Line, form: LogForm = "json") -> str:
-    """Return what a log writes."""
+    """Return a log's output."""
     stream = io.StringIO()
     log = Log(stream, form)
     for line in lines:
@@ -41,7 +41,7 @@ class Terminal(io.StringIO):
 
 @pytest.mark.parametrize("form", get_args(LogForm))
 def test_people_on_a_terminal_get_text(form: LogForm) -> None:
-    """Unless a form is asked for a terminal gets text and a pipe JSON; what the proxy says of itself stands beside it."""
+    """Without a chosen form a terminal gets text and a pipe JSON; the proxy's own messages have the same form."""
     expected = {"auto": ("text", "json")}.get(form, (form, form))
     forms = []
     for stream in (Terminal(), io.StringIO()):
@@ -111,7 +111,7 @@ def test_an_exchange_is_a_line_of_json() -> None:
 
 
 def test_for_people_a_line_says_what_is_special() -> None:
-    """What most exchanges have comes first, and nothing is named that is zero or absent."""
+    """The most common fields come first, and zero or absent values are left out."""
     plain = to_text(line_of(entry(seconds=1.2, seconds_first=0.4)))
     odd = to_text(line_of(entry(outcome="withheld", withheld=[Lost("ls", "truncated")], pings=1)))
     begin = "2026-11-23T09:06:55.250Z POST /v1/chat/completions 200"
@@ -135,7 +135,7 @@ def test_off_writes_nothing() -> None:
 
 @given(path=st.text(), model=st.text(), method=st.text(), form=st.sampled_from(["json", "text"]))
 def test_nothing_breaks_a_line(path: str, model: str, method: str, form: LogForm) -> None:
-    """Whatever the client sends, an exchange is one line, and no character in it is one that a terminal obeys."""
+    """Whatever the client sends, an exchange is one line without a character that a terminal obeys."""
     text = written(line_of(entry(path=path, model=model, method=method)), form=form)
 
     assert text.endswith("\n")
@@ -164,7 +164,7 @@ def test_a_path_is_one_field(path: str) -> None:
     ],
 )
 def test_paths_are_shown_in_ascii(path: str, shown: str) -> None:
-    """What is not printable ASCII is written as in a URL."""
+    """Characters other than printable ASCII are written as in a URL."""
     assert shown == plain_path(path)
 
 
@@ -179,7 +179,7 @@ def test_no_text_is_in_the_log(form: LogForm) -> None:
 
 
 class Broken(io.StringIO):
-    """A stream that nobody reads any more."""
+    """A stream that is no longer read."""
 
     def write(self, _text: str) -> int:
         """Fail."""
@@ -187,7 +187,7 @@ class Broken(io.StringIO):
 
 
 def test_a_reader_that_left_is_no_fault() -> None:
-    """Lines that cannot be written are counted, and whoever logs goes on."""
+    """Lines that cannot be written are counted, and the caller continues."""
     log = Log(Broken(), "json")
     log.write(line_of(entry()))
     log.write(line_of(entry()))

@@ -30,7 +30,7 @@ def reading(**options: float | bool) -> Vigil:
 def test_a_ping_says_that_the_upstream_lives(
     is_heard: bool, sent: float, now: float, due: str | None
 ) -> None:
-    """It is due if nothing went out for so long, and something came in meanwhile."""
+    """A ping is due if nothing was sent for so long, and something was received in the meantime."""
     vigil = reading(ping=15)
     vigil.is_heard, vigil.sent = is_heard, BEGAN + sent
 
@@ -53,7 +53,7 @@ def test_a_ping_that_may_not_stand_is_not_tried_at_once_again() -> None:
 
 
 def test_pings_do_not_hide_that_the_upstream_stalls() -> None:
-    """Silence is counted from what came and what was sent for it."""
+    """Silence is counted from the bytes received and the bytes sent for them."""
     vigil = reading(ping=15, ping_always=True, idle=60)
     vigil.pinged = BEGAN + 59
 
@@ -61,7 +61,7 @@ def test_pings_do_not_hide_that_the_upstream_stalls() -> None:
 
 
 def test_a_slow_client_is_no_silence_of_the_upstream() -> None:
-    """Nobody read the upstream while a piece was being sent."""
+    """The upstream was not read while a piece was being sent."""
     vigil = reading(idle=60)
     vigil.sent = BEGAN + 50
 
@@ -69,7 +69,7 @@ def test_a_slow_client_is_no_silence_of_the_upstream() -> None:
 
 
 def test_a_piece_may_not_take_for_ever() -> None:
-    """While a piece is sent, nothing else is due than that."""
+    """While a piece is sent, only that piece is due."""
     vigil = reading(ping=1, idle=2, write=60)
     vigil.sending, vigil.stage = BEGAN + 5, "sending"
 
@@ -96,7 +96,7 @@ def test_the_head_has_to_come() -> None:
 def test_the_timer_fires_when_something_may_be_due(
     options: dict[str, float], came: float, seconds: float | None
 ) -> None:
-    """Ten seconds after the beginning it waits for what may be due first."""
+    """Ten seconds after the beginning it waits for the earlier due time."""
     vigil = reading(**options)
     vigil.came, vigil.is_heard = BEGAN + came, came > 0
 
@@ -104,7 +104,7 @@ def test_the_timer_fires_when_something_may_be_due(
 
 
 def test_a_timer_asks_when_to_fire_next() -> None:
-    """It fires when it was told to, until it is told nothing."""
+    """The timer fires at the set time, until the time is cleared."""
     clock, waits, fired = Clock(), [5.0, 2.0, None], []
 
     def look() -> float | None:
@@ -121,7 +121,7 @@ def test_a_timer_asks_when_to_fire_next() -> None:
 
 
 def test_a_timer_that_is_stopped_leaves_nothing() -> None:
-    """What waited is forgotten, also where it was set anew."""
+    """Waiting entries are forgotten, also after a new start."""
     clock = Clock()
     timer = Timer(clock, lambda: 1)
     timer.restart(1)

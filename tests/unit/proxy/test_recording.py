@@ -28,7 +28,7 @@ TINY = Room(tape=1000, batch=500, seconds=1.0)
 
 
 class Clock:
-    """Seconds that go on by what each reading adds."""
+    """Seconds that advance by a step with each reading."""
 
     def __init__(self, step: float = 0.0) -> None:
         self.now = 100.0
@@ -47,7 +47,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def names(folder: Path) -> list[str]:
-    """Return what is in a folder."""
+    """Return the content of a folder."""
     return sorted(path.name for path in folder.iterdir())
 
 
@@ -75,7 +75,7 @@ def pieces_of(data: bytes, size: int) -> list[bytes]:
 
 
 def test_a_recording_has_its_bytes_and_times(folder: Path) -> None:
-    """What came is read again, piece by piece, each with the time since the answer began."""
+    """The input is read again, piece by piece, each with the time since the answer began."""
     pieces = pieces_of(CHAT, 200)
     recorded(folder, (entry(), pieces), clock=Clock(0.5))
 
@@ -146,7 +146,7 @@ def test_what_is_odd_is_kept(folder: Path, told: dict[str, Any], is_kept: bool, 
 
 
 def test_large_ones_do_not_stay_in_memory(folder: Path) -> None:
-    """What may turn out to be odd waits in memory up to a bound, then on the disk."""
+    """An exchange that may turn out odd waits in memory up to a bound, then on the disk."""
     recordings = Recordings(RecordConfig(dir=folder, only="odd"), room=TINY, clock=Clock())
     tape = recordings.tape(entry())
     held: list[int] = []
@@ -204,7 +204,7 @@ def written(recordings: Recordings) -> None:
 
 
 class Stuck:
-    """A disk that does not answer until it is let."""
+    """A disk that does not answer until it is released."""
 
     def __init__(self, recordings: Recordings) -> None:
         self.begun = threading.Event()
@@ -265,7 +265,7 @@ def test_what_was_begun_is_removed(folder: Path) -> None:
 
 
 def test_a_slow_disk_costs_no_memory(stuck: tuple[Recordings, Stuck]) -> None:
-    """However much comes while the disk does not answer, what is kept is bounded."""
+    """However much arrives while the disk does not answer, the memory kept is bounded."""
     recordings, _ = stuck
     tapes = [recordings.tape(entry(id=f"req-{n}")) for n in range(50)]
     for _ in range(10):
@@ -278,7 +278,7 @@ def test_a_slow_disk_costs_no_memory(stuck: tuple[Recordings, Stuck]) -> None:
 
 
 def test_a_full_disk_costs_the_recording(folder: Path) -> None:
-    """An error of the disk is counted, once for each recording, and nobody else sees it."""
+    """An error of the disk is counted once for each recording, and has no other effect."""
     recordings = Recordings(RecordConfig(dir=folder), room=TINY, clock=Clock())
     folder.rmdir()
     for n in range(2):
@@ -292,7 +292,7 @@ def test_a_full_disk_costs_the_recording(folder: Path) -> None:
 
 
 def test_after_the_end_recordings_are_lost(folder: Path) -> None:
-    """What comes after the writer was closed is counted as lost."""
+    """Input after the writer was closed is counted as lost."""
     recordings = Recordings(RecordConfig(dir=folder), clock=Clock())
     assert recordings.close()
     tape = recordings.tape(entry())
@@ -303,7 +303,7 @@ def test_after_the_end_recordings_are_lost(folder: Path) -> None:
 
 
 def test_a_file_where_the_folder_should_be(tmp_path: Path) -> None:
-    """A folder that cannot be made is said at once, when the proxy starts."""
+    """A folder that cannot be made is reported at once, when the proxy starts."""
     (tmp_path / "file").write_text("")
     with pytest.raises(FileExistsError):
         Recordings(RecordConfig(dir=tmp_path / "file"))
@@ -346,7 +346,7 @@ def test_the_oldest_go_first(folder: Path) -> None:
 
 
 def test_one_that_is_larger_than_the_bound_stays(folder: Path) -> None:
-    """The newest recording stays, even if it alone is too large: it is what somebody is looking for."""
+    """The newest recording stays, even if it alone is too large: it is the one most likely looked at."""
     exchanges = [(entry(id=f"r{n}", started=STARTED + n), [b"y" * 1000]) for n in range(3)]
     recorded(folder, *exchanges, max_bytes=10)
 
@@ -400,7 +400,7 @@ def test_the_commands_read_it(folder: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_what_was_abandoned_goes_too(folder: Path) -> None:
-    """A part that nobody has written to for an hour counts as a recording, one that is being written does not."""
+    """A part that was not written to for an hour counts as a recording, one that is being written does not."""
     folder.mkdir(parents=True)
     old, new = (folder / f"2026-01-0{day}T00-00-00_x.jsonl.part" for day in (1, 2))
     for part in (old, new):
@@ -412,7 +412,7 @@ def test_what_was_abandoned_goes_too(folder: Path) -> None:
 
 
 def test_what_is_no_file_is_left_alone_and_said(tmp_path: Path) -> None:
-    """Folders, pipes and links with names of recordings count for nothing, and nothing ends by them."""
+    """Folders, pipes and links with names of recordings are not counted, and stop nothing."""
     names = [f"2020-01-01T00-00-0{n}_x.jsonl" for n in range(3)]
     (tmp_path / names[0]).mkdir()
     os.mkfifo(tmp_path / names[1])

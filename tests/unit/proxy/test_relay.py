@@ -55,7 +55,7 @@ CUTS = [(dialect, at) for dialect, events in STREAMS.items() for at in range(1, 
 
 
 async def for_ever() -> None:
-    """Wait for what never comes."""
+    """Wait for something that never comes."""
     await asyncio.Event().wait()
 
 
@@ -71,7 +71,7 @@ def client_of(dialect: str) -> Client:
 
 @pytest.mark.parametrize("dialect", STREAMS)
 def test_a_healthy_stream_passes_byte_for_byte(dialect: str) -> None:
-    """What went in comes out, and the answer ends well."""
+    """The input is emitted unchanged, and the answer ends well."""
     client, events = client_of(dialect), STREAMS[dialect]
     raised, entry = run(client, Scripted(Reply(events)))
 
@@ -81,7 +81,7 @@ def test_a_healthy_stream_passes_byte_for_byte(dialect: str) -> None:
 
 @pytest.mark.parametrize("dialect", STREAMS)
 def test_a_read_gives_at_most_one_write(dialect: str) -> None:
-    """Before each read at most one piece more has gone out, and what may go out goes out before the next read."""
+    """Before each read at most one more piece was sent, and every piece that may be sent goes before the next read."""
     client, events = client_of(dialect), STREAMS[dialect]
     reply = Reply(events)
     sent_before: list[int] = []
@@ -117,7 +117,7 @@ def test_an_answer_that_ends_short_is_no_success(dialect: str, at: int) -> None:
 
 @pytest.mark.parametrize(("dialect", "at"), CUTS)
 def test_an_answer_that_is_lost_is_no_success(dialect: str, at: int) -> None:
-    """A connection that breaks before the turn has ended is told, and named; after it nothing was lost."""
+    """A connection that breaks before the turn has ended is reported and named; after it nothing was lost."""
     client = client_of(dialect)
     raised, entry = run(client, Scripted(Reply([*STREAMS[dialect][:at], LOST])))
     said = error_of(client.body)
@@ -134,7 +134,7 @@ def test_an_answer_that_is_lost_is_no_success(dialect: str, at: int) -> None:
 
 @pytest.mark.parametrize("dialect", STREAMS)
 def test_an_upstream_that_stalls_is_left(dialect: str) -> None:
-    """After the time for silence its connection is closed, and the client is told."""
+    """After the time for silence its connection is closed, and the client is informed."""
 
     async def go() -> tuple[Stage, Client, Reply]:
         client, reply = client_of(dialect), Reply([*STREAMS[dialect][:3], for_ever])
@@ -156,7 +156,7 @@ def test_an_upstream_that_stalls_is_left(dialect: str) -> None:
 
 
 def test_an_end_without_a_finish_is_none() -> None:
-    """A bare `[DONE]` after an open call is no end of it."""
+    """A bare `[DONE]` after an open call does not end it."""
     client = Client()
     raised, entry = run(client, Scripted(Reply([HELLO, call('{"a"'), DONE])))
 
@@ -190,7 +190,7 @@ def test_a_stream_of_nothing_is_no_success(steps: list[Any], lost: list[Any]) ->
     ],
 )
 def test_the_head_says_what_is_unread(steps: list[bytes], why: bytes | None) -> None:
-    """It waits until that is known."""
+    """The head waits until it is known whether the answer is read."""
     client = Client()
     _, entry = run(client, Scripted(Reply(steps)))
 
@@ -198,7 +198,7 @@ def test_the_head_says_what_is_unread(steps: list[bytes], why: bytes | None) -> 
 
 
 def test_a_turn_that_lost_its_calls_is_an_error() -> None:
-    """A call that is cut is withheld; a turn of which no call comes out ends with an error that names it."""
+    """A call that is cut is withheld; a turn without an emitted call ends with an error that names it."""
     client = Client()
     stream = [HELLO, call('{"a"', name="get_tide"), frame({}, "tool_calls"), DONE]
     raised, entry = run(client, Scripted(Reply(stream)))
@@ -210,7 +210,7 @@ def test_a_turn_that_lost_its_calls_is_an_error() -> None:
 
 
 def test_one_whole_call_beside_a_cut_one_comes_out() -> None:
-    """What is whole comes out, the answer ends well, and the loss is noted."""
+    """Whole calls are emitted, the answer ends well, and the loss is noted."""
     client = Client()
     stream = [HELLO, call("{}"), call('{"a"', id="call_2", index=1), frame({}, "tool_calls"), DONE]
     raised, entry = run(client, Scripted(Reply(stream)))
@@ -229,7 +229,7 @@ def test_one_whole_call_beside_a_cut_one_comes_out() -> None:
     [Limits(max_stream_bytes=20_000), Limits(max_arguments_bytes=5000, max_total_arguments_bytes=10_000)],
 )
 def test_an_endless_call_ends_at_once(limits: Limits) -> None:
-    """The stream ends when its limit is met, or when a call goes on beyond its own, and the upstream is closed."""
+    """The stream ends when its limit is met, or when a call exceeds its own limit, and the upstream is closed."""
     client = Client()
     reply = Reply([HELLO, call('{"a": "'), *[call("x" * 1000, name=None, id=None)] * 100])
     raised, entry = run(client, Scripted(reply), limits=limits)
@@ -239,12 +239,12 @@ def test_an_endless_call_ends_at_once(limits: Limits) -> None:
     assert error_of(client.body) is not None
 
 
-# What the client does.
+# The client's behaviour.
 
 
 @pytest.mark.parametrize("steps", [[], [HELLO], [HELLO, call('{"a"')], [*[HELLO] * 3]])
 def test_a_client_that_leaves_closes_the_upstream(steps: list[Any]) -> None:
-    """Whatever has come by then, the connection is closed, and it is no error."""
+    """However much has arrived, the connection is closed, and it is not an error."""
 
     async def go() -> tuple[Stage, Reply]:
         client, reply = Client(), Reply([*steps, for_ever])
@@ -349,7 +349,7 @@ def test_a_client_that_takes_nothing_is_dropped() -> None:
 
 
 def test_a_slow_client_is_told_of_a_stall() -> None:
-    """The silence before the error is none of the client's: it has its own time to take the error in."""
+    """The silence before the error does not count against the client: it has separate time to receive the error."""
 
     async def go() -> tuple[Stage, Client]:
         client, gate = Client(), asyncio.Event()
@@ -372,7 +372,7 @@ def test_a_slow_client_is_told_of_a_stall() -> None:
 
 
 def test_a_server_that_says_by_an_error_that_the_client_left_is_understood() -> None:
-    """Some servers raise where others take messages for nobody."""
+    """Some servers raise where others drop messages without a receiver."""
 
     async def gone(message: dict[str, Any]) -> None:
         raise OSError(message["type"])
@@ -397,7 +397,7 @@ async def _held(client: Client, *, steps: list[Any], **changes: Any) -> Stage:
 
 @pytest.mark.parametrize("dialect", STREAMS)
 def test_a_call_that_is_held_is_no_silence(dialect: str) -> None:
-    """One ping says that bytes came; none follows while none come."""
+    """One ping reports that bytes came; none follows while none come."""
     held = ENDED[dialect] - 2
     client = client_of(dialect)
     stage = asyncio.run(_held(client, steps=STREAMS[dialect][:held], ping=15.0))
@@ -418,7 +418,7 @@ def test_pings_may_go_on_without_the_upstream() -> None:
 
 
 def test_pings_may_be_comments() -> None:
-    """For clients that stumble over events that they do not know."""
+    """For clients that stumble over unknown events."""
     client = Client()
     asyncio.run(_held(client, steps=[HELLO, call("{")], ping=15.0, ping_form="comment"))
 
@@ -426,7 +426,7 @@ def test_pings_may_be_comments() -> None:
 
 
 def test_before_the_first_event_there_is_no_ping() -> None:
-    """A comment is no event, and nothing may stand before the first one."""
+    """A comment is not an event, and nothing may precede the first one."""
     client = Client()
     stage = asyncio.run(_held(client, steps=[b": hello\n\n", b"data: {"], ping=15.0, ping_always=True))
 
@@ -454,7 +454,7 @@ def test_bytes_after_a_silence_are_told_at_once() -> None:
 
 
 def test_a_piece_waits_for_a_ping_that_is_on_its_way() -> None:
-    """Pings and pieces go out one after the other, also to a client that is slow."""
+    """Pings and pieces are sent one after the other, also to a slow client."""
 
     async def go() -> Client:
         client, more, gate = Client(), asyncio.Event(), asyncio.Event()
@@ -504,13 +504,13 @@ def test_a_client_that_leaves_in_a_ping() -> None:
     assert "client_left" == asyncio.run(go()).entry.outcome
 
 
-# Answers that are none of ours, or not streams.
+# Answers of other endpoints, or that are not streams.
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 429, 500, 503, 529])
 @pytest.mark.parametrize("content_type", [b"application/json", b"text/html", b"text/event-stream"])
 def test_errors_of_the_upstream_pass(status: int, content_type: bytes) -> None:
-    """Status, body and what says when to ask again come as they came, event streams too."""
+    """Status, body and retry headers pass unchanged, event streams too."""
     given: Headers = [
         (b"content-type", content_type),
         (b"retry-after", b"7"),
@@ -537,7 +537,7 @@ def test_errors_of_the_upstream_pass(status: int, content_type: bytes) -> None:
     ],
 )
 def test_what_holds_no_calls_passes(method: str, path: str) -> None:
-    """It is neither read nor held, whatever it says that it is."""
+    """Such an answer is neither read nor held, whatever type it claims."""
     client = Client(path, method=method)
     broken = [call('{"a"'), b"data: {\n\n"]
     raised, entry = run(client, Scripted(Reply(broken)))
@@ -546,7 +546,7 @@ def test_what_holds_no_calls_passes(method: str, path: str) -> None:
 
 
 def test_a_body_that_passes_and_breaks_off_is_cut() -> None:
-    """Its client must not take it for whole."""
+    """The body's client must not mistake it for whole."""
     client = Client("/v1/files", method="GET")
     raised, entry = run(client, Scripted(Reply([b"half", LOST], headers=[(b"content-length", b"8")])))
 
@@ -555,7 +555,7 @@ def test_a_body_that_passes_and_breaks_off_is_cut() -> None:
 
 
 def test_an_unknown_dialect_passes_and_is_counted() -> None:
-    """Nobody knows what its calls would be."""
+    """The meaning of its calls is unknown."""
     client = Client()
     steps = [b'data: {"model": "m", "message": {"content": "hi"}, "done": false}\n\n', b"data: done\n\n"]
     raised, entry = run(client, Scripted(Reply(steps)))
@@ -583,7 +583,7 @@ def test_without_repair_everything_passes() -> None:
 
 
 def test_an_unknown_coding_passes_and_is_counted() -> None:
-    """What cannot be decoded cannot be judged."""
+    """A body that cannot be decoded cannot be judged."""
     headers: Headers = [(b"content-type", b"text/event-stream"), (b"content-encoding", b"rot13")]
     client = Client()
     raised, entry = run(client, Scripted(Reply([b"qngn: {}"], headers=headers)))
@@ -599,7 +599,7 @@ def test_an_unknown_coding_passes_and_is_counted() -> None:
 
 @pytest.mark.parametrize("dialect", STREAMS)
 def test_a_compressed_stream_is_decoded(dialect: str) -> None:
-    """Each event may be a member of its own; what says that it is compressed does not pass."""
+    """Each event may be a separate member; the header that declares the compression does not pass."""
     headers: Headers = [(b"content-type", b"text/event-stream"), (b"content-encoding", b"gzip")]
     client, events = client_of(dialect), STREAMS[dialect]
     raised, entry = run(client, Scripted(Reply(map(gzip.compress, events), headers=headers)))
@@ -610,7 +610,7 @@ def test_a_compressed_stream_is_decoded(dialect: str) -> None:
 
 @pytest.mark.parametrize("tail", [b"", b"no gzip at all"])
 def test_a_broken_coding_is_a_broken_connection(tail: bytes) -> None:
-    """What came before the fault goes out, and the client is told."""
+    """Bytes before the fault are sent, and the client is informed."""
     headers: Headers = [(b"content-type", b"text/event-stream"), (b"content-encoding", b"gzip")]
     member = gzip.compress(HELLO + call('{"a"'))
     client = Client()
@@ -623,7 +623,7 @@ def test_a_broken_coding_is_a_broken_connection(tail: bytes) -> None:
 
 
 def test_what_decodes_to_much_is_sent_in_pieces() -> None:
-    """A small read may become a large answer, of which never all is in memory."""
+    """A small read may become a large answer, which is never whole in memory."""
     headers: Headers = [(b"content-type", b"text/event-stream"), (b"content-encoding", b"gzip")]
     text = frame({"content": "x" * 100_000})
     client = Client()
@@ -681,7 +681,7 @@ def test_a_whole_body_is_judged(content_type: bytes, blanks: list[bytes]) -> Non
 
 
 def test_a_body_without_a_whole_call_is_an_error() -> None:
-    """Its client raises and does not ask again."""
+    """The client raises and does not ask again."""
     client = Client()
     raised, entry = run(client, Scripted(Reply([body_of('{"a":')], headers=JSON)))
 
@@ -694,7 +694,7 @@ def test_a_body_without_a_whole_call_is_an_error() -> None:
     ("dialect", "kind"), [("chat-completions", "server_error"), ("anthropic", "api_error")]
 )
 def test_a_body_that_is_lost_is_an_error(dialect: str, kind: str) -> None:
-    """Nothing of it went out, so the client gets a status, in the form of its dialect."""
+    """Nothing of it was sent, so the client gets a status, in the form of its dialect."""
     client = client_of(dialect)
     raised, entry = run(client, Scripted(Reply([b'{"id": ', LOST], headers=JSON)))
 
@@ -718,7 +718,7 @@ def test_a_stream_that_says_it_is_json_is_repaired() -> None:
 @pytest.mark.parametrize("body", [b"", b"hello", b"\n\n", b"data", b"2 + 2 = 4\n\nbye"])
 @pytest.mark.parametrize("content_type", [b"text/plain", b"application/json"])
 def test_what_is_neither_a_stream_nor_json_passes(body: bytes, content_type: bytes) -> None:
-    """Nobody promised events; but nobody judged it, and the log says so."""
+    """Events were not promised; but the body was not judged, and the log reports it."""
     client = Client()
     steps = [body[:1], body[1:]] if len(body) > 1 else [body][: len(body)]
     raised, entry = run(client, Scripted(Reply(steps, headers=[(b"content-type", content_type)])))
@@ -727,7 +727,7 @@ def test_what_is_neither_a_stream_nor_json_passes(body: bytes, content_type: byt
 
 
 def test_a_body_has_bounds() -> None:
-    """One that is larger than a stream may be is given up while it comes."""
+    """A body that is larger than a stream may be is given up while it comes."""
     client = Client()
     reply = Reply([b"{", *[b" " * 1000] * 100], headers=JSON)
     raised, entry = run(client, Scripted(reply), limits=Limits(max_stream_bytes=5000))
@@ -737,7 +737,7 @@ def test_a_body_has_bounds() -> None:
 
 @pytest.mark.parametrize("unit", [b"data: 1\n\n", b"data: {\n\n", b":\n\n"])
 def test_others_have_their_turn_while_much_is_read(unit: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However much one read brings, and whatever it is, others go on after each few thousand bytes of it."""
+    """However much one read brings, other tasks continue after each few thousand bytes of it."""
     ticks = iter(range(10**9))
     monkeypatch.setattr("wholecall.repairing.pace.perf_counter", lambda: next(ticks) / 100)
     n_slices = 40
@@ -776,7 +776,7 @@ def test_bodies_have_bounds_together() -> None:
 
 
 def test_answers_that_are_judged_whole_have_bounds_together() -> None:
-    """One that takes more room than there is ends as an error."""
+    """A body that takes more room than there is ends as an error."""
     body = json.dumps({"choices": [{"message": {"content": "x" * ROOM}}]}).encode()
     client = Client()
     _, entry = run(client, Scripted(Reply([body], headers=JSON)), config(max_held_bytes=ROOM))
@@ -805,7 +805,7 @@ CODINGS = [b"", b"identity", b"utf-8", b"aws-chunked", b"strange"]
 @pytest.mark.parametrize("content_type", TYPES)
 @pytest.mark.parametrize("coding", CODINGS)
 def test_no_broken_call_passes_as_ok(prefix: bytes, status: int, content_type: bytes, coding: bytes) -> None:
-    """Whatever an endpoint's answer calls itself, a broken call is withheld, or the outcome says that nobody read it."""
+    """Whatever type an endpoint's answer declares, a broken call is withheld, or the outcome reports it as unread."""
     client = Client(body=b'{"stream":true}')
     headers = [(b"content-type", content_type), (b"content-encoding", coding)]
     reply = Reply([prefix + BROKEN[0], *BROKEN[1:]], status, [pair for pair in headers if pair[1]])

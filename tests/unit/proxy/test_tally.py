@@ -36,7 +36,7 @@ def tally(counted: list[int], observed: list[float], upstreams: list[str]) -> Ta
 
 
 def test_nothing_is_zero() -> None:
-    """What has no labels is there from the beginning, as zero: rates of Prometheus need a first value."""
+    """Metrics without labels exist from the beginning, as zero: rates of Prometheus need a first value."""
     assert "0" == samples(to_text(Tally().snapshot()))["wholecall_proxy_recordings_lost_total"]
 
 
@@ -50,7 +50,7 @@ def test_every_metric_is_explained() -> None:
 
 
 def test_names_are_those_of_prometheus() -> None:
-    """Counters end in _total, and what is measured in seconds or bytes says so."""
+    """Counters end in _total, and measurements in seconds or bytes carry the unit."""
     odd = [m.name for m in METRICS if (m.kind == "counter") != m.name.endswith("_total")]
 
     assert [] == odd
@@ -59,7 +59,7 @@ def test_names_are_those_of_prometheus() -> None:
 
 
 def test_counters_add_up_by_their_labels() -> None:
-    """Each set of labels is a series of its own."""
+    """Each set of labels is a separate series."""
     found = Tally()
     found.add("requests_total", ("openai", "chat-completions", "ok"))
     found.add("requests_total", ("openai", "chat-completions", "ok"))
@@ -71,7 +71,7 @@ def test_counters_add_up_by_their_labels() -> None:
 
 
 def test_buckets_hold_what_is_below_them_too() -> None:
-    """A bucket counts what is at most its bound, the last one everything."""
+    """A bucket counts values up to its bound, the last one everything."""
     found = Tally()
     for value in (0.0001, 0.0002, 0.3, 7.0):
         found.observe(HISTOGRAM, value)
@@ -114,7 +114,7 @@ def test_every_line_has_the_form(counted: list[int], observed: list[float], name
 
 @given(st.lists(st.tuples(amounts, seconds, st.lists(labels, max_size=3)), max_size=4))
 def test_processes_add_up(parts: list[tuple[list[int], list[float], list[str]]]) -> None:
-    """The snapshots of several processes together say what one process would that had seen everything."""
+    """The snapshots of several processes together equal that of one process that had seen everything."""
     together = tally(
         [n for counted, _, _ in parts for n in counted],
         [value for _, observed, _ in parts for value in observed],
@@ -133,7 +133,7 @@ def test_a_snapshot_is_plain_data() -> None:
 
 
 def test_a_snapshot_does_not_change() -> None:
-    """What is counted later is not in a snapshot that was taken before."""
+    """A snapshot does not contain later counts."""
     found = tally([1], [0.5], [])
     snapshot = found.snapshot()
     before = to_text(snapshot)

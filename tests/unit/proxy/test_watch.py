@@ -32,7 +32,7 @@ def numbers(watch: Watch, name: str) -> dict[tuple[str, ...], list[float]]:
 
 
 def seen(*told: dict[str, Any], watch: Watch | None = None) -> Watch:
-    """Return what watched exchanges that are over."""
+    """Return a watch that has seen exchanges that are over."""
     watch = watch or Watch(UPSTREAMS)
     for known in told:
         exchange = entry(**known)
@@ -42,14 +42,14 @@ def seen(*told: dict[str, Any], watch: Watch | None = None) -> Watch:
 
 
 def test_it_is_a_watcher() -> None:
-    """A relay may give it what it tells of."""
+    """A relay accepts it as its watcher."""
     watcher: Watcher = Watch()
 
     assert isinstance(watcher, Watch)
 
 
 def test_requests_are_counted_by_what_became_of_them() -> None:
-    """Each exchange counts once, by upstream, dialect and outcome; what is not known is `none`."""
+    """Each exchange counts once, by upstream, dialect and outcome; an unknown value is `none`."""
     watch = seen(
         {}, {}, {"outcome": "mended", "mended": True}, {"outcome": "refused", "upstream": "", "dialect": None}
     )
@@ -62,7 +62,7 @@ def test_requests_are_counted_by_what_became_of_them() -> None:
 
 
 def test_calls_are_counted_with_their_reasons() -> None:
-    """Whole calls, withheld ones, and these by reason."""
+    """Whole calls are counted, withheld calls, and these by reason."""
     exchange = entry(calls=3, outcome="withheld")
     reasons: tuple[DropReason, ...] = ("truncated", "truncated", "nameless")
     for n, reason in enumerate(reasons):
@@ -78,7 +78,7 @@ def test_calls_are_counted_with_their_reasons() -> None:
 
 
 def test_what_passed_is_no_call() -> None:
-    """Of an answer that passed unread no calls, tokens and times of repair are counted; why it did is."""
+    """For an answer that passed unread no calls, tokens or repair times are counted; the reason is."""
     watch = seen({"handling": "passed", "unrepaired": "encoding", "bytes_in": 10, "bytes_out": 12})
     found = watch.snapshot()
 
@@ -106,7 +106,7 @@ def test_a_model_is_a_label_only_if_it_is_named(upstream: str, model: str | None
 
 
 def test_another_configuration_has_other_models() -> None:
-    """After a reload the new names are labels, and what was counted stays."""
+    """After a reload the new names are labels, and earlier counts stay."""
     watch = seen({"model": "new", "tokens_in": 1})
     watch.know([UpstreamConfig(url="https://a.example", name="openai", models=("new",))])
     seen({"model": "new", "tokens_in": 1}, watch=watch)
@@ -132,7 +132,7 @@ def test_times_are_observed() -> None:
 
 
 def test_what_is_open_is_counted_when_asked() -> None:
-    """The gauges say how many exchanges are open and what they hold now, and go back to zero."""
+    """The gauges report how many exchanges are open and the bytes they hold now, and return to zero."""
     watch = Watch(UPSTREAMS)
     exchanges = [entry(held=lambda: 40), entry(held=lambda: 2), entry(upstream="")]
     for exchange in exchanges:
@@ -167,7 +167,7 @@ def test_each_exchange_has_its_line() -> None:
 
 
 def test_answers_are_recorded(tmp_path: Path) -> None:
-    """The pieces of each answer come into a file of their own; one of which nothing came has none."""
+    """The pieces of each answer are written to a separate file; an answer without pieces has none."""
     watch = Watch(UPSTREAMS, recordings=Recordings(RecordConfig(dir=tmp_path)))
     one, other, silent = (entry(id=id) for id in ("one", "other", "silent"))
     for exchange in (one, other, silent):
@@ -185,7 +185,7 @@ def test_answers_are_recorded(tmp_path: Path) -> None:
 
 
 def test_losses_are_counted(tmp_path: Path) -> None:
-    """Recordings and lines that were given up are numbers, too."""
+    """Recordings and lines that were given up are counted, too."""
     recordings, log = Recordings(RecordConfig(dir=tmp_path)), Log(io.StringIO(), "json")
     watch = Watch(log=log, recordings=recordings)
     watch.close()
@@ -200,7 +200,7 @@ def test_losses_are_counted(tmp_path: Path) -> None:
 
 
 def test_a_configuration_says_what_is_done(tmp_path: Path) -> None:
-    """One is made of a configuration: the form of the log, the folder of recordings, the names of models."""
+    """A watch is made of a configuration: the form of the log, the folder of recordings, the names of models."""
     stream = io.StringIO()
     config = Config(upstreams=UPSTREAMS, log="text", record=RecordConfig(dir=tmp_path, only="odd"))
     watch = Watch.of(config, stream)
@@ -216,7 +216,7 @@ def test_a_configuration_says_what_is_done(tmp_path: Path) -> None:
 
 
 def test_nothing_asked_nothing_done() -> None:
-    """Without a log and recordings there is only what is counted."""
+    """Without a log and recordings there are only the counters."""
     stream = io.StringIO()
     watch = seen({}, watch=Watch.of(Config(upstreams=UPSTREAMS, log="off"), stream))
     watch.close()
@@ -225,7 +225,7 @@ def test_nothing_asked_nothing_done() -> None:
 
 
 class SlowLoop(asyncio.AbstractEventLoop):
-    """An event loop whose clock is set by hand, and which calls what is due a little late."""
+    """An event loop whose clock is set by hand, and which runs due callbacks a little late."""
 
     def __init__(self) -> None:
         self.now = 50.0
@@ -236,20 +236,20 @@ class SlowLoop(asyncio.AbstractEventLoop):
         return self.now
 
     def get_debug(self) -> bool:
-        """Return what handles ask for."""
+        """Return the attributes that handles ask for."""
         return False
 
     def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
         """Do nothing."""
 
     def call_at(self, when: float, callback: Callable[..., Any], *args: Any, **_: Any) -> asyncio.TimerHandle:
-        """Take note of what is due."""
+        """Record a due callback."""
         handle = asyncio.TimerHandle(when, callback, args, self)
         heapq.heappush(self.due, (when, len(self.due), handle))
         return handle
 
     def go_on(self, late: float) -> None:
-        """Call what is due next, so late."""
+        """Run the next due callback, so late."""
         when, _, handle = heapq.heappop(self.due)
         self.now = when + late
         if not handle.cancelled():
