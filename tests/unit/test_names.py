@@ -42,7 +42,7 @@ def test_an_alias_is_known_wherever_its_name_is(alias: str) -> None:
 def test_the_page_names_all_aliases() -> None:
     """The page of dialects lists the known words."""
     (said,) = re.findall(
-        r"^What people call a dialect .*$", Path("docs/dialects.md").read_text(), re.MULTILINE
+        r"^Common names of a dialect .*$", Path("docs/dialects.md").read_text(), re.MULTILINE
     )
 
     assert [] == [f"`{alias}`" for alias in ALIASES if f"`{alias}`" not in said]

@@ -54,7 +54,7 @@ def sail(port: str, knots: float = 5.0) -> None:
 SCHEMA = {"type": "object", "properties": {"port": {"type": "string"}}, "required": ["port"]}
 WIRE = {"type": "function", "function": {"name": "wire", "description": "Send.", "parameters": SCHEMA}}
 FORMS: list[Any] = [Tide, Crew, Dock, Buoy, sail, WIRE]
-SAID = ["The tide at a port.", "Who is aboard.", "Where to moor.", "A mark.", "Set a course.", "Send."]
+SAID = ["The tide at a port.", "Who is aboard.", "The place to moor.", "A mark.", "Set a course.", "Send."]
 
 
 @pytest.mark.parametrize("shape", sorted(SHAPES))
