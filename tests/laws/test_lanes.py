@@ -158,6 +158,22 @@ STRANGE: list[Any] = [
 OTHERS: list[Any] = [[], {"a": 1}, ["a"], [[]], "x", 0, None]
 
 
+def test_details_go_back_in_the_order_of_the_wire() -> None:
+    """Law 129: a detail of reasoning has its members in the order in which they came, in the lane and after it."""
+    chat = WIRES["chat-completions"]
+    detail = {"format": "unknown", "text": "b", "index": 0, "type": "reasoning.text"}
+    delta = {"reasoning": "b", "reasoning_details": [detail]}
+    payload = {**decoded(chat.opening)[1], "choices": [{"index": 0, "delta": delta}]}
+    thought = b"data: " + json.dumps(payload).encode() + b"\n\n"
+    for last in ("stop", "text"):
+        reads = [chat.opening, thought, thought, chat.documented[last]]
+        turns = [outcome(reads, lane=lane)[1][0] for lane in (False, True)]
+        kept = [msgspec.json.encode(turn.content) for turn in turns]
+
+        assert kept[0] == kept[1]
+        assert b'{"format":"unknown","text":"bb","index":0,"type":"reasoning.text"}' in kept[0]
+
+
 @pytest.mark.parametrize("dialect", WIRES)
 def test_values_of_other_types(dialect: str) -> None:
     """Law 129: the same with a value of another JSON type in any place of any event, or with one more member there."""

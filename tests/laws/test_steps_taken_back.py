@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from itertools import product
 from typing import Any
 
@@ -98,3 +99,32 @@ def test_what_came_out_is_reported_as_taken_back(given_up: str) -> None:
     ]
     assert ["aborted"] * (n_begun - n_out) == [drop.reason for drop in parser.turn.dropped]
     assert () == parser.turn.calls
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_stays_is_what_no_reset_follows_in_its_step(seed: int) -> None:
+    """Law 130: so it is for any sequence of steps, calls and resets, in any reads; ids are used again after a reset."""
+    rng = random.Random(seed)
+    payloads, steps, n = [START], [[]], 0  # type: ignore[var-annotated]
+    for _ in range(rng.randrange(1, 14)):
+        kind = rng.choice(["whole", "whole", "pieces", "text", "step", "reset"])
+        if kind in ("whole", "pieces"):
+            id, n = f"c{len(steps)}_{len(steps[-1])}", n + 1
+            payloads += [begun(id), piece(id, json.dumps({"x": n}))] if kind == "pieces" else []
+            payloads.append(whole(id, n))
+            steps[-1].append((id, n))
+        elif kind == "reset":
+            payloads.append(RESET)
+            steps[-1].clear()
+        else:
+            payloads += [TEXT] if kind == "text" else [OVER, STEP]
+            steps += [[]] if kind == "step" else []
+    data = b"".join(b"data: " + json.dumps(payload).encode() + b"\n\n" for payload in [*payloads, *END])
+    parser, size = ToolCallParser("vercel-ui"), rng.choice([1, 53, len(data)])
+    for at in range(0, len(data), size):
+        parser.feed(data[at : at + size])
+    parser.close()
+
+    assert [call for step in steps for call in step] == [
+        (call.id, call.arguments["x"]) for call in parser.turn.calls
+    ]

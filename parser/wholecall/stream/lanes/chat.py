@@ -207,17 +207,11 @@ def _argument(calls: list[Any]) -> SdkPiece | None:
     return fields["index"], function["arguments"], 0
 
 
-def _detail(labels: dict[str, Any], text: str) -> dict[str, Any]:
-    """Return a detail of reasoning with this text."""
-    return {"type": "reasoning.text", "text": text, **labels}
-
-
 def _labels(detail: dict[str, Any], text: str) -> dict[str, Any] | None:
-    """Return the members of a detail of reasoning without its text; None if the text differs, or if more goes back."""
-    labels = dict(detail)
-    if labels.pop("type", None) != "reasoning.text" or labels.pop("text", None) != text:
+    """Return a detail of reasoning with an empty text; None if the text differs, or if more goes back."""
+    if detail.get("type") != "reasoning.text" or detail.get("text") != text:
         return None
-    return None if labels.get("signature") or labels.get("data") else labels
+    return None if detail.get("signature") or detail.get("data") else {**detail, "text": ""}
 
 
 class ChatLane(Lane):
@@ -245,7 +239,7 @@ class ChatLane(Lane):
         """Return the translator's deltas for a row of pieces, and for details of reasoning that repeat them."""
         deltas = super().run(row, translator)
         if type(row.label) is dict:
-            translator.keep(deltas, 0, [_detail(row.label, "".join(row.texts))])
+            translator.keep(deltas, 0, [{**row.label, "text": "".join(row.texts)}])
         return deltas
 
     # Pieces.
@@ -297,7 +291,7 @@ class ChatLane(Lane):
     def _keep_detail(self, text: str) -> None:
         """Keep the part to be sent back: one part, of all pieces."""
         if self._detail is None:
-            self._detail = Kept(_detail(self._label, ""), grows="text")
+            self._detail = Kept(self._label, grows="text")
             self._places.append((self.text.size, self._detail))
         self._detail.pieces.add(text)
 
@@ -401,7 +395,7 @@ class ChatLane(Lane):
     def _take_detailed(self, thought: str | None, detail: dict[str, Any], events: list[Event[Any]]) -> bool:
         """Take reasoning that a detail repeats; return False if it is another detail than before."""
         labels = _labels(detail, thought or "")
-        if not thought or labels is None or (self._detail and self._detail.value != _detail(labels, "")):
+        if not thought or labels is None or (self._detail and self._detail.value != labels):
             return False
         self._thinks(thought, events, labels, ChatLane._more_detailed)
         self._keep_detail(thought)
