@@ -61,10 +61,9 @@ def _inner(type_: Any) -> Iterator[tuple[View, bool]]:
     """Yield the views that a type takes, and whether a list of them."""
     if isinstance(type_, msgspec.inspect.StructType):
         yield type_.cls, False
-    elif isinstance(type_, msgspec.inspect.ListType) and isinstance(
-        type_.item_type, msgspec.inspect.StructType
-    ):
-        yield type_.item_type.cls, True
+    elif isinstance(type_, msgspec.inspect.ListType):
+        items = getattr(type_.item_type, "types", (type_.item_type,))
+        yield from ((item.cls, True) for item in items if isinstance(item, msgspec.inspect.StructType))
     elif isinstance(type_, msgspec.inspect.UnionType):
         yield from (one for option in type_.types for one in _inner(option))
 

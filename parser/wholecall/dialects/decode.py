@@ -318,9 +318,9 @@ def _value(text: str, start: int, end: int, wanted: Any) -> Any:
     """
     if wanted is msgspec.Raw:
         return msgspec.Raw(text[start:end].encode("utf-8", "surrogatepass"))
-    one, many = _shapes(wanted)
+    one, many, texts = _shapes(wanted)
     if (one or many) and text[start] in "{[":
-        return _container(text, start, one, many)
+        return _container(text, start, one, many, texts=texts)
     try:
         return msgspec.convert(_SCANNER.raw_decode(text, start)[0], wanted)
     except msgspec.ValidationError:
@@ -329,10 +329,10 @@ def _value(text: str, start: int, end: int, wanted: Any) -> Any:
         return msgspec.UNSET
 
 
-def _container(text: str, start: int, one: Any, many: Any) -> Any:
+def _container(text: str, start: int, one: Any, many: Any, *, texts: bool) -> Any:
     """Build an object or a list of objects; either may replace the other (quirk 39)."""
     if many is not None:
-        return _list(text, start, many)
+        return _list(text, start, many, texts=texts)
     if text[start] == "{":
         return _object(text, start, one)
     places = list(_elements(text, start))
@@ -342,13 +342,18 @@ def _container(text: str, start: int, one: Any, many: Any) -> Any:
     return _object(text, places[0], one) if holds else msgspec.UNSET
 
 
-def _list(text: str, start: int, view: type[msgspec.Struct]) -> Any:
+def _list(text: str, start: int, view: type[msgspec.Struct], *, texts: bool) -> Any:
     if text[start] == "[":
-        return [_struct(text, at, view) for at in _elements(text, start)]
+        return [_element(text, at, view, texts=texts) for at in _elements(text, start)]
     names = [key for key, _, _ in _members(text, start)]
     if names and _fields(view).keys().isdisjoint(names):
         raise ValueError("an object of another kind for a list")  # such as {"0": …}
     return [_struct(text, start, view)] if names else msgspec.UNSET
+
+
+def _element(text: str, at: int, view: type[msgspec.Struct], *, texts: bool) -> Any:
+    """Build an object of a list, some of which hold texts as well."""
+    return _SCANNER.raw_decode(text, at)[0] if texts and text[at] == '"' else _struct(text, at, view)
 
 
 def _object(text: str, at: int, kind: Any) -> Any:
@@ -361,14 +366,34 @@ def _object(text: str, at: int, kind: Any) -> Any:
     return value
 
 
+class _Shapes(NamedTuple):
+    """The types that a field takes: the view of an object, or `dict`, and the view of a list's objects.
+
+    Attributes:
+        texts: the list may hold texts as well.
+    """
+
+    one: Any
+    many: Any
+    texts: bool
+
+
 @functools.cache
-def _shapes(wanted: Any) -> tuple[Any, Any]:
-    """Return the types that a field takes: the view of an object, or `dict`, and the view of the objects of a list."""
-    options = get_args(wanted) if get_origin(wanted) in (Union, types.UnionType) else (wanted,)
-    origins = [get_origin(option) or option for option in options]
-    lists = [get_args(option)[0] for option in options if get_origin(option) is list]
-    objects = (origin for origin in origins if origin is dict or _is_view(origin))
-    return next(objects, None), next(filter(_is_view, lists), None)
+def _shapes(wanted: Any) -> _Shapes:
+    """Return the types that a field takes."""
+    options = _options(wanted)
+    listed = [
+        item for option in options if get_origin(option) is list for item in _options(get_args(option)[0])
+    ]
+    objects = (
+        origin for option in options if (origin := get_origin(option) or option) is dict or _is_view(origin)
+    )
+    return _Shapes(next(objects, None), next(filter(_is_view, listed), None), str in listed)
+
+
+def _options(kind: Any) -> tuple[Any, ...]:
+    """Return the types of a union, or the type alone."""
+    return get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
 
 
 def _is_view(option: Any) -> bool:

@@ -19,44 +19,78 @@ Source: Mistral API reference, "Agents and conversations", and the types of its 
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any, ClassVar, Final, Union
-
-import msgspec
+from typing import ClassVar, Final
 
 from wholecall.deltas import ITEM_DONE, CallRefused, CallSeen, CallWhole, Delta, Finish, Index
 from wholecall.dialects import report
-from wholecall.dialects.decode import NO_TEXT, value_text, wire_text
-from wholecall.dialects.labels import id_label, index_label, name_label, text_label
+from wholecall.dialects.compiled import TableTranslator
 from wholecall.dialects.openai.chat_calls import content
-from wholecall.dialects.translator import Events, EventView, TurnTranslator
-from wholecall.framing.frame import Frame
+from wholecall.dialects.statements import (
+    Rows,
+    as_id,
+    as_index,
+    as_is,
+    as_name,
+    as_text,
+    begin,
+    by,
+    closed,
+    each,
+    end,
+    first_of,
+    json_text,
+    own,
+    piece,
+    usage,
+)
 from wholecall.types import Flag, Kind
 
 __all__ = ["ConversationsTranslator"]
 
-_CALLS: Final[dict[str | None, Kind]] = {"function.call": "function", "tool.execution": "server"}
+_QUIET: Final = ("agent.handoff", "agent.handoff.started", "agent.handoff.done")
+
+# The parts of rows.
+_SLOT = first_of(as_id("id|tool_call_id"), as_index("output_index"))
+_LABELS = as_name("name"), as_is("confirmation_status")
+_FUNCTION = own("_seen", _SLOT, as_id("tool_call_id"), *_LABELS)
+_TOOL = own("_seen", _SLOT, as_id("tool_call_id|id"), *_LABELS, "server")
+_SAID = own(content, as_is("content"))
+_OVER = (own("_refusals"), usage("usage"), own("_finish"), end())
 
 
-class _Event(EventView, gc=False):  # or an entry of a whole body
-    id: Any = None
-    output_index: Any = None
-    content: Any = None
-    name: Any = None
-    tool_call_id: Any = None
-    arguments: msgspec.Raw = NO_TEXT
-    confirmation_status: Any = None
-    model: Any = None
-    conversation_id: Any = None
-    usage: Any = None
-    outputs: Union[list[_Event], None] = None
+def _whole(slot: Index | None, text: str, kind: Kind = "function") -> list[Delta]:
+    return [CallWhole(0, slot, None, None, None, text, ITEM_DONE, kind)] if text else []
 
 
-class ConversationsTranslator(TurnTranslator):
+class ConversationsTranslator(TableTranslator):
     """Frames of one stream to deltas; it remembers the labels of calls, because every event repeats them."""
 
-    decoder = msgspec.json.Decoder(_Event)
-    QUIET = frozenset({"agent.handoff", "agent.handoff.started", "agent.handoff.done"})
+    ROWS: ClassVar[Rows] = {
+        "conversation.response.started": (begin("conversation_id"),),
+        "message.output.delta": (_SAID,),
+        "function.call.delta": (_FUNCTION, piece(_SLOT, "arguments")),
+        "tool.execution.started": (_TOOL, piece(_SLOT, "arguments", "server")),
+        "tool.execution.delta": (_TOOL, piece(_SLOT, "arguments", "server")),
+        "tool.execution.done": (_TOOL, closed(_SLOT)),
+        "conversation.response.done": _OVER,
+    }
+    ENTRIES: ClassVar[Rows] = {
+        "message.output": (_SAID,),
+        "function.call": (_FUNCTION, own(_whole, _SLOT, json_text("arguments")), own("_closed", _SLOT)),
+        "tool.execution": (
+            _TOOL,
+            own(_whole, _SLOT, json_text("arguments"), "server"),
+            own("_closed", _SLOT),
+        ),
+    }
+    BODIES: ClassVar[Rows] = {
+        "outputs": (
+            begin("conversation_id", "outputs[].model"),
+            each("outputs", by(as_text("type"), ENTRIES, _QUIET)),
+            *_OVER,
+        ),
+    }
+    QUIET = frozenset(_QUIET)
     ERRORS = frozenset({"conversation.response.error", "error"})
 
     _labels: dict[Index | None, tuple[object, ...]]
@@ -68,74 +102,28 @@ class ConversationsTranslator(TurnTranslator):
         self._denied = []  # the slots of calls that were denied
         self._called = False  # there is a call that the client executes
 
-    def _other(self, event: _Event, frame: Frame, kind: str) -> list[Delta]:
-        if event.outputs is None:
-            return super()._other(event, frame, kind)
-        model = next((entry.model for entry in event.outputs if name_label(entry.model)), None)
-        opened = self._begin(id_label(event.conversation_id), model)
-        said = [delta for entry in event.outputs for delta in self._entry(entry)]
-        return opened + said + self._over(event)
-
-    def _start(self, event: _Event) -> list[Delta]:
-        return self._begin(id_label(event.conversation_id))
-
-    def _over(self, event: _Event) -> list[Delta]:
-        finish = Finish(0, "tool_calls" if self._called else "stop", None)
-        return [*self._refusals(), *report.usage(event.usage), finish, *self._end()]
-
-    def _said(self, entry: _Event) -> list[Delta]:
-        return content(entry.content)
-
-    def _entry(self, entry: _Event) -> list[Delta]:
-        """Return the deltas of a whole entry."""
-        named = text_label(entry.type)
-        if named == "message.output":
-            return self._said(entry)
-        kind = _CALLS.get(named)
-        if kind is None:
-            return [] if named in self.QUIET else report.unknown()
-        slot, deltas = self._seen(entry, kind)
-        if text := wire_text(entry.arguments):
-            deltas.append(CallWhole(0, slot, None, None, None, text, ITEM_DONE, kind))
-        return deltas + (self._refusals() or report.closed(slot))
-
-    def _call(self, entry: _Event, kind: Kind = "function") -> list[Delta]:
-        slot, deltas = self._seen(entry, kind)
-        text, whole = value_text(entry.arguments)
-        return deltas + report.piece(slot, text, kind, whole=whole)
-
-    def _tool_done(self, entry: _Event) -> list[Delta]:
-        slot, deltas = self._seen(entry, "server")
-        return deltas + report.closed(slot)
-
-    def _refusals(self) -> list[Delta]:
-        """Return the ends of denied calls: they may not be executed."""
-        denied, self._denied = self._denied, []
-        return [CallRefused(0, slot, None, "aborted", "the call was denied") for slot in denied]
-
-    def _seen(self, entry: _Event, kind: Kind) -> tuple[Index | None, list[Delta]]:
-        """Return the slot of the entry's call, and its new labels."""
-        entry_id, call_id, name = id_label(entry.id), id_label(entry.tool_call_id), name_label(entry.name)
-        slot = entry_id or call_id or index_label(entry.output_index)
+    def _seen(
+        self, slot: Index | None, id_: str | None, name: str | None, status: object, kind: Kind = "function"
+    ) -> list[Delta]:
+        """Report the labels of a call, if they are new."""
         self._called = self._called or kind == "function"
-        status = entry.confirmation_status
-        labels = (call_id, name, status)
+        labels = (id_, name, status)
         if self._labels.get(slot) == labels:
-            return slot, []
+            return []
         self._labels[slot] = labels
         if status == "denied":
             self._denied.append(slot)
-        public = entry_id if kind == "server" and call_id is None else call_id
         flags: tuple[Flag, ...] = ("needs_approval",) if status == "pending" else ()
         extra = None if status is None else {"confirmation_status": status}
-        return slot, [CallSeen(0, slot, None, public, name, kind, flags=flags, extra=extra)]
+        return [CallSeen(0, slot, None, id_, name, kind, flags=flags, extra=extra)]
 
-    EVENTS: ClassVar[Events] = {
-        "function.call.delta": _call,
-        "message.output.delta": _said,
-        "tool.execution.started": partial(_call, kind="server"),
-        "tool.execution.delta": partial(_call, kind="server"),
-        "tool.execution.done": _tool_done,
-        "conversation.response.started": _start,
-        "conversation.response.done": _over,
-    }
+    def _refusals(self) -> list[Delta]:
+        """Report the ends of denied calls: they may not be executed."""
+        denied, self._denied = self._denied, []
+        return [CallRefused(0, slot, None, "aborted", "the call was denied") for slot in denied]
+
+    def _closed(self, slot: Index | None) -> list[Delta]:
+        return self._refusals() or report.closed(slot)
+
+    def _finish(self) -> list[Delta]:
+        return [Finish(0, "tool_calls" if self._called else "stop", None)]

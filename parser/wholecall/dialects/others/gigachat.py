@@ -17,57 +17,63 @@ Source: Sber, "GigaChat API", `POST /v2/chat/completions`, and the recordings of
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Union
-
-import msgspec
+from typing import ClassVar
 
 from wholecall.deltas import ITEM_DONE, CallWhole, Delta, Finish
 from wholecall.dialects import report
-from wholecall.dialects.decode import NO_TEXT, wire_text
+from wholecall.dialects.compiled import TableTranslator
 from wholecall.dialects.detect import GIGACHAT_DELTA, GIGACHAT_DONE, GIGACHAT_TOOLS
-from wholecall.dialects.labels import id_label, name_label, text_label
-from wholecall.dialects.translator import Events, EventView, TurnTranslator
+from wholecall.dialects.statements import (
+    Rows,
+    as_id,
+    as_is,
+    as_name,
+    do,
+    each,
+    end,
+    given,
+    json_text,
+    opened,
+    own,
+    stop_unless_open,
+    text,
+    thought,
+    usage,
+    when,
+)
 from wholecall.dialects.whole_calls import WholeCalls
-from wholecall.framing.frame import Frame
 from wholecall.types import TurnReason
 
 __all__ = ["GigaChatTranslator"]
 
-_UNNAMED = ("", "message")  # names of events that have no name on the wire
-_OURS = (None, "assistant")  # roles whose calls are the client's
+_STATE = as_is("../../tool_state_id"), as_is("../../tools_state_id")
+_CALL = own("_call", as_id("id"), as_name("name"), json_text("arguments"), *_STATE)
+_OURS = each("content", text("text"), given("function_call", _CALL), text="text")
+_MESSAGES = each(
+    "messages",
+    thought("reasoning_content"),
+    when(as_is("role"), (None, "assistant"), _OURS),
+    when(as_is("role"), ("reasoning",), each("content", thought("text"), text="text")),
+)
+_SAID = (opened(model="model"), do("_calls.next_frame"), _MESSAGES)
+_LAST = (
+    own("_open_last", as_name("model"), as_is("messages")),
+    stop_unless_open(),
+    do("_calls.next_frame"),
+    do("_count_anew"),
+    _MESSAGES,
+    usage("usage"),
+    own("_finish", as_is("finish_reason")),
+    end(),
+)
 
 
-class _Call(msgspec.Struct, gc=False):
-    id: Any = None
-    name: Any = None
-    arguments: msgspec.Raw = NO_TEXT
-
-
-class _Part(msgspec.Struct, gc=False):
-    text: Any = None
-    function_call: Union[_Call, None] = None
-
-
-class _Message(msgspec.Struct, gc=False):
-    role: Any = None
-    content: Union[list[_Part], str, None] = None
-    reasoning_content: Any = None
-    tool_state_id: Any = None
-    tools_state_id: Any = None
-
-
-class _View(EventView, gc=False):
-    event: Any = None
-    messages: Union[list[_Message], None] = None
-    model: Any = None
-    finish_reason: Any = None
-    usage: Any = None
-
-
-class GigaChatTranslator(TurnTranslator):
+class GigaChatTranslator(TableTranslator):
     """Events of one stream to deltas; calls without ids are counted."""
 
-    decoder = msgspec.json.Decoder(_View)
+    ROWS: ClassVar[Rows] = {GIGACHAT_DELTA: _SAID, GIGACHAT_DONE: _LAST}
+    BODIES: ClassVar[Rows] = {"finish_reason": _LAST, "messages": _SAID}
+    KINDS = ("event", "type")
     QUIET = GIGACHAT_TOOLS
     ERRORS = frozenset({"error", "response.error"})
 
@@ -82,49 +88,25 @@ class GigaChatTranslator(TurnTranslator):
         """Note that a frame was lost, perhaps with calls."""
         self._calls.lose()
 
-    def _kind(self, view: _View, frame: Frame) -> str:
-        return text_label(view.event) or text_label(view.type) or frame.event
+    def _is_body(self, _view: object, kind: str) -> bool:
+        return kind in ("", "message")  # events that have no name on the wire
 
-    def _other(self, view: _View, frame: Frame, kind: str) -> list[Delta]:
-        if kind not in _UNNAMED or view.messages is view.finish_reason is None:
-            return super()._other(view, frame, kind)
-        return self._said(view) if view.finish_reason is None else self._last(view)
+    def _open_last(self, model: str | None, messages: object) -> list[Delta]:
+        return self._opened(None, model, repeats=not messages)
 
-    def _said(self, view: _View) -> list[Delta]:
-        deltas = self._opened(None, view.model)
-        self._calls.next_frame()
-        for message in view.messages or ():
-            deltas += self._message(message)
-        return deltas
+    def _count_anew(self) -> None:
+        """Count from the first call: those of the last event may be repeats of earlier calls."""
+        self._n_calls = 0
 
-    def _last(self, view: _View) -> list[Delta]:
-        n_calls, self._n_calls = self._n_calls, 0  # the calls of this event may be repeats of earlier calls
-        deltas = self._said(view) if view.messages else self._opened(None, view.model, repeats=True)
-        self._n_calls = max(n_calls, self._n_calls)
-        if not self._open:
-            return deltas
-        finish = report.finish(view.finish_reason)
-        reason: TurnReason | None = next((end.reason for end in finish if isinstance(end, Finish)), None)
-        return [*deltas, *report.usage(view.usage), *self._calls.finish(0, reason), *finish, *self._end()]
-
-    def _message(self, message: _Message) -> list[Delta]:
-        deltas = report.thought(message.reasoning_content)
-        if message.role not in (*_OURS, "reasoning"):
-            return deltas
-        parts = message.content if type(message.content) is list else [_Part(message.content)]
-        for part in parts:
-            ours = message.role in _OURS
-            deltas += report.text(part.text) if ours else report.thought(part.text)
-            if ours and part.function_call is not None:
-                deltas += self._call(part.function_call, message)
-        return deltas
-
-    def _call(self, call: _Call, message: _Message) -> list[Delta]:
-        id_, text = id_label(call.id), wire_text(call.arguments)
-        extra = report.extra(tool_state_id=message.tool_state_id, tools_state_id=message.tools_state_id)
+    def _call(
+        self, id_: str | None, name: str | None, text: str, state: object, states: object
+    ) -> list[Delta]:
+        extra = report.extra(tool_state_id=state, tools_state_id=states)
         nth = None if id_ is not None else self._n_calls
         self._n_calls += 1
-        whole = CallWhole(0, None, None, id_, name_label(call.name), text, ITEM_DONE, extra=extra)
-        return self._calls.add(whole, nth)
+        return self._calls.add(CallWhole(0, None, None, id_, name, text, ITEM_DONE, extra=extra), nth)
 
-    EVENTS: ClassVar[Events] = {GIGACHAT_DELTA: _said, GIGACHAT_DONE: _last}
+    def _finish(self, raw: object) -> list[Delta]:
+        finish = report.finish(raw)
+        reason: TurnReason | None = next((end.reason for end in finish if isinstance(end, Finish)), None)
+        return [*self._calls.finish(0, reason), *finish]
