@@ -1,0 +1,178 @@
+"""The short way of tables: an event that a narrow view reads is one piece of a text, and means nothing else."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, ClassVar
+
+import pytest
+
+from tests.dialects.test_pieces import VALUES, places
+from tests.dialects.test_translator import RECORDED, frames_of
+from wholecall.deltas import Delta, ReasoningFragment, Slot, TextFragment
+from wholecall.dialects.compiled import Node, members_of
+from wholecall.dialects.decode import UNREADABLE
+from wholecall.dialects.narrow import PieceTableTranslator
+from wholecall.dialects.pieces import NO_PIECE
+from wholecall.dialects.runs import Key
+from wholecall.dialects.statements import (
+    Rows,
+    as_index,
+    begin,
+    each,
+    given,
+    own,
+    piece,
+    text,
+    thought,
+    usage,
+    when,
+)
+from wholecall.dialects.table import DIALECTS, named
+from wholecall.framing import Frame
+
+TABLES = [dialect.name for dialect in DIALECTS if isinstance(dialect.start(), PieceTableTranslator)]
+
+
+class Toy(PieceTableTranslator):
+    """A dialect with a row of each sort."""
+
+    ROWS: ClassVar[Rows] = {
+        "text": (text("delta.text|text"),),
+        "both": (given("delta", thought("thinking", as_index("/n")), text("text")),),
+        "plan": (thought("text", "plan"),),
+        "call": (each("calls", piece(as_index("n"), "arguments|input"), alone=True),),
+        "begun": (begin(), text("text")),
+        "told": (text("text"), usage("usage")),
+        "listed": (each("parts", text("text")),),
+        "depends": (when(as_index("n"), (0,), text("text")),),
+        "own": (own("_end"),),
+    }
+
+
+def read(cls: type[PieceTableTranslator], data: str) -> tuple[Key, str]:
+    """Return the piece that an event is, `NO_PIECE` if it is none."""
+    try:
+        key, piece = cls()._reader("")(data)
+    except UNREADABLE:
+        return NO_PIECE
+    return (key, piece) if piece else NO_PIECE
+
+
+def told(cls: type[PieceTableTranslator], data: str) -> list[Delta]:
+    """Return the one delta of an event by the short way, none if it does not take that way."""
+    key, piece = read(cls, data)
+    of = cls().in_common(key) if piece else None
+    return (
+        []
+        if of is None
+        else [type(of)(**{**{name: getattr(of, name) for name in of.__struct_fields__}, "text": piece})]
+    )
+
+
+@pytest.mark.parametrize(
+    ("event", "expected"),
+    [
+        ({"type": "text", "delta": {"text": "x"}}, [TextFragment(0, "x")]),
+        ({"type": "text", "delta": {"text": "x"}, "unknown": {"a": 1}}, [TextFragment(0, "x")]),
+        ({"type": "text", "delta": {"text": "x", "thinking": None}}, [TextFragment(0, "x")]),
+        ({"type": "both", "n": 1, "delta": {"text": "x"}}, [TextFragment(0, "x")]),
+        ({"type": "both", "n": 1, "delta": {"thinking": "x", "text": ""}}, [ReasoningFragment(0, "x", 1)]),
+        ({"type": "plan", "text": "x"}, [ReasoningFragment(0, "x", "plan")]),
+        ({"type": "call", "calls": {"n": 2, "arguments": "{"}}, [Slot(0, 2, None, "{")]),
+    ],
+)
+def test_a_usual_piece_takes_the_short_way(event: dict[str, Any], expected: list[Delta]) -> None:
+    """An event that holds one text at the first of its paths is a piece, whatever members nobody reads are in it."""
+    assert expected == told(Toy, json.dumps(event)) == Toy().translate(Frame("", json.dumps(event)))
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"type": "text", "text": "x"},
+        {"type": "text", "delta": {"text": ""}},
+        {"type": "text", "delta": {"text": 3}},
+        {"type": "text", "delta": {"text": "x"}, "text": "y"},
+        {"type": "text", "delta": {"text": "x"}, "error": "busy"},
+        {"type": "text", "delta": {"text": "x"}, "calls": {"arguments": "{"}},
+        {"type": "both", "n": 1, "delta": {"thinking": "x", "text": "y"}},
+        {"type": "both", "delta": {"thinking": "x"}},
+        {"type": "both", "n": -1, "delta": {"thinking": "x"}},
+        {"type": "call", "calls": [{"n": 2, "arguments": "{"}]},
+        {"type": "call", "calls": {"n": 2, "input": "{"}},
+        {"type": "begun", "text": "x"},
+        {"type": "told", "text": "x"},
+        {"type": "listed", "parts": [{"text": "x"}]},
+        {"type": "depends", "n": 0, "text": "x"},
+        {"type": "own"},
+        {"type": "", "text": "x"},
+        {"text": "x"},
+    ],
+)
+def test_any_other_event_takes_the_long_way(event: dict[str, Any]) -> None:
+    """A second meaning, another form of the piece, or a row with another statement is left to the wide view."""
+    assert [] == told(Toy, json.dumps(event))
+
+
+def odd_events(event: dict[str, Any], members: Node) -> Iterator[dict[str, Any]]:
+    """Yield an event with each of its places changed to each of many values, and with each member that rows read."""
+    for changed in VALUES:
+        for number, _ in enumerate(places(event)):
+            other = copy.deepcopy(event)
+            where, key = list(places(other))[number]
+            where[key] = changed
+            yield other
+        for path in _paths(members, ()):
+            other = copy.deepcopy(event)
+            where = other
+            for name in path[:-1]:
+                where = where.setdefault(name, {})
+                if not isinstance(where, dict):
+                    break
+            else:
+                where[path[-1]] = changed
+                yield other
+
+
+def _paths(members: Node, outer: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    for name, of in members.members.items():
+        yield (*outer, name)
+        if isinstance(of, Node):
+            yield from _paths(of, (*outer, name))
+
+
+@cache
+def usual(dialect: str) -> list[dict[str, Any]]:
+    """Return recorded pieces of a dialect, one for each kind of text."""
+    cls = type(named(dialect).start())
+    assert issubclass(cls, PieceTableTranslator)
+    found: dict[Any, dict[str, Any]] = {}
+    for entry in RECORDED:
+        for frame in frames_of(entry) if entry["dialect"] == dialect else ():
+            key, piece = read(cls, frame.data)
+            if piece:
+                found.setdefault((key[0], json.loads(frame.data).get(cls.KINDS[0])), json.loads(frame.data))
+    return list(found.values())
+
+
+@pytest.mark.parametrize("dialect", TABLES)
+def test_a_narrow_view_reads_what_the_wide_view_reads(dialect: str) -> None:
+    """Law 131: an event that takes the short way says by the long way exactly the same one piece."""
+    cls = type(named(dialect).start())
+    assert issubclass(cls, PieceTableTranslator)
+    members = members_of([*cls.ROWS.values(), *cls.BODIES.values()])
+
+    taken = 0
+    for event in usual(dialect):
+        for odd in odd_events(event, members):
+            data = json.dumps(odd)
+            if short := told(cls, data):
+                assert short == cls().told(Frame("", data)), data
+                taken += 1
+
+    assert len({key for event in usual(dialect) for key in event}) > 1
+    assert taken > 100
