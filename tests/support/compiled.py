@@ -25,4 +25,4 @@ def compiled(dialect: str) -> str:
 
 
 if __name__ == "__main__":
-    print(compiled(sys.argv[1]))
+    print(compiled(sys.argv[1]))  # noqa: T201 - that is what it is for
