@@ -49,8 +49,9 @@ from wholecall.stream.json_parser import PartialJsonParser
 from wholecall.stream.options import EventsWanted
 from wholecall.stream.parser import ToolCallParser
 from wholecall.stream.text_parser import TextParser, read_text
-from wholecall.text import TextCalls, text_format_of, text_formats
-from wholecall.text.options import TextWanted
+from wholecall.text.formats import text_formats
+from wholecall.text.models import text_format_of
+from wholecall.text.options import TextCalls, TextWanted
 from wholecall.tools import Tool, Tools
 
 __version__ = "0.1.0"

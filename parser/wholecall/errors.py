@@ -16,9 +16,11 @@ No message and no repr holds argument text.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+import sys
+import warnings
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
-from typing import ClassVar, Final, NoReturn, SupportsIndex
+from typing import Any, ClassVar, Final, NoReturn, SupportsIndex
 
 __all__ = [
     "ALIASES",
@@ -32,6 +34,7 @@ __all__ = [
     "WholecallError",
     "choices",
     "meant",
+    "renamed",
 ]
 _private = True
 
@@ -165,3 +168,22 @@ class Uncopyable:
             TypeError: always; the message names the alternative.
         """
         raise TypeError(f"a {type(self).__name__} can be neither copied nor pickled: {self.INSTEAD}")
+
+
+def renamed(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a module: former names give a `DeprecationWarning`, and work for one minor version.
+
+    Args:
+        module: the name of the module.
+        names: the former names of its members, and the present ones, with the module if that is another.
+    """
+
+    def find(name: str) -> Any:
+        if name not in names:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        now = names[name]
+        warnings.warn(f"{module}.{name} is now called {now}", DeprecationWarning, stacklevel=2)
+        place, _, present = now.rpartition(".")
+        return getattr(sys.modules[place or module], present)
+
+    return find

@@ -34,7 +34,10 @@ if TYPE_CHECKING:
     from wholecall.tools.misfit import Check
     from wholecall.types import JsonState, OutputReason
 
-__all__ = ["accept", "accept_output", "json_state", "parse_arguments", "parse_output", "partial_json"]
+__all__ = [
+    "accept",
+    "accept_output",
+]  # the other functions are public as `wholecall.parse_arguments` and so on
 
 
 @overload

@@ -16,7 +16,7 @@ import pytest
 
 from tests.hygiene.source_tree import CORPORA
 from tests.support.reports import answer, call, rows_of, sample, write_assembled, write_part, write_parts
-from wholecall.bulk import CALLS, GROUPS, RECORDINGS, Group, Histogram, Rate, Report, report, scan
+from wholecall.bulk import CALLS, GROUPS, RECORDINGS, BulkReport, Group, Histogram, Rate, report, scan
 from wholecall.bulk.columns import flat
 from wholecall.bulk.reporting import others, windows
 from wholecall.bulk.reporting.counts import OTHERS, Counts, Words
@@ -48,7 +48,7 @@ def tables(tmp_path: Path) -> Path:
     return write_parts(tmp_path / "out", sample(), size=7)
 
 
-def said(found: Report) -> list[dict[str, Any]]:
+def said(found: BulkReport) -> list[dict[str, Any]]:
     """Return all that a report says."""
     return list(found.to_dicts())
 
@@ -64,7 +64,7 @@ def linted(*paths: Path) -> dict[str, dict[str, Any]]:
 BY_PROVIDER = ("provider", "dialect")
 
 
-def by_provider(found: Report) -> dict[str, dict[str, Any]]:
+def by_provider(found: BulkReport) -> dict[str, dict[str, Any]]:
     """Return the counts of a report as lint groups them, by dialect where no provider is known; all has the empty name."""
     named: dict[str, list[Group]] = {}
     for group in found.groups:

@@ -13,7 +13,7 @@ import pytest
 
 from tests.hygiene.source_tree import PROJECT
 from tests.support.reports import answer, call, sample, write_parts
-from wholecall.bulk import Report, report
+from wholecall.bulk import BulkReport, report
 from wholecall.bulk.rows import Known, Row, troubled
 from wholecall.cli import main
 from wholecall.cli.reporting import html_of, text_of
@@ -33,7 +33,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(tables: Path) -> Report:
+def found(tables: Path) -> BulkReport:
     """The report of the sample."""
     return report(tables)
 
@@ -56,18 +56,18 @@ def plain(lines: Any) -> str:
 class TestText:
     """The report on a terminal."""
 
-    def test_golden(self, found: Report) -> None:
+    def test_golden(self, found: BulkReport) -> None:
         """The text of the sample is the one that is on file; `python -m tests.support.reports` writes it anew."""
         assert GOLDEN.read_text("utf-8") == "".join(f"{line}\n" for line in text_of(found, 100, colour=False))
 
     @pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
-    def test_lines_fit(self, found: Report, width: int) -> None:
+    def test_lines_fit(self, found: BulkReport, width: int) -> None:
         """Every line fits the width, but for commands that are there to be copied."""
         lines = list(text_of(found, width, colour=False))
 
         assert [] == [line for line in lines if cells(line) > width and "wholecall inspect" not in line]
 
-    def test_colours_change_nothing_else(self, found: Report) -> None:
+    def test_colours_change_nothing_else(self, found: BulkReport) -> None:
         """With colours the text is the same; drops are red, rates of few calls grey."""
         coloured = list(text_of(found, 100, colour=True))
         few = next(line for line in coloured if line.startswith("unknown"))
@@ -151,7 +151,7 @@ class TestText:
 class TestJson:
     """The report for programs."""
 
-    def test_lines(self, tables: Path, found: Report, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_lines(self, tables: Path, found: BulkReport, capsys: pytest.CaptureFixture[str]) -> None:
         """Each line is an object that says its section, and together they are the report."""
         assert 0 == main(["report", "--json", str(tables)])
         lines = list(map(json.loads, capsys.readouterr().out.splitlines()))
@@ -201,7 +201,7 @@ class Elements(HTMLParser):
 class TestPage:
     """The report as a page, as far as no browser is needed."""
 
-    def test_is_whole(self, found: Report) -> None:
+    def test_is_whole(self, found: BulkReport) -> None:
         """Elements end as they began, ids are unique, links stay in the page, and no element brings styles or scripts."""
         page = html_of(found)
         elements = Elements(page.replace("<!DOCTYPE html>", ""))
@@ -213,7 +213,7 @@ class TestPage:
         assert "http:" not in page.replace("http-equiv", "")
         assert "https:" not in page
 
-    def test_holds_what_was_counted(self, found: Report) -> None:
+    def test_holds_what_was_counted(self, found: BulkReport) -> None:
         """Each section that has something to show is in it."""
         page = html_of(found)
 
@@ -232,7 +232,7 @@ class TestPage:
         assert "<h1>Tool calls of 82 recordings</h1>" in page
         assert "<code>wholecall inspect &#x27;c d.sse&#x27;</code>" in page
 
-    def test_only_the_rest_is_the_rest(self, found: Report) -> None:
+    def test_only_the_rest_is_the_rest(self, found: BulkReport) -> None:
         """Where no groups share a row, no row stays last when one sorts."""
         assert ' class="rest"' not in html_of(found)
 

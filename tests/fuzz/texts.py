@@ -15,7 +15,13 @@ from tests.support.corpora import CORPORA
 from tests.support.references import Refused, reference
 from tests.support.turns import canonical
 from wholecall import Limits, UnknownDialect, parse_arguments
-from wholecall.history import Report, classify_error, repair_transcript, shrink_arguments, shrink_transcript
+from wholecall.history import (
+    TranscriptReport,
+    classify_error,
+    repair_transcript,
+    shrink_arguments,
+    shrink_transcript,
+)
 from wholecall.history.shapes.table import SHAPES, shape_of
 from wholecall.output.events import StreamFault
 
@@ -216,7 +222,7 @@ def run_transcripts(data: bytes) -> None:
     again = repair_transcript(found.messages, **chosen)
     held(
         f"law 41: repair goes on: {again.report}",
-        again.messages is found.messages and again.report == Report(),
+        again.messages is found.messages and again.report == TranscriptReport(),
     )
     repr(found)
     shrunk = shrink_transcript(

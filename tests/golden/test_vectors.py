@@ -11,7 +11,7 @@ import pytest
 
 from tests.support import bless, encode, naive, transcript_rules
 from tests.support.renderers import RENDERERS, SERVER_SIDE
-from wholecall import ToolCallParser
+from wholecall import ToolCallParser, parse_arguments
 from wholecall.history import (
     TRANSPORTS,
     classify_error,
@@ -20,7 +20,6 @@ from wholecall.history import (
     shrink_arguments,
 )
 from wholecall.output.events import Event, StreamFault, ToolCall, ToolCallDropped
-from wholecall.parse import parse_arguments
 from wholecall.repairing import Repairer
 
 pytestmark = pytest.mark.cases

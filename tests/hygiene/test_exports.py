@@ -36,7 +36,7 @@ def reading_order(name: str) -> tuple[int, str]:
 
 
 def test_init_modules_only_import() -> None:
-    """An `__init__` holds a docstring, imports and `__all__`, and nothing else."""
+    """An `__init__` holds a docstring, imports, `__all__` and perhaps former names, and nothing else."""
     others = [
         f"{dotted(package)}: {ast.unparse(node)}"
         for package in filter(is_package, modules())
@@ -44,6 +44,7 @@ def test_init_modules_only_import() -> None:
         if not isinstance(node, (ast.Import, ast.ImportFrom))
         and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
         and not (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ASSIGNED)
+        and not ast.unparse(node).startswith("if not TYPE_CHECKING:\n    __getattr__ = renamed(__name__, ")
     ]
 
     assert [] == others
@@ -98,6 +99,49 @@ def test_the_reference_says_what_each_module_is_for() -> None:
     rows = re.findall(r"^\| \[`([\w.]+)`\]\(\w+\.md\) \| (.+) \|$", index, re.MULTILINE)
 
     assert {module: sentence.replace("](", "](../") for module, sentence in said} == dict(rows)
+
+
+def test_a_name_has_one_door() -> None:
+    """Each public name is imported from one module; what another has under that name is another thing."""
+    homes: dict[int, set[str]] = {}
+    for module, names in documented().items():
+        for name in names:
+            value = getattr(importlib.import_module(dotted(module)), name)
+            homes.setdefault(id(value), set()).add(f"{module}.{name}")
+
+    assert [] == [sorted(doors) for doors in homes.values() if len(doors) > 1]
+
+
+def test_provisional_modules_are_marked() -> None:
+    """The page about stability names each public module, and those that are marked as provisional as provisional."""
+    page = (DOCS / "stability.md").read_text("utf-8")
+    stable, provisional = (
+        set(re.findall(r"`(\w+)`", re.search(rf"\*\*{kind}\*\*: (.+?)[.] ", page).group(1)))  # type: ignore[union-attr]
+        for kind in ("Stable", "Provisional")
+    )
+    said = re.findall(
+        r"^## `wholecall\.(\w+)`\n\n(Provisional\.)?", (DOCS / "api.md").read_text("utf-8"), re.MULTILINE
+    )
+
+    assert provisional == {name for name, mark in said if mark}
+    assert stable - {"wholecall"} == {name for name, mark in said if not mark}
+
+
+def test_former_names_warn() -> None:
+    """A name that the page about stability lists as renamed is the present one, and warns."""
+    page = (DOCS / "stability.md").read_text("utf-8")
+    rows = re.findall(r"^\| (`wholecall.+) \| (.+) \| [\d.]+ \|$", page, re.MULTILINE)
+    pairs = [
+        pair for row in rows for pair in zip(*(re.findall(r"`([\w.]+)`", cell) for cell in row), strict=True)
+    ]
+
+    assert pairs
+    for former, now in pairs:
+        module, _, name = former.rpartition(".")
+        with pytest.warns(DeprecationWarning, match=rf"^{re.escape(former)} is now called {now}$"):
+            found = getattr(importlib.import_module(module), name)
+        place, _, present = now.rpartition(".")
+        assert found is getattr(importlib.import_module(place or module), present)
 
 
 def test_docs_import_what_is_public() -> None:

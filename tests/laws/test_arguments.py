@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.support import quirky
 from tests.support.turns import canonical, full_objects, objects, values
-from wholecall.parse import parse_arguments
+from wholecall import parse_arguments
 from wholecall.policy import Policy
 
 EXECUTABLE = {"exact", "normalised", "recovered", "empty"}

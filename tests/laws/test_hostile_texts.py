@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.turns import canonical
+from wholecall import parse_arguments
 from wholecall.arguments import strict
 from wholecall.arguments.tokens import plain, scan
 from wholecall.limits import Limits
-from wholecall.parse import parse_arguments
 from wholecall.policy import Policy
 
 # Text that recovery could mistake for syntax, and everything that ends, opens or escapes a string.

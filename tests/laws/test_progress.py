@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support.turns import canonical, full_objects, objects
+from wholecall import parse_arguments
 from wholecall.arguments.progress import (
     Closed,
     PartialArguments,
@@ -19,7 +20,6 @@ from wholecall.arguments.progress import (
     StringDelta,
     StringWatcher,
 )
-from wholecall.parse import parse_arguments
 from wholecall.policy import Policy
 
 if TYPE_CHECKING:

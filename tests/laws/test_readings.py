@@ -13,13 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import corpora
-from wholecall import ToolCallParser
+from wholecall import ToolCallParser, parse_arguments
 from wholecall.deltas import Labelled
 from wholecall.machine.call import Call
 from wholecall.machine.readings import Piece, Solution, solve
 from wholecall.machine.readings.partitions import PARTITIONS, Partition
 from wholecall.machine.record import Record
-from wholecall.parse import parse_arguments
 
 SOLVER: Any = sys.modules["wholecall.machine.readings.solve"]
 TEXTS = ["", "{}", '{"a":1}', '{"a"', ":1}", ":", "1}", '{"a":{}}', "null", "}"]

@@ -13,7 +13,7 @@ import pytest
 
 from tests.text.cases import ROWS, Case, read_cases, score
 from tests.text.reading import begun, calls, cut, merged, read, spelled, visible
-from wholecall.parse import parse_arguments
+from wholecall import parse_arguments
 from wholecall.text.engine import TextEngine
 from wholecall.text.outputs import Output, Written
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.support.examples import examples
 from tests.support.histories import SHAPES, Answer, Block, Happening, Result, Said, happenings, render
 from tests.support.transcript_rules import complaints, said, texts
-from wholecall.history import Report, repair_transcript
+from wholecall.history import TranscriptReport, repair_transcript
 from wholecall.history.transcripts import read_book
 
 EVERY = sorted(SHAPES)
@@ -48,7 +48,7 @@ def test_repair_is_idempotent(shape: str, happened: list[Happening], chosen: dic
     again = repair_transcript(found.messages, shape=shape, **chosen)  # type: ignore[arg-type]
 
     assert again.messages is found.messages
-    assert Report() == again.report
+    assert TranscriptReport() == again.report
 
 
 def _mixed(first: list[Any], other: list[Any], order: list[bool]) -> list[Any]:
@@ -93,7 +93,7 @@ def test_repair_of_mixed_shapes_settles(
     expected = _results(messages, shape) - len(report.dropped_results) + len(report.synthesised)
 
     assert again.messages is found.messages
-    assert Report() == again.report
+    assert TranscriptReport() == again.report
     assert expected == _results(found.messages, shape)
 
 

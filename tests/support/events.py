@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from wholecall import parse_arguments
 from wholecall.output.events import BuiltinToolCall, CustomToolCall, ServerToolCall, ToolCall, ToolCallDropped
 from wholecall.output.turns import Reasoning, ReasoningBlock, Turn
-from wholecall.parse import parse_arguments
 from wholecall.policy import Policy
 
 __all__ = ["builtin", "call", "custom", "drop", "server", "turn"]

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from wholecall import parse_arguments
 from wholecall.arguments import strict
 from wholecall.arguments.verdict import Edit, Verdict
 from wholecall.limits import Limits
-from wholecall.parse import parse_arguments
 from wholecall.policy import Policy
 
 

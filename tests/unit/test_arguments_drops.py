@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from wholecall import parse_arguments
 from wholecall.arguments.ladder import read_arguments
 from wholecall.arguments.recovery import Recovered
 from wholecall.arguments.verdict import Edit, Verdict
 from wholecall.limits import Limits
-from wholecall.parse import parse_arguments
 from wholecall.policy import Policy
 from wholecall.tools import Tool
 

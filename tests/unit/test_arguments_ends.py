@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 import pytest
 
+from wholecall import parse_arguments
 from wholecall.arguments import ladder
 from wholecall.arguments.ladder import Ending
 from wholecall.arguments.recovery import Fault
 from wholecall.limits import Limits
-from wholecall.parse import parse_arguments
 from wholecall.policy import Policy
 
 KEEPING, DROPPING = Policy(require_terminal=False), Policy(truncated_turn="drop")

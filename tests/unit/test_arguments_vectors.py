@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from wholecall.parse import parse_arguments
+from wholecall import parse_arguments
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,7 @@ from tests.support.naive import error_of, finish_reasons, read_calls
 from wholecall import Limits, Policy, TextCalls, ToolCallDropped
 from wholecall.asgi import AnswerEnded, RepairMiddleware
 from wholecall.encoders import ENCODERS
-from wholecall.repairing import Repairer, Report, repair_body
+from wholecall.repairing import Repairer, RepairReport, repair_body
 from wholecall.transport import Counters, Exchange
 
 PATH = "/v1/chat/completions"
@@ -817,7 +817,7 @@ class Heard:
         self.exchanges.add(exchange)
         self.words.append((drop.name, drop.reason))
 
-    async def repaired(self, report: Report, exchange: Exchange) -> None:
+    async def repaired(self, report: RepairReport, exchange: Exchange) -> None:
         """Take a report, asynchronously."""
         await asyncio.sleep(0)
         self.exchanges.add(exchange)

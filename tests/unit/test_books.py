@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from wholecall import parse_arguments
 from wholecall.machine.readings import Book, Piece, solve_book
-from wholecall.parse import parse_arguments
 
 A, B = '{"a":1}', '{"b":2}'
 Got = tuple["str | None", str, "str | None"]

@@ -15,7 +15,7 @@ import pytest
 
 from tests.hygiene.source_tree import PROJECT
 from wholecall.cli import main
-from wholecall.history import Report
+from wholecall.history import TranscriptReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -211,7 +211,7 @@ class TestJson:
         assert 1 == main(["history", "check", "--json", "logs"])
         out, err = capsys.readouterr()
         sound, broken = (json.loads(line) for line in out.splitlines())
-        facts = [field for field in Report.__struct_fields__ if field != "changed"]
+        facts = [field for field in TranscriptReport.__struct_fields__ if field != "changed"]
         assert ["file", "messages", "changed", *facts, "written"] == list(sound)
         assert ("logs/a.jsonl", 2, False, [], None) == (
             sound["file"],

@@ -9,10 +9,9 @@ from typing import Any, get_args
 import pytest
 
 from tests.support.events import builtin, call, custom, drop, server
-from wholecall import ToolCallParser
+from wholecall import ToolCallParser, parse_arguments
 from wholecall.history import TRANSPORTS, Transport, encode_arguments
 from wholecall.output.events import ArgumentsDelta, ToolCall
-from wholecall.parse import parse_arguments
 from wholecall.types import DropReason
 
 CUT = '{"path": "/foo'

@@ -21,7 +21,8 @@ MODULE = """\
 import json
 
 from wholecall.deltas import Finish, TextFragment, TurnEnded
-from wholecall.dialects import Dialect, Translator
+from wholecall import Dialect
+from wholecall.dialects import Translator
 
 
 class TramTranslator(Translator):

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from wholecall import parse_arguments
 from wholecall.arguments.grammar import Grammar
 from wholecall.arguments.partial import OpenText
 from wholecall.arguments.progress import (
@@ -22,7 +23,6 @@ from wholecall.arguments.progress import (
 )
 from wholecall.limits import Limits
 from wholecall.output.events import ToolCall
-from wholecall.parse import parse_arguments
 
 DEEP = 3000
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from wholecall import parse_arguments
 from wholecall.arguments.lexical import Scan
 from wholecall.machine.readings import Piece, solve
 from wholecall.machine.readings.partitions import MOST_OPEN, PARTITIONS, Columns
-from wholecall.parse import parse_arguments
 
 A, B = '{"a":1}', '{"b":2}'
 Got = tuple["str | None", str]

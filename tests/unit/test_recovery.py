@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from wholecall import parse_arguments
 from wholecall.arguments.recovery import Fault, Recovered, peel, recover
 from wholecall.arguments.verdict import Edit, Verdict
-from wholecall.parse import parse_arguments
 from wholecall.policy import Policy
 
 RECOVERED: list[tuple[str, dict[str, Any], list[tuple[Any, int]]]] = [

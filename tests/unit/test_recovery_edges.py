@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from wholecall import parse_arguments
 from wholecall.arguments.recovery import SPECIAL_TOKENS, Fault, Recovered, peel, recover
 from wholecall.arguments.verdict import Edit
-from wholecall.parse import parse_arguments
 
 # Texts, and the position of the misplaced token.
 FAULTS: dict[str, list[tuple[str, int, int]]] = {

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.naive import data_of, error_of
 from wholecall import Limits, StreamClosed, StreamFault, ToolCallDropped
-from wholecall.repairing import Repairer, Report
+from wholecall.repairing import Repairer, RepairReport
 from wholecall.repairing.blocks import Blocks, ended
 
 CHAT = b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'
@@ -229,7 +229,7 @@ def test_a_report_counts_while_the_stream_goes_on() -> None:
     assert seen[4].held > len(WHOLE)
     assert [0, 0, 0, 0, 1, 1] == [report.n_calls for report in seen]
     assert [False] * 4 + [True] * 2 == [report.ended for report in seen]
-    assert repairer.report == Report(
+    assert repairer.report == RepairReport(
         dialect="chat-completions",
         ended=True,
         n_calls=1,

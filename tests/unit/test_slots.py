@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.bound import Got, assembled
+from wholecall import parse_arguments
 from wholecall.arguments.verdict import Verdict
 from wholecall.deltas import (
     DONE,
@@ -26,7 +27,6 @@ from wholecall.limits import Limits
 from wholecall.machine import restating, sameness
 from wholecall.machine.assembler import Assembler
 from wholecall.output.events import ArgumentsReset, ServerToolCall, ToolCall, ToolCallDropped
-from wholecall.parse import parse_arguments
 from wholecall.policy import Policy
 from wholecall.types import DropReason, Kind, TurnReason
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from wholecall import StreamClosed, TextCalls, TextParser, Turn, UnknownDialect, read_text
+from wholecall import StreamClosed, TextCalls, TextParser, Turn, UnknownDialect, read_text, text_formats
 from wholecall.output.events import TextDelta, ToolCall, ToolCallDropped
-from wholecall.text import Block, Format, text_formats
+from wholecall.text import Block, Format
 
 CALL = '<tool_call>{"name": "dredge", "arguments": {"metres": 4}}</tool_call>'
 

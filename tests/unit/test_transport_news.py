@@ -22,7 +22,7 @@ from tests.unit.test_transport import (
     post,
 )
 from wholecall.output.events import StreamFault, ToolCallDropped
-from wholecall.repairing import Report
+from wholecall.repairing import RepairReport
 from wholecall.transport import AsyncRepairTransport, Counters, Exchange, RepairTransport, client
 
 BROKEN = b'data: {"choices":[{\n\n'
@@ -103,7 +103,7 @@ def test_one_signature_holds_everywhere(kind: str, name: str) -> None:
     with serve(Answer([TEXT, BROKEN, BEGUN, FINISH, DONE])) as server:
         post(LIBRARIES[0], server, withheld="end", **{name: _HEARERS[kind](heard)})
     with_exchange = [Exchange] if kind in ("two", "exchange") else []
-    event = {"on_dropped": ToolCallDropped, "on_fault": StreamFault, "on_repaired": Report}[name]
+    event = {"on_dropped": ToolCallDropped, "on_fault": StreamFault, "on_repaired": RepairReport}[name]
 
     assert [event, *with_exchange] == [type(one) for one in heard]
 

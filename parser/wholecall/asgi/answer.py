@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from wholecall import WholecallError
-from wholecall.repairing import Repairer, Report, answers, repair_body
+from wholecall.repairing import Repairer, RepairReport, answers, repair_body
 from wholecall.repairing.news import Exchange, News
 from wholecall.repairing.pace import Pace
 
@@ -130,7 +130,7 @@ class Answer:
         kind = _kind_of(start)
         if kind is not None and answers.is_encoded(_value(start, _CODING)):
             told = (answers.UNREAD.encode(), b"encoding")
-            self._news.end(Report(unread=True))
+            self._news.end(RepairReport(unread=True))
             await self._out({**start, "headers": [*start["headers"], told]})
         elif kind == answers.EVENT_STREAM:
             await self._open(start)

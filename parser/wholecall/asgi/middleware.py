@@ -11,7 +11,7 @@ from urllib.parse import quote
 from wholecall import Limits, Policy, StreamFault, TextWanted, ToolCallDropped, Tools
 from wholecall.asgi.answer import UNREAD, Answer, App, Receive, Scope, Send
 from wholecall.asgi.options import DEFAULTS, checked_paths, from_environment
-from wholecall.repairing import Repairer, Report, answers
+from wholecall.repairing import Repairer, RepairReport, answers
 from wholecall.repairing.bodies import most_of_body
 from wholecall.repairing.news import Counters, Exchange, Hearer, News
 from wholecall.repairing.withholding import Withheld
@@ -36,7 +36,7 @@ class RepairMiddleware:
         on_dropped: called with each withheld call, and with its `Exchange` if it requires a second argument, or calls
             it `exchange`; it may be asynchronous, as the next two may. Their exceptions go to the application.
         on_fault: called likewise with each fault of the stream.
-        on_repaired: called likewise with the `Report` of each changed answer, once it is over.
+        on_repaired: called likewise with the `RepairReport` of each changed answer, once it is over.
         counters: adds up the results of all answers.
         policy: how calls are judged.
         limits: bounds of a stream or a body; `Limits.gateway()` by default.
@@ -63,7 +63,7 @@ class RepairMiddleware:
         text: TextWanted = None,
         on_dropped: Hearer[ToolCallDropped] | None = None,
         on_fault: Hearer[StreamFault] | None = None,
-        on_repaired: Hearer[Report] | None = None,
+        on_repaired: Hearer[RepairReport] | None = None,
         counters: Counters | None = None,
         policy: Policy = Policy(),  # noqa: B008 - frozen
         limits: Limits | None = None,

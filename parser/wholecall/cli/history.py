@@ -26,7 +26,7 @@ from wholecall.cli.transcript_files import Found, found_files, targets_of
 from wholecall.history.book import Book
 from wholecall.history.checking import RULES, check_transcript
 from wholecall.history.judging import Rules
-from wholecall.history.mending import Report, mend
+from wholecall.history.mending import TranscriptReport, mend
 from wholecall.history.shrink import shrink_arguments
 from wholecall.history.shrinking import shorten
 from wholecall.history.writing import pages
@@ -163,7 +163,7 @@ def _checked(transcript: Transcript, options: argparse.Namespace) -> Change:
     return Change(bool(found), facts, report, (), nothing=f"nothing that {options.provider} refuses")
 
 
-def _members(report: Report) -> dict[str, Any]:
+def _members(report: TranscriptReport) -> dict[str, Any]:
     return {name: value for name, value in msgspec.structs.asdict(report).items() if name != "changed"}
 
 

@@ -15,7 +15,7 @@ from wholecall.cli.pages import is_page, write_page
 from wholecall.cli.reporting import html_of, text_of
 
 if TYPE_CHECKING:
-    from wholecall.bulk import Report
+    from wholecall.bulk import BulkReport
 
 __all__ = ["add_command"]
 
@@ -113,7 +113,7 @@ def _report(options: argparse.Namespace) -> int:
     return OK
 
 
-def _show(report: Report, options: argparse.Namespace) -> None:
+def _show(report: BulkReport, options: argparse.Namespace) -> None:
     if options.html is not None:
         write_page(options.html, html_of(report))
     elif options.json:

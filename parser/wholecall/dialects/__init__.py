@@ -1,6 +1,12 @@
 """Dialects: translators of each wire format's frames into deltas."""
 
-from wholecall.dialects.decode import undecodable
-from wholecall.dialects.table import DIALECTS, Dialect, Translator, load_plugins, register
+from typing import TYPE_CHECKING
 
-__all__ = ["DIALECTS", "Dialect", "Translator", "load_plugins", "register", "undecodable"]
+from wholecall.dialects.decode import undecodable
+from wholecall.dialects.table import DIALECTS, Translator, load_plugins
+from wholecall.errors import renamed
+
+__all__ = ["DIALECTS", "Translator", "load_plugins", "undecodable"]
+
+if not TYPE_CHECKING:
+    __getattr__ = renamed(__name__, {name: f"wholecall.{name}" for name in ("Dialect", "register")})

@@ -1,5 +1,8 @@
 """Histories: turns and transcripts prepared to be sent again, and the reasons for a provider's refusal."""
 
+from typing import TYPE_CHECKING
+
+from wholecall.errors import renamed
 from wholecall.history.checking import Finding, check_transcript
 from wholecall.history.encode import encode_arguments
 from wholecall.history.errors import ErrorCategory, ErrorClass, ErrorKind, ErrorScope, classify_error
@@ -9,7 +12,7 @@ from wholecall.history.messages import Encoded, encode_calls
 from wholecall.history.results import Conversation, encode_results
 from wholecall.history.shrink import Shrunk, shrink_arguments
 from wholecall.history.shrinking import ShrunkTranscript, shrink_transcript
-from wholecall.history.transcripts import Repaired, Report, repair_transcript
+from wholecall.history.transcripts import Repaired, TranscriptReport, repair_transcript
 from wholecall.history.transports import TRANSPORTS, Transport, transport_named
 
 __all__ = [
@@ -24,9 +27,9 @@ __all__ = [
     "ErrorScope",
     "Finding",
     "Repaired",
-    "Report",
     "Shrunk",
     "ShrunkTranscript",
+    "TranscriptReport",
     "Transport",
     "check_transcript",
     "classify_error",
@@ -38,3 +41,6 @@ __all__ = [
     "shrink_transcript",
     "transport_named",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = renamed(__name__, {"Report": "TranscriptReport"})

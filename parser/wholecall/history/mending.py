@@ -23,10 +23,10 @@ from wholecall.history.shapes.base import Shape
 from wholecall.history.shapes.chat import CHAT
 from wholecall.history.writing import Written, write
 
-__all__ = ["Report", "mend"]
+__all__ = ["TranscriptReport", "mend"]
 
 
-class Report(msgspec.Struct, frozen=True):
+class TranscriptReport(msgspec.Struct, frozen=True):
     """The changes of a repair; each list is independent, in the order of the input.
 
     Ids are those of the input; a call or result without an id is listed by its name. Indices are those of the input.
@@ -61,7 +61,7 @@ class Report(msgspec.Struct, frozen=True):
         return self.synthesised
 
 
-def mend(book: Book, rules: Rules) -> tuple[list[Written], Report]:
+def mend(book: Book, rules: Rules) -> tuple[list[Written], TranscriptReport]:
     """Repair a transcript; return the messages of the output, and the report.
 
     Raises:
@@ -78,9 +78,9 @@ def mend(book: Book, rules: Rules) -> tuple[list[Written], Report]:
     plan = place(book, fill=rules.unanswered == "synthesise")
     output = write(book, plan)
     if len(output) == len(lines) and not any(item.changed for item in output):
-        return output, Report()
+        return output, TranscriptReport()
     left = {item.line.index for item in output if item.line is not None}
-    report = Report(
+    report = TranscriptReport(
         changed=True,
         stripped_calls=_labels(stripped),
         dropped_messages=[line.index for line in lines if line.index not in left],

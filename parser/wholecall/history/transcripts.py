@@ -17,13 +17,13 @@ import msgspec
 
 from wholecall.history.book import Book
 from wholecall.history.judging import Rules
-from wholecall.history.mending import Report, mend
+from wholecall.history.mending import TranscriptReport, mend
 from wholecall.history.parts import MessagesT
 from wholecall.history.settled import Settled, settle
 from wholecall.history.shapes.base import expect_dict
 from wholecall.history.shapes.table import ShapeName
 
-__all__ = ["Repaired", "Report", "new_messages", "read_book", "repair_transcript"]
+__all__ = ["Repaired", "TranscriptReport", "new_messages", "read_book", "repair_transcript"]
 
 
 class Repaired(msgspec.Struct, Generic[MessagesT], frozen=True):
@@ -37,7 +37,7 @@ class Repaired(msgspec.Struct, Generic[MessagesT], frozen=True):
     """
 
     messages: MessagesT
-    report: Report
+    report: TranscriptReport
     settled: Settled
 
     def __repr__(self) -> str:
@@ -92,7 +92,7 @@ def repair_transcript(
     if known is not None and isinstance(messages, (list, tuple)):
         grown = known.grown(messages, rules, shape)
         if grown is not None:
-            return Repaired(messages, Report(), grown)
+            return Repaired(messages, TranscriptReport(), grown)
     book = read_book(messages, shape)
     output, report = mend(book, rules)
     if not report.changed:

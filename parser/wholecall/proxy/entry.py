@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, Optional, Protocol
 import msgspec
 
 from wholecall import ToolCallDropped
-from wholecall.repairing.report import Report
+from wholecall.repairing.report import RepairReport
 
 __all__ = ["Entry", "Handling", "Lost", "NoWatcher", "Outcome", "Unrepaired", "Watcher"]
 _private = True
@@ -153,7 +153,7 @@ class Entry(msgspec.Struct, kw_only=True, eq=False):
             name = drop.name or ""
             self.withheld.append(Lost(name if _PLAIN_NAME.match(name) else None, drop.reason))
 
-    def report(self, report: Report) -> None:
+    def report(self, report: RepairReport) -> None:
         """Take the final report of a repairer, or of the judge of a body."""
         self.dialect = report.dialect
         self.calls = report.n_calls

@@ -26,7 +26,7 @@ from wholecall.proxy.pings import Clock, Timer, Vigil
 from wholecall.proxy.reading import Reading
 from wholecall.proxy.room import Held, NoRoomError
 from wholecall.proxy.wire import Answer, Headers, Question, Send, Upstream, UpstreamFailed
-from wholecall.repairing import RepairedBody, Repairer, Report, repair_body
+from wholecall.repairing import RepairedBody, Repairer, RepairReport, repair_body
 from wholecall.repairing.answers import (
     ERROR_HEADERS,
     ERROR_STATUS,
@@ -184,12 +184,12 @@ class Relay:
             pinging.cancel()
             await asyncio.wait({pinging})
 
-    def _report(self, report: Report) -> None:
+    def _report(self, report: RepairReport) -> None:
         self.entry.report(report)
         self.entry.held = int
         self.entry.unrepaired = self._why_unread(report)
 
-    def _why_unread(self, report: Report) -> Unrepaired | None:
+    def _why_unread(self, report: RepairReport) -> Unrepaired | None:
         if not report.unread and report.dialect is not None:
             return None
         return "dialect" if self.entry.is_decoded else "encoding"
@@ -317,7 +317,7 @@ class Relay:
         if self._vigil.wants_ping(now) and (ping := self._ping(repairer)):
             await self._emit(ping)
 
-    async def _finish(self, out: bytes, report: Report, lost: str | None) -> None:
+    async def _finish(self, out: bytes, report: RepairReport, lost: str | None) -> None:
         """End the answer; an interrupted answer ends well only if its turn is over."""
         is_legible = self.entry.is_decoded or not self.entry.bytes_in
         if lost is None and report.dialect is None and self._is_empty and is_legible:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from wholecall.errors import renamed
 from wholecall.repairing.bodies import RepairedBody, repair_body
 from wholecall.repairing.repairer import Repairer
-from wholecall.repairing.report import Report
+from wholecall.repairing.report import RepairReport
 
-__all__ = ["RepairedBody", "Repairer", "Report", "repair_body"]
+__all__ = ["RepairReport", "RepairedBody", "Repairer", "repair_body"]
+
+if not TYPE_CHECKING:
+    __getattr__ = renamed(__name__, {"Report": "RepairReport"})

@@ -34,7 +34,7 @@ from wholecall.repairing.leaked_bodies import without_leaks
 from wholecall.repairing.mender import lasting, own_fault
 from wholecall.repairing.once import once
 from wholecall.repairing.pieces import is_error
-from wholecall.repairing.report import Ledger, Report
+from wholecall.repairing.report import Ledger, RepairReport
 from wholecall.repairing.responses import cut_response, is_ours, item_label, minted_id, response_claim
 from wholecall.repairing.schema import Schema, conformed
 from wholecall.repairing.table import MENDERS
@@ -63,7 +63,7 @@ class RepairedBody(msgspec.Struct, frozen=True):
     """
 
     data: bytes
-    report: Report
+    report: RepairReport
 
     def __repr__(self) -> str:
         return f"RepairedBody(<{len(self.data)}>, {self.report!r})"
@@ -163,10 +163,10 @@ def _goes_on(dialect: str | None) -> bool:
 
 def _report(
     dialect: str | None, events: Sequence[Event[Any]], error: str | None, *, is_mended: bool
-) -> Report:
+) -> RepairReport:
     ledger = Ledger()
     ledger.note(events)
-    return Report(
+    return RepairReport(
         dialect=dialect,
         ended=ledger.ended,
         n_calls=ledger.n_calls,

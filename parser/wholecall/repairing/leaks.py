@@ -33,7 +33,7 @@ from wholecall.stream.parser import ToolCallParser
 
 if TYPE_CHECKING:
     from wholecall.policy import Policy
-    from wholecall.text import TextCalls
+    from wholecall.text.options import TextCalls
     from wholecall.tools import Tools
 
 __all__ = ["Leaks"]

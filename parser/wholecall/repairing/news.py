@@ -23,7 +23,7 @@ import msgspec
 from wholecall.output.events import StreamFault, ToolCallDropped
 from wholecall.policy import Policy
 from wholecall.repairing.answers import dialect_of
-from wholecall.repairing.report import Report
+from wholecall.repairing.report import RepairReport
 from wholecall.repairing.withholding import Withheld
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Counters:
         told = ", ".join(f"{name}={value}" for name, value in vars(self).items() if name.startswith("n_"))
         return f"<Counters {told}>"
 
-    def add(self, report: Report) -> None:
+    def add(self, report: RepairReport) -> None:
         """Add the result of an exchange."""
         with self._lock:
             self.n_exchanges += 1
@@ -111,7 +111,7 @@ class Wanted(TypedDict, total=False):
     withheld: Withheld
     on_dropped: Hearer[ToolCallDropped] | None
     on_fault: Hearer[StreamFault] | None
-    on_repaired: Hearer[Report] | None
+    on_repaired: Hearer[RepairReport] | None
     counters: Counters | None
     text: TextWanted
     policy: Policy
@@ -144,7 +144,7 @@ class News:
     def _keep(self, name: str, event: object) -> None:
         self._waiting.append((name, event))
 
-    def end(self, report: Report) -> None:
+    def end(self, report: RepairReport) -> None:
         """Take the last report; a further one changes nothing."""
         if self._is_over:
             return

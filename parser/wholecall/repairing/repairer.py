@@ -26,7 +26,7 @@ from wholecall.repairing.lookout import Lookout
 from wholecall.repairing.mender import Mender, most_of, never_ended, own_fault
 from wholecall.repairing.moulds import Mould
 from wholecall.repairing.pieces import Piece, PieceReader, payload_once
-from wholecall.repairing.report import Ledger, Report
+from wholecall.repairing.report import Ledger, RepairReport
 from wholecall.repairing.table import MENDERS
 from wholecall.repairing.withholding import Withheld, checked
 from wholecall.stream.parser import ToolCallParser
@@ -142,13 +142,13 @@ class Repairer(Beginning, Uncopyable):
         return self._refused if self._mender is None else self._mender.failed
 
     @property
-    def report(self) -> Report:
+    def report(self) -> RepairReport:
         """The report of the stream so far."""
         ledger, mender = self._ledger, self._mender
         lookout = self._lookout
         held = len(self._head) + len(self._blocks) + sum(map(len, self._waiting))
         held += 0 if lookout is None else lookout.held
-        return Report(
+        return RepairReport(
             dialect=self._parser.dialect,
             ended=self._is_over,
             n_calls=ledger.n_calls,

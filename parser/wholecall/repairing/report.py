@@ -25,12 +25,12 @@ from wholecall.output.events import (
 )
 from wholecall.repairing.blocks import Blocks
 
-__all__ = ["Ledger", "Report"]
+__all__ = ["Ledger", "RepairReport"]
 
 _SAYS_NOTHING = frozenset({ArgumentsDelta, ReasoningDelta, TextDelta})  # most events; not counted
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class RepairReport(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a stream or a body so far; of an unread one, only the part before that was known.
 
     Attributes:
@@ -61,7 +61,7 @@ class Ledger:
     """The counts for a report, taken while a stream passes through.
 
     Attributes:
-        ended, n_calls, n_withheld, mended, usage: as in `Report`.
+        ended, n_calls, n_withheld, mended, usage: as in `RepairReport`.
     """
 
     def __init__(self) -> None:

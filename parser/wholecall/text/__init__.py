@@ -1,8 +1,9 @@
 """Tool calls that a model wrote as text: formats as data, and the engine that reads them."""
 
-from wholecall.text.formats import AUTO, FORMATS, text_formats
-from wholecall.text.models import text_format_of
-from wholecall.text.options import TextCalls
+from typing import TYPE_CHECKING
+
+from wholecall.errors import renamed
+from wholecall.text.formats import AUTO, FORMATS
 from wholecall.text.records import Block, Format, Messages, Nested, Params, Record, Tag
 
 __all__ = [
@@ -15,7 +16,10 @@ __all__ = [
     "Params",
     "Record",
     "Tag",
-    "TextCalls",
-    "text_format_of",
-    "text_formats",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = renamed(
+        __name__,
+        {name: f"wholecall.{name}" for name in ("TextCalls", "text_format_of", "text_formats")},
+    )

@@ -3,17 +3,17 @@
 from wholecall.bulk.reporting.counting import report
 from wholecall.bulk.reporting.counts import Counts, Histogram, Rate
 from wholecall.bulk.reporting.groups import GROUPS
-from wholecall.bulk.reporting.result import Duplicates, Finish, Group, Report, Unreadable, Worst
+from wholecall.bulk.reporting.result import BulkReport, Duplicates, FinishCount, Group, Unreadable, Worst
 
 __all__ = [
     "GROUPS",
+    "BulkReport",
     "Counts",
     "Duplicates",
-    "Finish",
+    "FinishCount",
     "Group",
     "Histogram",
     "Rate",
-    "Report",
     "Unreadable",
     "Worst",
     "report",

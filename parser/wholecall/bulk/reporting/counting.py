@@ -19,7 +19,7 @@ from wholecall.bulk.reporting.counts import Counts, merged
 from wholecall.bulk.reporting.files import found
 from wholecall.bulk.reporting.groups import GROUPS, NO_CALL, Groups
 from wholecall.bulk.reporting.others import Finishes, Hashes, Worsts, readable
-from wholecall.bulk.reporting.result import Group, Report, Unreadable
+from wholecall.bulk.reporting.result import BulkReport, Group, Unreadable
 from wholecall.bulk.reporting.windows import Window, windows
 
 __all__ = ["report"]
@@ -30,7 +30,7 @@ pc: Any = pyarrow.compute  # its functions are made at import
 
 def report(
     *paths: str | os.PathLike[str], by: Iterable[str] = ("provider", "model"), least: int = 30
-) -> Report:
+) -> BulkReport:
     """Return counts of recordings and calls.
 
     The tables are read once, some thousands of rows at a time, and without the texts of arguments.
@@ -90,7 +90,7 @@ class _Counting:
         for counter in (self._finishes, self._hashes, self._worsts):
             counter.add(good)
 
-    def report(self, least: int) -> Report:
+    def report(self, least: int) -> BulkReport:
         """Return the report.
 
         Raises:
@@ -102,7 +102,7 @@ class _Counting:
                 "belong together"
             )
         by_tool = {key: counts for key, counts in self._tools.counts.items() if key != (NO_CALL,)}
-        return Report(
+        return BulkReport(
             by=self._by,
             least=least,
             total=merged((self._all or self._groups).counts.values()),

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute
 
 from wholecall.bulk.reporting.counts import OTHERS
-from wholecall.bulk.reporting.result import Duplicates, Finish, Unreadable, Worst
+from wholecall.bulk.reporting.result import Duplicates, FinishCount, Unreadable, Worst
 from wholecall.bulk.reporting.vectors import coded, numbers, tallied
 from wholecall.bulk.reporting.windows import Window
 
@@ -64,10 +64,10 @@ class Finishes:
             is_full = len(self._counts) >= _MOST_ENDS and (provider, ours) not in self._counts
             self._counts[(OTHERS, OTHERS) if is_full else (provider, ours)] += count
 
-    def found(self) -> tuple[Finish, ...]:
+    def found(self) -> tuple[FinishCount, ...]:
         """Return the counts, the most frequent first."""
         order = sorted(self._counts.items(), key=lambda item: (-item[1], item[0][0] or "", item[0][1] or ""))
-        return tuple(Finish(provider, ours, count) for (provider, ours), count in order)
+        return tuple(FinishCount(provider, ours, count) for (provider, ours), count in order)
 
 
 class Hashes:

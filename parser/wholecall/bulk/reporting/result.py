@@ -12,7 +12,7 @@ import msgspec
 
 from wholecall.bulk.reporting.counts import Counts, Words, merged
 
-__all__ = ["Duplicates", "Finish", "Group", "Report", "Unreadable", "Worst"]
+__all__ = ["BulkReport", "Duplicates", "FinishCount", "Group", "Unreadable", "Worst"]
 _private = True
 
 
@@ -44,7 +44,7 @@ class Unreadable(msgspec.Struct):
     examples: dict[str, str] = msgspec.field(default_factory=dict[str, str])
 
 
-class Finish(msgspec.Struct, frozen=True):
+class FinishCount(msgspec.Struct, frozen=True):
     """How often a provider stated one end of a turn, while the turn ended another way.
 
     Attributes:
@@ -101,7 +101,7 @@ class Worst(msgspec.Struct, frozen=True):
     words: dict[str, int]
 
 
-class Report(msgspec.Struct, frozen=True):
+class BulkReport(msgspec.Struct, frozen=True):
     """The result of `report`.
 
     Attributes:
@@ -126,7 +126,7 @@ class Report(msgspec.Struct, frozen=True):
     waiting: int
     groups: tuple[Group, ...]
     tools: tuple[Group, ...]
-    finishes: tuple[Finish, ...]
+    finishes: tuple[FinishCount, ...]
     duplicates: Duplicates
     worst: tuple[Worst, ...]
 

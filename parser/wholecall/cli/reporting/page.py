@@ -27,7 +27,7 @@ from wholecall.cli.reporting.shapes import (
 from wholecall.cli.show import counted
 
 if TYPE_CHECKING:
-    from wholecall.bulk.reporting import Report
+    from wholecall.bulk.reporting import BulkReport
 
 __all__ = ["html_of"]
 
@@ -37,7 +37,7 @@ _MOST_ROWS = 500
 _MOST_WORDS = 40  # columns of a heat map
 
 
-def html_of(report: Report) -> str:
+def html_of(report: BulkReport) -> str:
     """Return a report as a page."""
     sections = list(sections_of(report, _MOST_ROWS))
     shown = [section for section in sections if section.parts]

@@ -29,7 +29,7 @@ from wholecall.cli.reporting.shapes import (
 from wholecall.cli.show import counted
 
 if TYPE_CHECKING:
-    from wholecall.bulk.reporting import Counts, Group, Report, Worst
+    from wholecall.bulk.reporting import BulkReport, Counts, Group, Worst
 
 __all__ = ["sections_of"]
 
@@ -47,7 +47,7 @@ class Row(NamedTuple):
     is_ranked: bool
 
 
-def sections_of(report: Report, most: int) -> Iterator[Section]:
+def sections_of(report: BulkReport, most: int) -> Iterator[Section]:
     """Yield the sections of a report.
 
     Args:
@@ -68,7 +68,7 @@ def sections_of(report: Report, most: int) -> Iterator[Section]:
     yield _worst(report)
 
 
-def _rows(report: Report, groups: Sequence[Group], most: int) -> list[Row]:
+def _rows(report: BulkReport, groups: Sequence[Group], most: int) -> list[Row]:
     shown = groups if len(groups) <= most else groups[: most - 1]
     rows = [
         Row([Cell(name, name) for name in one.key], one.counts, report.is_ranked(one.counts)) for one in shown
@@ -79,7 +79,7 @@ def _rows(report: Report, groups: Sequence[Group], most: int) -> list[Row]:
     return rows
 
 
-def _summary(report: Report) -> Section:
+def _summary(report: BulkReport) -> Section:
     total, unreadable = report.total, report.unreadable
     low, high = total.drop_rate.interval
     whole = total.drop_rate.whole
@@ -162,7 +162,7 @@ def _rate_cells(row: Row) -> tuple[Cell, Cell]:
     return shown, Cell(f"{100 * low:.1f}-{100 * high:.1f}", high, tone)
 
 
-def _groups(report: Report, rows: Sequence[Row]) -> Section:
+def _groups(report: BulkReport, rows: Sequence[Row]) -> Section:
     about = "How many calls of each group were dropped, the worst rate first." + _few(report, report.groups)
     table = Table(
         [*key_columns(report.by), *_COUNTS], [[*row.key, *_count_cells(row, _COUNTS)] for row in rows]
@@ -170,14 +170,14 @@ def _groups(report: Report, rows: Sequence[Row]) -> Section:
     return Section("groups", "Groups", about, [table] if rows else [])
 
 
-def _few(report: Report, groups: Sequence[Group]) -> str:
+def _few(report: BulkReport, groups: Sequence[Group]) -> str:
     """Return the remark on grey rates; empty if there are none."""
     if all(report.is_ranked(one.counts) or one.counts.drop_rate.share is None for one in groups):
         return ""
     return f" Rates of fewer than {report.least:,} calls are not ranked, and grey where there are colours."
 
 
-def _drops(report: Report, rows: Sequence[Row]) -> Section:
+def _drops(report: BulkReport, rows: Sequence[Row]) -> Section:
     about = "Why calls were dropped, by group: shares are of all drops of the group. docs/words.md explains each word."
     total = report.total.findings["dropped"]
     matrix = Matrix(
@@ -192,7 +192,7 @@ def _drops(report: Report, rows: Sequence[Row]) -> Section:
     )
 
 
-def _quirks(report: Report, rows: Sequence[Row]) -> Section:
+def _quirks(report: BulkReport, rows: Sequence[Row]) -> Section:
     about = "Oddities without a drop (flags, edits, anomalies), by their share of each group's recordings."
     seen = _quirks_seen(report.total, report.total)
     matrix = Matrix(
@@ -217,7 +217,7 @@ def _quirks_seen(counts: Counts, total: Counts) -> Counter[str]:
     )
 
 
-def _tools(report: Report, rows: Sequence[Row]) -> Section:
+def _tools(report: BulkReport, rows: Sequence[Row]) -> Section:
     about = "Which tools were called, the worst drop rate first, and how many bytes their arguments have."
     about += _few(report, report.tools)
     sizes = [
@@ -237,7 +237,7 @@ def _tools(report: Report, rows: Sequence[Row]) -> Section:
     return Section("tools", "Tools", about, [Table(columns, cells), curves] if rows else [])
 
 
-def _times(report: Report, rows: Sequence[Row]) -> Section:
+def _times(report: BulkReport, rows: Sequence[Row]) -> Section:
     about = (
         "Seconds from the beginning of the response to its first text, its first call and its end: what half, 90 % and "
         "99 % of the recordings do not exceed, where times were recorded."
@@ -264,7 +264,7 @@ def _times(report: Report, rows: Sequence[Row]) -> Section:
     return Section("times", "Times", about, [table, curves] if cells else [])
 
 
-def _finishes(report: Report, most: int) -> Section:
+def _finishes(report: BulkReport, most: int) -> Section:
     about = "How the last turn ended: what the provider said, and what its calls showed."
     all_of = report.total.recordings
     rows = [
@@ -289,7 +289,7 @@ def _said(word: str | None, nothing: str) -> Cell:
     return Cell(nothing, "", "dim") if word is None else Cell(word, word)
 
 
-def _tokens(report: Report, rows: Sequence[Row]) -> Section:
+def _tokens(report: BulkReport, rows: Sequence[Row]) -> Section:
     about = "Tokens as providers count them, where they do, and how many were written for each call."
     columns = [
         Column("counted", worth=8, about="recordings with counts"),
@@ -314,7 +314,7 @@ def _tokens(report: Report, rows: Sequence[Row]) -> Section:
     return Section("tokens", "Tokens", about, [table] if cells else [])
 
 
-def _duplicates(report: Report) -> Section:
+def _duplicates(report: BulkReport) -> Section:
     found = report.duplicates
     about = "Recordings whose bodies are the same, byte for byte (content_hash)."
     if not found.exact:
@@ -328,7 +328,7 @@ def _duplicates(report: Report) -> Section:
     return Section("duplicates", "Duplicates", about, [facts] if found.hashed else [])
 
 
-def _unreadable(report: Report, most: int) -> Section:
+def _unreadable(report: BulkReport, most: int) -> Section:
     its = report.unreadable
     about = (
         f"{counted(its.recordings, 'recording')} could not be read to the end. They are counted nowhere else, and "
@@ -355,7 +355,7 @@ def _unreadable(report: Report, most: int) -> Section:
     )
 
 
-def _worst(report: Report) -> Section:
+def _worst(report: BulkReport) -> Section:
     about = (
         "The recordings with the most drops and faults. Paths are below the folder that was scanned: `wholecall inspect` "
         "shows there what happened."

@@ -24,7 +24,7 @@ from wholecall.cli.reporting.shapes import (
 from wholecall.cli.show import cells, clipped, padded, printable, wrapped
 
 if TYPE_CHECKING:
-    from wholecall.bulk.reporting import Report
+    from wholecall.bulk.reporting import BulkReport
 
 __all__ = ["table_lines", "text_of"]
 
@@ -36,7 +36,7 @@ _CODES = {"bold": 1, "dim": 2, "bad": 31}
 Paint = Callable[[str, str], str]
 
 
-def text_of(report: Report, width: int, *, colour: bool) -> Iterator[str]:
+def text_of(report: BulkReport, width: int, *, colour: bool) -> Iterator[str]:
     """Yield the lines of a report.
 
     Args:
