@@ -150,13 +150,13 @@ BESIDE: dict[str, list[JSON]] = {
 
 @pytest.mark.parametrize("index", [None, 7])
 @pytest.mark.parametrize("beside", BESIDE)
-@pytest.mark.parametrize("stray", ["{}", '{"z":3}', '{"z"'])
-def test_a_call_that_was_closed_lacks_no_later_text(beside: str, index: int | None, stray: str) -> None:
+@pytest.mark.parametrize("orphan", ["{}", '{"z":3}', '{"z"'])
+def test_a_call_that_was_closed_lacks_no_later_text(beside: str, index: int | None, orphan: str) -> None:
     """Law 109: text without an owner is not part of a call whose text the wire closed before; it taints open calls."""
     frames = [OPENS, *BESIDE[beside]]
     is_open = beside != "alone"
     before = _came("anthropic", [*frames, *([_stop(1)] if is_open else []), *ENDS], ToolCall)
-    frames += [_piece(index, stray), _piece(8, stray), *([_stop(1)] if is_open else []), *ENDS]
+    frames += [_piece(index, orphan), _piece(8, orphan), *([_stop(1)] if is_open else []), *ENDS]
 
     assert before[:1] == [("go", {"x": 1})]
     assert [("go", {"x": 1})] == _came("anthropic", frames, ToolCall)

@@ -14,10 +14,10 @@ from tests.support import corpora
 from wholecall import Policy, StreamFault, ToolCall, ToolCallDropped, ToolCallParser, TurnFinished
 from wholecall.framing.opening import framing_of
 
-CALL = {"id": "stray_1", "name": "steal", "input": {"key": "value"}}
-STRAYS: dict[str, dict[str, Any]] = {
+CALL = {"id": "orphan_1", "name": "steal", "input": {"key": "value"}}
+ORPHANS: dict[str, dict[str, Any]] = {
     "a member": {"client_tool_call": CALL},
-    "another spelling": {"toolUse": {"toolUseId": "stray_1", "name": "steal", "input": {}}},
+    "another spelling": {"toolUse": {"toolUseId": "orphan_1", "name": "steal", "input": {}}},
     "a list": {"function_calls": [{"name": "steal", "arguments": "{}"}]},
     "a text": {"tool_calls": '[{"name":"steal"}]'},
     "a type": {"part": {"type": "tool_use", **CALL}},
@@ -67,7 +67,7 @@ def anomalies(data: bytes) -> list[str]:
     return [word for event in events if isinstance(event, TurnFinished) for word in event.anomalies]
 
 
-def with_stray(data: bytes, stray: dict[str, Any]) -> bytes | None:
+def with_orphan(data: bytes, orphan: dict[str, Any]) -> bytes | None:
     """Return a stream with a separate frame after the first frame, None where frames are not lines."""
     framing = framing_of(data)
     if framing not in ("sse", "jsonl"):
@@ -75,7 +75,7 @@ def with_stray(data: bytes, stray: dict[str, Any]) -> bytes | None:
     end = b"\r\n\r\n" if b"\r\n\r\n" in data else b"\n\n"
     end = end if framing == "sse" else b"\n"
     first, found, rest = data.partition(end)
-    line = (b"data: " if framing == "sse" else b"") + json.dumps(stray).encode()
+    line = (b"data: " if framing == "sse" else b"") + json.dumps(orphan).encode()
     return first + end + line + end + rest if found else None
 
 
@@ -90,12 +90,12 @@ def streams() -> Iterator[tuple[str, str, bytes]]:
                 yield case["dialect"], case["name"], data
 
 
-@pytest.mark.parametrize("stray", STRAYS)
-def test_a_call_where_no_translator_looks_is_said(stray: str) -> None:
+@pytest.mark.parametrize("orphan", ORPHANS)
+def test_a_call_where_no_translator_looks_is_said(orphan: str) -> None:
     """Law 101: after the first frame of every recording, in any dialect: an anomaly, a fault, a drop or a call."""
     silent = []
     for _, name, data in streams():
-        changed = with_stray(data, STRAYS[stray])
+        changed = with_orphan(data, ORPHANS[orphan])
         if changed is not None and said(changed)[1:] == said(data)[1:]:
             silent.append(name)
 
@@ -156,7 +156,7 @@ FINISH = {"id": "r", "choices": [{"index": 0, "delta": {}, "finish_reason": "too
 
 
 @pytest.mark.parametrize(
-    ("stray", "is_unread"),
+    ("orphan", "is_unread"),
     [
         ({"tool_use": {"id": "c1", "name": "get_tide"}}, False),
         ({"tool_use": {"id": "c2", "name": "get_tide"}}, True),
@@ -166,10 +166,12 @@ FINISH = {"id": "r", "choices": [{"index": 0, "delta": {}, "finish_reason": "too
     ],
 )
 @pytest.mark.parametrize("first", [True, False])
-def test_a_call_that_another_frame_tells_is_read(stray: dict[str, Any], is_unread: bool, first: bool) -> None:
+def test_a_call_that_another_frame_tells_is_read(
+    orphan: dict[str, Any], is_unread: bool, first: bool
+) -> None:
     """Law 101: by its id; without one by its name; without a name it may be a piece of any call of the turn."""
     told = called("c1", "get_tide")
-    frames = [CHUNK, *([stray, told] if first else [told, stray]), FINISH]
+    frames = [CHUNK, *([orphan, told] if first else [told, orphan]), FINISH]
 
     assert (["unread_call"] if is_unread else []) == anomalies(sse(*frames))
 

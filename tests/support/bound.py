@@ -13,7 +13,7 @@ from wholecall.policy import Policy
 from wholecall.tools import Tools
 from wholecall.types import Kind
 
-__all__ = ["A", "B", "Got", "assembled", "at", "bound", "lost", "stray", "stream", "whole"]
+__all__ = ["A", "B", "Got", "assembled", "at", "bound", "lost", "orphan", "stream", "whole"]
 
 
 class Got(NamedTuple):
@@ -93,6 +93,6 @@ def lost(id: str | None, name: str | None, text: str) -> Got:
     return Got(id, name, text, "dropped: incomplete_input")
 
 
-def stray(text: str, id: str | None = None) -> Got:
+def orphan(text: str, id: str | None = None) -> Got:
     """Return text that belongs to no call."""
     return Got(id, None, text, "dropped: nameless")

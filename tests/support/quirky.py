@@ -1091,7 +1091,7 @@ class _Reader:
         self._learn(me, labels, piece)
 
     def _note_hollow_twin(self, me: _Seen, at: _Labels) -> None:
-        """A call that stays empty on the index of another may be taken for a phantom, or for its repeat."""
+        """A call that stays empty on the index of another may be taken for a tentative call, or for its repeat."""
         if me.left == 0 and any(at.index is None or at.index in c.indices for c in self._others(me)):
             self.doubts.add("empty_twin")
         inside = [c for c in self._others(me) if c.cut and c.name == at.name]

@@ -116,7 +116,7 @@ def after(*deltas: Delta, limits: Limits | None = None) -> Choice:
 
 
 def place_of(choice: Choice, call: Call | None) -> int | str | None:
-    """Return the position of a call in its choice, by beginning; `stray` for a stray call, None for no call."""
+    """Return the position of a call in its choice, by beginning; `orphan` for an orphan call, None for no call."""
     if call is None:
         return None
-    return "stray" if call.stray else choice.calls.index(call)
+    return "orphan" if call.orphan else choice.calls.index(call)

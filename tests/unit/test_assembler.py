@@ -361,7 +361,7 @@ def test_forgetting() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stray", "outcome"),
+    ("orphan", "outcome"),
     [
         (Fragment(7, 0, A), "ambiguous"),
         (Labelled(7, 0, "c", None, A), "ambiguous"),
@@ -371,17 +371,17 @@ def test_forgetting() -> None:
     ],
 )
 @pytest.mark.parametrize("limit", [1, 0, 8], ids=lambda limit: f"{limit} choices")
-def test_text_of_another_choice_may_be_an_empty_calls(stray: Delta, outcome: str, limit: int) -> None:
+def test_text_of_another_choice_may_be_an_empty_calls(orphan: Delta, outcome: str, limit: int) -> None:
     """Some servers number choices by chunk: nameless text elsewhere may belong to an empty call (quirk 14).
 
     So it is whether that choice is beyond the limit or not; one choice is always listened to.
     """
-    events = told(head(0), stray, CALLS, END, limits=Limits(max_choices=limit))
+    events = told(head(0), orphan, CALLS, END, limits=Limits(max_choices=limit))
 
     assert ("c0", outcome) in ends(events)
 
 
-def test_one_stray_text_is_enough() -> None:
+def test_one_orphan_text_is_enough() -> None:
     """Text without a name in one of several choices casts its doubt on all of them, before and after it."""
     events = told(head(0), head(0, A, choice=1), Fragment(2, 0, A), head(0, choice=3), CALLS, END)
 

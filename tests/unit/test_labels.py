@@ -168,7 +168,7 @@ def test_unseen_taken_without_name_filled() -> None:
     assert [Got("c", "f", A, "id_churn placeholder")] == bound(at(0, "{}", "c", "f"), at(0, A, "d"))
 
 
-def test_phantom() -> None:
+def test_tentative() -> None:
     """A call opened on the index of a call whose id churned, with no content, vanishes."""
     churned = [at(0, '{"a"', "c", "f"), at(0, ":1}", "d", "f")]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.bound import A, B, Got, at, bound, stray
+from tests.support.bound import A, B, Got, at, bound, orphan
 
 # Id absent, index taken.
 
@@ -97,4 +97,4 @@ def test_absent_absent_latest() -> None:
 
 def test_absent_absent_first() -> None:
     """No id, no index, no name, no calls at all: text of no call."""
-    assert [stray(A)] == bound(at(None, A))
+    assert [orphan(A)] == bound(at(None, A))

@@ -25,7 +25,7 @@ def test_an_index_is_a_key(index: int | str) -> None:
 
 
 def test_a_head_without_id_opens_a_second_call() -> None:
-    """A name alone after a complete call opens a phantom: text makes it a call, nothing lets it vanish."""
+    """A name alone after a complete call opens a tentative call: text makes it a call, nothing lets it vanish."""
     minted = "call_0_0_1"
     assert [Got("c", "f", A), Got(minted, "f", B, "bound_by_order id_generated")] == bound(
         at(0, A, "c", "f"), at(0, "", None, "f"), at(0, B)
@@ -36,8 +36,8 @@ def test_a_head_without_id_opens_a_second_call() -> None:
     )
 
 
-def test_a_phantom_is_no_first_piece_of_a_name() -> None:
-    """Another name after a phantom's is the name of another call, not its second piece (quirk 16)."""
+def test_a_tentative_call_is_no_first_piece_of_a_name() -> None:
+    """Another name after a tentative call's is the name of another call, not its second piece (quirk 16)."""
     assert [Got("c", "go", A, "bound_by_order"), Got("call_0_0_1", "t", B, "id_generated")] == bound(
         at(0, A, "c", "go"), at(0, "", None, "go"), at(0, B, None, "t")
     )

@@ -480,20 +480,20 @@ def test_frames_of_a_dropped_call_are_released() -> None:
     repairer.feed(texts("a") + calls(HEAD) + calls(entry("1}", 0, "c1", "another")))
     for _ in range(50):
         repairer.feed(calls(entry("y" * 100)))
-    mender: Any = repairer._mender
+    rewriter: Any = repairer._rewriter
 
-    assert (0, []) == (mender._n_waiting, mender._queue)
+    assert (0, []) == (rewriter._n_waiting, rewriter._queue)
 
 
 def test_held_frames_are_bounded() -> None:
     """However long a call gets, no more of its frames is held than the limit says."""
     repairer = Repairer(limits=Limits(max_event_bytes=2000))
     repairer.feed(texts("a") + calls(entry('{"a":"', 0, "c1", "f")))
-    mender: Any = repairer._mender
+    rewriter: Any = repairer._rewriter
     held = []
     for _ in range(50):
         repairer.feed(calls(entry("y" * 100)))
-        held.append(mender._n_waiting)
+        held.append(rewriter._n_waiting)
 
     assert 0 < max(held) <= 2000
     assert 0 == held[-1]
@@ -603,11 +603,11 @@ def test_frames_of_a_call_that_is_refused_at_once_are_released() -> None:
     """A call that is refused for its name leaves nothing, however strict its frames are."""
     repairer = Repairer(limits=Limits(max_name_chars=3))
     repairer.feed(texts("a") + calls(entry("{", 0, "c1", "another")) + calls(entry("}")))
-    mender: Any = repairer._mender
+    rewriter: Any = repairer._rewriter
     out = repairer.feed(FINISH + DONE) + repairer.close()
 
     assert [] == read([out])
-    assert [] == mender._queue
+    assert [] == rewriter._queue
 
 
 # Assumptions of clients.

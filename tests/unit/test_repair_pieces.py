@@ -1,4 +1,4 @@
-"""Frames for the menders from the bytes of blocks, and their attributes."""
+"""Frames for the rewriters from the bytes of blocks, and their attributes."""
 
 from __future__ import annotations
 

@@ -146,14 +146,14 @@ def test_only_a_text_under_its_id_heals_a_call(text: str, id: str | None, sign: 
     assert Got("c", "f", text, sign) in bound(begun(0, "c", "f"), *astray('{"z"'), item, closed())
 
 
-@pytest.mark.parametrize("stray", [True, False])
-def test_an_empty_done_event_behind_text_without_an_owner(stray: bool) -> None:
+@pytest.mark.parametrize("orphan", [True, False])
+def test_an_empty_done_event_behind_text_without_an_owner(orphan: bool) -> None:
     """Servers send `{}` where they lost the text: it is not a whole text while there is text that could be it."""
-    strays = [piece(7, A)] if stray else []
+    orphans = [piece(7, A)] if orphan else []
     told_empty = CallWhole(0, 0, "i", None, None, "{}", DONE)
 
-    assert Got("c", "f", "{}", LOST if stray else "") in bound(
-        *strays, CallSeen(0, 0, "i", "c", "f"), told_empty
+    assert Got("c", "f", "{}", LOST if orphan else "") in bound(
+        *orphans, CallSeen(0, 0, "i", "c", "f"), told_empty
     )
 
 
@@ -467,9 +467,9 @@ def test_what_comes_behind_a_written_call() -> None:
 
 def test_a_written_call_without_arguments() -> None:
     """A written call lacks no text: text without an owner is another call's, also if this one has none."""
-    call, stray = bound(piece(None, A), written("{}"))
+    call, orphan = bound(piece(None, A), written("{}"))
 
-    assert [dropped("nameless"), "{}", "id_generated needs_approval"] == [stray.sign, call.text, call.sign]
+    assert [dropped("nameless"), "{}", "id_generated needs_approval"] == [orphan.sign, call.text, call.sign]
 
 
 def test_a_written_call_that_cannot_be_read() -> None:

@@ -111,13 +111,13 @@ def test_the_item_heals_under_another_call_id() -> None:
 
 def test_an_empty_text_heals_nothing_while_text_has_no_owner() -> None:
     """Servers send `{}` for calls whose text they lost: that is believed once all text is some call's."""
-    stray = [begun(0, "c", "f"), begun(1, "d", "g"), piece(7, A)]
+    orphan = [begun(0, "c", "f"), begun(1, "d", "g"), piece(7, A)]
 
-    assert [LOST] == signs(bound(*stray, listed(("c", "f", "{}"))), "c")
-    assert [LOST] == signs(bound(*stray, item("{}", id="c")), "c")
-    assert [""] == signs(bound(*stray, item(A, 1, "d", "g"), item("{}", id="c")), "c")
-    assert [""] == signs(bound(*stray, listed(("c", "f", "{}"), ("d", "g", A))), "c")
-    assert [""] == signs(bound(*stray[:2], closed(7), item("{}", id="c")), "c")
+    assert [LOST] == signs(bound(*orphan, listed(("c", "f", "{}"))), "c")
+    assert [LOST] == signs(bound(*orphan, item("{}", id="c")), "c")
+    assert [""] == signs(bound(*orphan, item(A, 1, "d", "g"), item("{}", id="c")), "c")
+    assert [""] == signs(bound(*orphan, listed(("c", "f", "{}"), ("d", "g", A))), "c")
+    assert [""] == signs(bound(*orphan[:2], closed(7), item("{}", id="c")), "c")
 
 
 def test_a_limit_is_not_healed() -> None:

@@ -220,10 +220,10 @@ def test_replaced_bytes() -> None:
 
 def test_whole_values_are_never_joined() -> None:
     """Law: two whole texts under one label are not sure, whatever a message without a text says of them."""
-    torn = whole(None, A, "c", "f"), whole(None, B, "c")
+    spliced = whole(None, A, "c", "f"), whole(None, B, "c")
 
     assert [[dropped("ambiguous")], [dropped("ambiguous")], [Got("c", "f", A, "done_mismatch").sign]] == [
-        signs(*torn, *told, *ENDS) for told in ([], [restates("", "c")], [restates(A, "c")])
+        signs(*spliced, *told, *ENDS) for told in ([], [restates("", "c")], [restates(A, "c")])
     ]
 
 

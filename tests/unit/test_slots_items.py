@@ -132,10 +132,10 @@ def test_few_candidates(n: int, expected: int | None) -> None:
 @pytest.mark.parametrize(
     ("name", "deltas", "expected"),
     [
-        ("its place and text", [piece(7, A), finished(A, 7, "x")], "stray"),
+        ("its place and text", [piece(7, A), finished(A, 7, "x")], "orphan"),
         ("another text", [piece(7, A), finished(B, 7, "x")], None),
         ("another place", [piece(7, A), finished(A, 8, "x")], None),
-        ("no place", [piece(None, A), finished(A, None, "x")], "stray"),
+        ("no place", [piece(None, A), finished(A, None, "x")], "orphan"),
         ("nothing there", [finished(A, 7, "x")], None),
     ],
 )

@@ -24,7 +24,7 @@ from wholecall.deltas import CallWhole, Delta, Slot, StepBegan
 from wholecall.limits import Limits
 from wholecall.machine import slots
 
-STRAY = "stray"
+ORPHAN = "orphan"
 TWO: list[Delta] = [begun(0, "c", "f"), begun(1, "d", "g")]
 ITEMS: list[Delta] = [begun(0, "c", "f", "i"), begun(1, "d", "g", "j")]
 
@@ -51,10 +51,10 @@ def owner(*deltas: Delta) -> int | str | None:
         (piece(None, A, None, "d"), 1),
         (piece(7, A, "z", "d"), 1),
         (piece(1, A, "j", "d"), 1),
-        (piece(1, A, "i"), STRAY),
-        (piece(1, A, None, "c"), STRAY),
-        (piece(None, A, "j", "c"), STRAY),
-        (piece(7, A, "z", "x"), STRAY),
+        (piece(1, A, "i"), ORPHAN),
+        (piece(1, A, None, "c"), ORPHAN),
+        (piece(None, A, "j", "c"), ORPHAN),
+        (piece(7, A, "z", "x"), ORPHAN),
     ],
 )
 def test_labels_that_agree_find_one_call(text: Slot, expected: int | str) -> None:
@@ -67,7 +67,7 @@ def test_an_id_that_several_calls_have() -> None:
     shared = [begun(0, "c", "f", "i"), StepBegan(0), begun(1, "c", "f", "j")]
     ended = [*shared[:1], piece(0, A), closed(0), *shared[1:]]
 
-    assert STRAY == owner(*shared, piece(None, A, None, "c"))
+    assert ORPHAN == owner(*shared, piece(None, A, None, "c"))
     assert 0 == owner(*shared, piece(0, A, None, "c"))
     assert 1 == owner(*shared, piece(None, A, "j", "c"))
     assert 1 == owner(*ended, piece(None, A, None, "c"))
@@ -78,7 +78,7 @@ def test_labels_of_a_call_that_has_ended() -> None:
     """They contradict those of the open one as well, even if that is the only one that is left."""
     over = begun(0, "c", "f"), piece(0, '{"a"'), closed(0)
 
-    assert STRAY == owner(*over, begun(1, "d", "g"), piece(1, ":1}", None, "c"))
+    assert ORPHAN == owner(*over, begun(1, "d", "g"), piece(1, ":1}", None, "c"))
 
 
 @pytest.mark.parametrize("n", [2, 3])
@@ -112,22 +112,30 @@ def test_text_of_an_item_that_was_announced_late() -> None:
     ("name", "deltas", "expected"),
     [
         ("no labels, one open call", [*TWO[:1], piece(None, A)], 0),
-        ("no labels, no call", [piece(None, A)], STRAY),
-        ("no labels, the only call has ended", [*TWO[:1], closed(0), piece(None, A)], STRAY),
-        ("no labels, two open calls", [*TWO, piece(None, A)], STRAY),
+        ("no labels, no call", [piece(None, A)], ORPHAN),
+        ("no labels, the only call has ended", [*TWO[:1], closed(0), piece(None, A)], ORPHAN),
+        ("no labels, two open calls", [*TWO, piece(None, A)], ORPHAN),
         ("unknown labels, one open call", [*TWO[:1], piece(7, A)], 0),
         ("an unknown alias, one open call", [*TWO[:1], piece(None, A, "z")], 0),
-        ("unknown labels, two open calls", [*TWO, piece(7, A)], STRAY),
-        ("an unknown index, a call that was open beside another", [*TWO, closed(0), piece(7, A)], STRAY),
+        ("unknown labels, two open calls", [*TWO, piece(7, A)], ORPHAN),
+        ("an unknown index, a call that was open beside another", [*TWO, closed(0), piece(7, A)], ORPHAN),
         ("no index, a call that was open beside another", [*TWO, closed(0), piece(None, A)], 1),
         ("an alias, a call that was open beside another", [*TWO, closed(0), piece(None, A, "z")], 1),
-        ("an unknown alias, one of two open calls is whole", [*TWO, piece(0, A), piece(None, B, "z")], STRAY),
-        ("an unknown id, one of two is whole", [*TWO, piece(0, A), piece(None, B, None, "x")], STRAY),
-        ("text was lost, no labels", [*TWO[:1], HOLE, piece(None, A)], STRAY),
-        ("text was lost, unknown labels", [*TWO[:1], HOLE, piece(7, A)], STRAY),
-        ("text was lost, one of two is whole", [*TWO, piece(0, A), HOLE, piece(None, B)], STRAY),
-        ("more at the index of text that had no owner", [piece(7, '{"a"'), *TWO[:1], piece(7, ":1}")], STRAY),
-        ("the same without an index", [piece(None, '{"a"'), *TWO[:1], piece(None, ":1}")], STRAY),
+        (
+            "an unknown alias, one of two open calls is whole",
+            [*TWO, piece(0, A), piece(None, B, "z")],
+            ORPHAN,
+        ),
+        ("an unknown id, one of two is whole", [*TWO, piece(0, A), piece(None, B, None, "x")], ORPHAN),
+        ("text was lost, no labels", [*TWO[:1], HOLE, piece(None, A)], ORPHAN),
+        ("text was lost, unknown labels", [*TWO[:1], HOLE, piece(7, A)], ORPHAN),
+        ("text was lost, one of two is whole", [*TWO, piece(0, A), HOLE, piece(None, B)], ORPHAN),
+        (
+            "more at the index of text that had no owner",
+            [piece(7, '{"a"'), *TWO[:1], piece(7, ":1}")],
+            ORPHAN,
+        ),
+        ("the same without an index", [piece(None, '{"a"'), *TWO[:1], piece(None, ":1}")], ORPHAN),
     ],
 )
 def test_the_only_candidate(name: str, deltas: list[Delta], expected: int | str) -> None:
@@ -139,9 +147,9 @@ def test_the_only_candidate(name: str, deltas: list[Delta], expected: int | str)
     ("name", "deltas", "expected"),
     [
         ("it is whole", [piece(0, A)], 1),
-        ("both are whole", [piece(0, A), piece(1, B)], STRAY),
-        ("it has part of its text", [piece(0, '{"a"')], STRAY),
-        ("it has a placeholder", [piece(0, "{}")], STRAY),
+        ("both are whole", [piece(0, A), piece(1, B)], ORPHAN),
+        ("it has part of its text", [piece(0, '{"a"')], ORPHAN),
+        ("it has a placeholder", [piece(0, "{}")], ORPHAN),
         ("it is whole, and the other one has part of its text", [piece(0, A), piece(1, '{"z":')], 1),
         ("it has ended", [begun(2, "e", "h"), closed(0), piece(2, A)], 1),
     ],
@@ -153,7 +161,7 @@ def test_only_a_call_that_is_not_whole_can_go_on(name: str, deltas: list[Delta],
 
 def test_a_whole_call_can_be_repeated() -> None:
     """The text that a call has already may be its own once more."""
-    assert STRAY == owner(*TWO, piece(0, A), piece(None, A))
+    assert ORPHAN == owner(*TWO, piece(0, A), piece(None, A))
     assert 0 == owner(*TWO, piece(0, A), piece(1, B), piece(None, A))
 
 
@@ -161,11 +169,11 @@ def test_free_text_always_goes_on() -> None:
     """No free text is ever whole: the call may continue, even if its text is an object."""
     free = begun(0, "c", "f", kind="custom")
 
-    assert STRAY == owner(free, begun(1, "d", "g"), piece(0, A), piece(None, B))
+    assert ORPHAN == owner(free, begun(1, "d", "g"), piece(0, A), piece(None, B))
     assert 0 == owner(free, begun(1, "d", "g"), piece(0, A), piece(1, B), piece(None, "x"))
 
 
-@pytest.mark.parametrize(("n", "expected"), [(16, 15), (17, STRAY)])
+@pytest.mark.parametrize(("n", "expected"), [(16, 15), (17, ORPHAN)])
 def test_few_candidates(n: int, expected: int | str) -> None:
     """Text without labels is bound by fit among up to 16 open calls; among more there is no search."""
     calls = [begun(k, f"c{k}", "f") for k in range(n)]
@@ -200,11 +208,11 @@ def test_text_that_fits_several_calls_flags_none() -> None:
         ("of the index", [*TWO, done(1, A)], 1),
         ("of the alias", [*ITEMS, done(None, A, "j")], 1),
         ("the same text, unknown index", [*TWO[:1], piece(0, A), done(7, A)], 0),
-        ("another text, unknown index", [*TWO[:1], piece(0, A), done(7, B)], STRAY),
-        ("another text, no labels", [*TWO[:1], piece(0, A), done(None, B)], STRAY),
-        ("no text so far", [*TWO[:1], done(7, A)], STRAY),
+        ("another text, unknown index", [*TWO[:1], piece(0, A), done(7, B)], ORPHAN),
+        ("another text, no labels", [*TWO[:1], piece(0, A), done(None, B)], ORPHAN),
+        ("no text so far", [*TWO[:1], done(7, A)], ORPHAN),
         ("the same text as one of two", [*TWO, piece(0, A), piece(1, B), done(None, B)], 1),
-        ("the same text as both", [*TWO, piece(0, A), piece(1, A), done(None, A)], STRAY),
+        ("the same text as both", [*TWO, piece(0, A), piece(1, A), done(None, A)], ORPHAN),
     ],
 )
 def test_a_done_event_is_bound_by_its_text(name: str, deltas: list[Delta], expected: int | str) -> None:
@@ -296,7 +304,7 @@ def test_text_is_owned_if_a_whole_text_repeats_it(
 
 @pytest.mark.parametrize(("n", "expected"), [(32, True), (33, False)])
 def test_among_too_many_calls_nothing_is_accounted_for(n: int, expected: bool) -> None:
-    """Texts are compared among 32 calls, strays among them; beyond, text without an owner is not accounted for."""
+    """Texts are compared among 32 calls, orphans among them; beyond, text without an owner is not accounted for."""
     choice = after(*(preset("{}", k, f"c{k}", "f") for k in range(n - 1)), piece(99, A))
 
     assert n == len(choice.calls)

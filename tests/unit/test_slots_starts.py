@@ -85,11 +85,11 @@ def test_a_start_that_fits_several_calls_repeats_the_last() -> None:
 @pytest.mark.parametrize(
     ("start", "expected"),
     [
-        (begun(3, "d", "f", "k"), "stray"),
-        (begun(7, "d", "f", "k"), "stray"),
+        (begun(3, "d", "f", "k"), "orphan"),
+        (begun(7, "d", "f", "k"), "orphan"),
         (begun(3, "d", "f"), None),
         (begun(3, "d", "f", "z"), None),
-        (begun(None, "k", "f"), "stray"),
+        (begun(None, "k", "f"), "orphan"),
     ],
 )
 def test_a_start_finds_the_text_that_came_before_it(start: CallSeen, expected: str | None) -> None:

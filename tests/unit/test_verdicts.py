@@ -236,7 +236,7 @@ def test_inside_a_dropped_namesake() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stray", "sign_of_empty"),
+    ("orphan", "sign_of_empty"),
     [
         ([Labelled(0, 1, "d", None, A)], "ambiguous"),
         ([Labelled(0, 1, "d", "g", A + B)], "ambiguous"),
@@ -244,9 +244,9 @@ def test_inside_a_dropped_namesake() -> None:
         ([Labelled(0, 1, "d", "g", A)], "empty"),
     ],
 )
-def test_text_that_may_have_been_an_empty_calls(stray: list[Delta], sign_of_empty: str) -> None:
+def test_text_that_may_have_been_an_empty_calls(orphan: list[Delta], sign_of_empty: str) -> None:
     """A call without text is not a call without arguments if a dropped call holds text that may be its own."""
-    calls = run(*labelled(""), *stray, *ENDINGS["clean"])
+    calls = run(*labelled(""), *orphan, *ENDINGS["clean"])
 
     assert sign_of_empty == sign(next(event for event in ends(calls) if event.index == 0))
 

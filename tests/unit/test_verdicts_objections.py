@@ -93,9 +93,9 @@ def test_drops_say_why(deltas: list[Delta], reason: str, detail: str) -> None:
 
 def test_text_of_another_choice() -> None:
     """A chat call without text may have lost it to another choice; a block, whose slots are its own, has not (quirk 14)."""
-    stray, others = Fragment(1, 0, A), [Finish(1, "stop", None), END]
-    chat = all_of(Labelled(0, 0, "c", "f"), stray, CALLS, *others)
-    block = all_of(seen(), stray, CALLS, *others)
+    orphan, others = Fragment(1, 0, A), [Finish(1, "stop", None), END]
+    chat = all_of(Labelled(0, 0, "c", "f"), orphan, CALLS, *others)
+    block = all_of(seen(), orphan, CALLS, *others)
 
     assert ("ambiguous", "its text may have come in another choice") == (chat[0].reason, chat[0].detail)
     assert "empty" == fate(block[0])
@@ -164,17 +164,17 @@ def test_a_started_object_is_not_silent() -> None:
     """The empty input at the start of a block is not silence where pieces followed it: text without an owner is
     another's.
     """
-    stray = Slot(0, 7, None, '{"b":2}')
+    orphan = Slot(0, 7, None, '{"b":2}')
 
-    assert ["exact"] == fates(stray, seen(), whole("{}", OBJECT), piece(A), CLOSED, CALLS, END)[:1]
+    assert ["exact"] == fates(orphan, seen(), whole("{}", OBJECT), piece(A), CLOSED, CALLS, END)[:1]
 
 
 def test_an_object_of_a_final_message_is_not_silent() -> None:
     """A final message that lists a call without arguments says so: text without an owner is another's."""
-    stray = Slot(0, 7, None, A)
+    orphan = Slot(0, 7, None, A)
 
     assert ["exact", "incomplete_input"] == [
-        fates(stray, seen(), whole("{}", rank), CALLS, END)[0] for rank in (HYDRATION, OBJECT)
+        fates(orphan, seen(), whole("{}", rank), CALLS, END)[0] for rank in (HYDRATION, OBJECT)
     ]
 
 

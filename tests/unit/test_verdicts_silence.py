@@ -38,11 +38,11 @@ def test_an_empty_object_after_a_loss() -> None:
 
 def test_silence_beside_text_without_an_owner() -> None:
     """Text that came for no block may be that of a block for which none came."""
-    stray = Slot(0, 7, None, A)
+    orphan = Slot(0, 7, None, A)
     nameless = (None, "nameless", "no name came before the call ended")
     detail = "text that could be its own has no owner"
 
-    assert [("f", "incomplete_input", detail), nameless] == against(stray, SEEN, closed(), CALLS, END)
+    assert [("f", "incomplete_input", detail), nameless] == against(orphan, SEEN, closed(), CALLS, END)
 
 
 def test_silence_without_an_end() -> None:

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from wholecall import WholecallError
 from wholecall.repairing import Repairer, RepairReport, answers, repair_body
-from wholecall.repairing.news import Exchange, News
+from wholecall.repairing.notices import Exchange, Notices
 from wholecall.repairing.pace import Pace
 
 __all__ = ["UNREAD", "Answer", "AnswerEnded", "App", "Receive", "Scope", "Send"]
@@ -58,7 +58,7 @@ class Answer:
         self, options: Mapping[str, Any], exchange: Exchange, most: int | None, receive: Receive, send: Send
     ) -> None:
         self.cut: AnswerEnded | None = None
-        self._news = News(options, exchange)
+        self._notices = Notices(options, exchange)
         self._exchange = exchange
         self._most = most
         self._receive = receive
@@ -121,8 +121,8 @@ class Answer:
         repairer, self._repairer = self._repairer, None
         if repairer is not None:
             repairer.abort(_LEFT)
-            self._news.end(repairer.report)
-        await self._news.atell()
+            self._notices.end(repairer.report)
+        await self._notices.atell()
 
     # The beginning.
 
@@ -130,7 +130,7 @@ class Answer:
         kind = _kind_of(start)
         if kind is not None and answers.is_encoded(_value(start, _CODING)):
             told = (answers.UNREAD.encode(), b"encoding")
-            self._news.end(RepairReport(unread=True))
+            self._notices.end(RepairReport(unread=True))
             await self._out({**start, "headers": [*start["headers"], told]})
         elif kind == answers.EVENT_STREAM:
             await self._open(start)
@@ -140,7 +140,7 @@ class Answer:
             await self._out(start)
 
     async def _open(self, start: Message) -> None:
-        self._repairer = Repairer(**self._news.options, expected=self._news.expected)
+        self._repairer = Repairer(**self._notices.options, expected=self._notices.expected)
         self._take = self._repair
         await self._out({**start, "headers": self._headers(start)})
 
@@ -185,7 +185,7 @@ class Answer:
             return
         if out or not body:
             await self._out(message if out is body else {**message, "body": out})
-        await self._news.atell()
+        await self._notices.atell()
 
     async def _read(self, repairer: Repairer, body: bytes) -> bytes:
         """Return the output for a message; a large one is read in slices, with turns for other tasks."""
@@ -228,20 +228,20 @@ class Answer:
 
     async def _judge(self, message: Message) -> None:
         goes_on = message.get("more_body", False)
-        options = {name: value for name, value in self._news.options.items() if name != "live_arguments"}
-        body = repair_body(bytes(self._held), expected=self._news.expected, **options)
+        options = {name: value for name, value in self._notices.options.items() if name != "live_arguments"}
+        body = repair_body(bytes(self._held), expected=self._notices.expected, **options)
         error = body.report.error
         if goes_on and error is None:  # no single large value
             await self._let_pass()
             return
-        self._news.end(body.report)
+        self._notices.end(body.report)
         start, self._start, self._take = self._start, None, self._out
         assert start is not None
         status = start["status"] if error is None else answers.ERROR_STATUS
         changed = [("content-length", str(len(body.data))), *(answers.ERROR_HEADERS if error else ())]
         await self._out({**start, "status": status, "headers": self._headers(start, changed)})
         await self._out({**message, "body": body.data, "more_body": False})
-        await self._news.atell()
+        await self._notices.atell()
         if goes_on:
             self._stopped = AnswerEnded(f"the answer was ended by an error: {error}")
             self._take = self._refuse

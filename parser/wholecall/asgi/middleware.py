@@ -13,7 +13,7 @@ from wholecall.asgi.answer import UNREAD, Answer, App, Receive, Scope, Send
 from wholecall.asgi.options import DEFAULTS, checked_paths, from_environment
 from wholecall.repairing import Repairer, RepairReport, answers
 from wholecall.repairing.bodies import most_of_body
-from wholecall.repairing.news import Counters, Exchange, Hearer, News
+from wholecall.repairing.notices import Counters, Exchange, Hearer, Notices
 from wholecall.repairing.withholding import Withheld
 from wholecall.tools import AnyTools
 
@@ -87,7 +87,9 @@ class RepairMiddleware:
             "on_repaired": on_repaired,
             "counters": counters,
         }
-        Repairer(**News(self._options, Exchange(id="", method="", url="")).options)  # refuses invalid options
+        Repairer(
+            **Notices(self._options, Exchange(id="", method="", url="")).options
+        )  # refuses invalid options
 
     def __repr__(self) -> str:
         return f"<RepairMiddleware {self.app!r}>"

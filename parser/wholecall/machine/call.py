@@ -29,7 +29,7 @@ class Call(CallText):
     """The state of one call.
 
     Attributes:
-        number: its index in events, dense per choice in order of first appearance; -1 for a phantom.
+        number: its index in events, dense per choice in order of first appearance; -1 for a tentative call.
         to_event: makes the event for a piece of its text; set once the call has its number.
         phase: `pending`, `streaming`, `settled` or `ended`; only `phases` changes it.
         id: the public id, the first non-empty one; `aliases` holds all of them, `indices` the indices.
@@ -51,7 +51,7 @@ class Call(CallText):
     Of calls that are found by labels:
         listed: it came whole, or its end is final: without text it has no arguments.
         withheld: it may be the same as a call of another turn: without a number and without events until it ends.
-        phantom: perhaps only repeated labels: without a number and without events until its choice is settled.
+        tentative: perhaps only repeated labels: without a number and without events until its choice is settled.
         head: characters of its first fragment; `labelled`: of later ones that came with its id.
         bare: a fragment without labels and text came before any text.
 
@@ -59,7 +59,7 @@ class Call(CallText):
         slotted: it is one of these; `slot` is the number of its slot, and `n_slots` counts those by which it was found.
         block: its slots are numbers of the wire, not of its dialect.
         opened: the wire did not end it yet; `beside`: another call was open at the same time.
-        stray: not a call of the wire, but a container for text without an owner (see `claims`).
+        orphan: not a call of the wire, but a container for text without an owner (see `claims`).
         elsewhere: the index of text that was bound to it by order.
         round: how often its message had been restarted when it was announced.
         step: how many further steps of its message had begun.
@@ -94,7 +94,7 @@ class Call(CallText):
     edits: tuple[EditKind, ...]
     listed: bool
     withheld: bool
-    phantom: bool
+    tentative: bool
     head: int
     labelled: int
     bare: bool
@@ -104,7 +104,7 @@ class Call(CallText):
     block: bool
     opened: bool
     beside: bool
-    stray: bool
+    orphan: bool
     elsewhere: Index | None
     round: int
     step: int
@@ -121,8 +121,8 @@ class Call(CallText):
         self.id = self.name = self.public_name = self.namespace = self.slot = self.extra = None
         self.refusal = self.dropped = self.echo = self.heard = self.elsewhere = None
         self.closed = self.cut = self.left = self.reasoned = self.evidenced = self.own = self.listed = False
-        self.withheld = self.phantom = self.bare = False
-        self.block = self.opened = self.beside = self.stray = False
+        self.withheld = self.tentative = self.bare = False
+        self.block = self.opened = self.beside = self.orphan = False
         self.source, self.edits = None, ()
         self.head = self.labelled = self.round = self.step = self.n_slots = self.extra_size = 0
         self.detail = ""
@@ -160,7 +160,7 @@ class Call(CallText):
     @property
     def reportable(self) -> bool:
         """Whether events may report it: it has a name, and repeats no other call."""
-        return self.name is not None and self.echo is None and not (self.phantom or self.withheld)
+        return self.name is not None and self.echo is None and not (self.tentative or self.withheld)
 
     @property
     def says_nothing(self) -> bool:

@@ -35,7 +35,7 @@ class CallText:
     Attributes:
         kind: `custom` calls have free text, all others JSON.
         flags: the oddities of the call; here, of the way in which its text came.
-        torn: text that could be this call's was lost; `unowned`: or came without an owner, which may still be accounted
+        lost_text: text that could be this call's was lost; `unowned`: or came without an owner, which may still be accounted
             for. Either is a `hole`; a restatement heals it and sets `healed`.
         parts: the fragments in force; those that were counted or read are joined to blocks.
         half: half of a character whose other half has not come (quirk 35).
@@ -51,7 +51,7 @@ class CallText:
 
     kind: Kind
     flags: set[Flag]
-    torn: bool
+    lost_text: bool
     unowned: bool
     healed: bool
     parts: list[str]
@@ -80,7 +80,7 @@ class CallText:
 
     def __init__(self, kind: Kind) -> None:
         self.kind, self.flags = kind, set()
-        self.torn = self.unowned = self.healed = self.full = self.snapshots = False
+        self.lost_text = self.unowned = self.healed = self.full = self.snapshots = False
         self.restated = self.reading = self.shown = self._scan = None
         self.rank = self.length = self.bytes = self.charged = self.charged_whole = self.granted = 0
         self.room = self._counted = self._scanned = self._n_whole = self._other_size = 0
@@ -104,11 +104,11 @@ class CallText:
     @property
     def hole(self) -> bool:
         """Whether text that could be this call's is missing; setting it means that the text was lost."""
-        return self.torn or self.unowned
+        return self.lost_text or self.unowned
 
     @hole.setter
     def hole(self, lost: bool) -> None:
-        self.torn = lost
+        self.lost_text = lost
         self.unowned = self.unowned and lost
 
     @property
@@ -202,7 +202,7 @@ class CallText:
             self.rank = max(rank, self.rank)
             return True
         if rank >= HYDRATION and self.hole:
-            self.torn, self.unowned, self.healed = False, False, True
+            self.lost_text, self.unowned, self.healed = False, False, True
         if self.restated is None or rank >= self.rank:
             agrees = self.restated in (None, text) or rank > self.rank
             self.restated, self.rank = text, rank
@@ -212,7 +212,7 @@ class CallText:
     def clear_text(self) -> None:
         """Clear the text, unless it exceeded a limit."""
         self.restated = self._scan = None
-        self.torn = self.unowned = self.healed = self.snapshots = False
+        self.lost_text = self.unowned = self.healed = self.snapshots = False
         self.rank = self._counted = self.length = self.bytes = self._scanned = self._n_whole = 0
         self.half = ""
         if not self.full:

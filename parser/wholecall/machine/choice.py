@@ -77,7 +77,7 @@ class Choice:
         opened: the slotted calls that are open, perhaps with some that are not; `n_open` counts the open ones.
         fresh: the same, for those that opened since text without an owner last came; `unowned`: those that it may
             belong to.
-        strays: the calls that collect text without an owner, by its index.
+        orphans: the calls that collect text without an owner, by its index.
         unrepeated: of a message that was restarted, the earlier calls that have not been repeated yet.
         round: how often the message was restarted.
         step: how many further steps of the message began.
@@ -102,7 +102,7 @@ class Choice:
     opened: list[Call]
     fresh: list[Call]
     unowned: set[Call]
-    strays: dict[Union[Index, None], Call]
+    orphans: dict[Union[Index, None], Call]
     unrepeated: list[Call]
     n_open: int
     lost: bool
@@ -166,7 +166,7 @@ class Choice:
         self.turns = self.lost = self.unclaimed = self.ended = self.replaced = self.holed = False
         self.record = self.latest = self.overflow = self.held = self.reason = self.provider_reason = None
         self.n_overflow = self.n_numbered = self.n_open = self.round = self.step = 0
-        self.opened, self.fresh, self.unowned, self.unrepeated, self.strays = [], [], set(), [], {}
+        self.opened, self.fresh, self.unowned, self.unrepeated, self.orphans = [], [], set(), [], {}
         self.abort_detail = "the turn was aborted"
         self.calls = []
         self.by_index = {}
@@ -200,7 +200,7 @@ class Choice:
             *self.fresh,
             *self.unowned,
             *self.unrepeated,
-            *self.strays.values(),
+            *self.orphans.values(),
             *self.by_index.values(),
             *(self.record.shown if self.record is not None else ()),
             self.latest,
@@ -245,7 +245,7 @@ class Choice:
     # Calls and their labels.
 
     def open(
-        self, kind: Kind, *, slotted: bool = False, phantom: bool = False, id: str | None = None
+        self, kind: Kind, *, slotted: bool = False, tentative: bool = False, id: str | None = None
     ) -> Call:
         """Return a new call, or the one that represents all beyond the limit; `id` is the one that it will have."""
         limit = self.limits.max_calls
@@ -254,8 +254,11 @@ class Choice:
         call = Call(self.turn, self.number, kind, slotted=slotted)
         self.calls.append(call)
         call.step = self.step
-        call.phantom, call.withheld = phantom, self.out.told.compares and self.out.told.knows(self.place, id)
-        if not (phantom or call.withheld):
+        call.tentative, call.withheld = (
+            tentative,
+            self.out.told.compares and self.out.told.knows(self.place, id),
+        )
+        if not (tentative or call.withheld):
             self.materialise(call)
         return call
 
@@ -422,7 +425,7 @@ class Choice:
             block.clear()
 
     @property
-    def holds_strays(self) -> bool:
+    def holds_orphans(self) -> bool:
         """Whether argument text without a name came here: some servers count chunks in the choice number (quirk 14)."""
         return any(call.name is None and not call.blank for call in self.calls)
 

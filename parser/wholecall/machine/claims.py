@@ -4,9 +4,9 @@ Theory of operation. A slot is the number of a block or an item of the wire. Usu
 calls can share a slot, where a server starts a block before it has ended the one before, so a slot keeps all of its
 open calls, and the last call that was open.
 
-Argument text whose call cannot be determined has no *owner*. It is collected by a *stray*: a call without a name and
+Argument text whose call cannot be determined has no *owner*. It is collected by an *orphan*: a call without a name and
 without a slot, which ends as a dropped call, so that users see the text. Which text has an owner is decided in `slots`;
-here are the operations that change `Choice.slots`, `Choice.strays` and the open calls.
+here are the operations that change `Choice.slots`, `Choice.orphans` and the open calls.
 """
 
 from __future__ import annotations
@@ -19,44 +19,44 @@ if TYPE_CHECKING:
     from wholecall.machine.choice import Choice
     from wholecall.types import Kind
 
-__all__ = ["adopt", "at_slot", "begin_again", "learn_labels", "opened_call", "show", "stray_of"]
+__all__ = ["adopt", "at_slot", "begin_again", "learn_labels", "opened_call", "orphan_of", "show"]
 
 
 def opened_call(choice: Choice, kind: Kind, id: str | None, echo: Call | None = None) -> Call:
     """Return a new slotted call that is open; an echo gets its number only if it proves not to be one."""
-    call = choice.open(kind, slotted=True, phantom=echo is not None, id=id)
+    call = choice.open(kind, slotted=True, tentative=echo is not None, id=id)
     if call is not choice.overflow:
-        call.phantom, call.echo = False, echo
+        call.tentative, call.echo = False, echo
         choice.reopen(call)
     return call
 
 
-def stray_of(choice: Choice, index: Index | None, text: str, *, is_named: bool) -> Call:
-    """Return the stray that collects text without an owner at an index; each object that begins there has its own.
+def orphan_of(choice: Choice, index: Index | None, text: str, *, is_named: bool) -> Call:
+    """Return the orphan that collects text without an owner at an index; each object that begins there has its own.
 
     Text under an id may be that of a call which is announced later, so it has a number, and does not vanish.
     """
-    stray = choice.strays.get(index)
-    is_over = stray is not None and stray.complete and text.lstrip().startswith("{")
-    if stray is None or stray.is_over or not stray.stray or is_over:
-        stray = choice.strays[index] = choice.open("function", slotted=True, phantom=not is_named)
-        stray.stray = stray is not choice.overflow
-    return stray
+    orphan = choice.orphans.get(index)
+    is_over = orphan is not None and orphan.complete and text.lstrip().startswith("{")
+    if orphan is None or orphan.is_over or not orphan.orphan or is_over:
+        orphan = choice.orphans[index] = choice.open("function", slotted=True, tentative=not is_named)
+        orphan.orphan = orphan is not choice.overflow
+    return orphan
 
 
-def adopt(choice: Choice, stray: Call) -> None:
-    """Make a stray that has got its name an ordinary call."""
-    stray.stray = False
-    show(choice, stray)
-    choice.strays = {index: call for index, call in choice.strays.items() if call is not stray}
-    choice.reopen(stray)
+def adopt(choice: Choice, orphan: Call) -> None:
+    """Make an orphan that has got its name an ordinary call."""
+    orphan.orphan = False
+    show(choice, orphan)
+    choice.orphans = {index: call for index, call in choice.orphans.items() if call is not orphan}
+    choice.reopen(orphan)
 
 
-def show(choice: Choice, stray: Call) -> None:
-    """Give a stray its number, so that an event can report it: no call accounts for it."""
-    if stray.phantom:
-        stray.phantom = stray.withheld = False
-        choice.materialise(stray)
+def show(choice: Choice, orphan: Call) -> None:
+    """Give an orphan its number, so that an event can report it: no call accounts for it."""
+    if orphan.tentative:
+        orphan.tentative = orphan.withheld = False
+        choice.materialise(orphan)
 
 
 def learn_labels(choice: Choice, call: Call, delta: CallSeen | CallWhole) -> None:
@@ -97,7 +97,7 @@ def at_slot(choice: Choice, index: Index | None) -> list[Call]:
 def begin_again(choice: Choice) -> None:
     """Note that the message starts again from its beginning: open calls were cut, and slots are assigned again."""
     choice.round += 1
-    choice.unrepeated = [call for call in choice.calls if call.slotted and not call.stray]
+    choice.unrepeated = [call for call in choice.calls if call.slotted and not call.orphan]
     choice.slots.clear()
     choice.hot_slots.clear()
     for call in choice.opened:

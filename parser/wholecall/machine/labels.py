@@ -190,7 +190,7 @@ def _guessed(choice: Choice, record: Record, delta: Labelled) -> Call:
         if again and not is_plain and (call.empty or (not delta.text if opens else call.complete)):
             record.doubtful = True
     if opens:
-        call = choice.open(delta.kind, phantom=record.doubtful, id=delta.id)
+        call = choice.open(delta.kind, tentative=record.doubtful, id=delta.id)
     return call if call is choice.overflow else _learnt(choice, call, delta)
 
 
@@ -238,7 +238,7 @@ def _other_name(delta: Labelled, call: Call) -> bool:
 def _may_be_named(choice: Choice, call: Call, name: str) -> bool:
     """Return whether another name may be the next piece of the call's name (quirk 16)."""
     assert call.name is not None
-    if not call.empty or call.phase != "pending" or call.phantom:
+    if not call.empty or call.phase != "pending" or call.tentative:
         return False
     old, new, tools = call.name.strip(), name.strip(), choice.tools
     return tools is None or not (old in tools and new in tools and not tools.begins(old + new))

@@ -128,9 +128,9 @@ def _finish(choice: Choice, call: Call, ended: Ended) -> None:
     text = call.flush()
     choice.cool(call)
     choice.shut(call)
-    if call.stray:
+    if call.orphan:
         show(choice, call)
-    if call.phantom or _is_again(choice, call, ended):
+    if call.tentative or _is_again(choice, call, ended):
         call.phase = "ended"
         return
     if choice.out.told.answers and call.name is not None and _is_answered(choice, call, call.name):

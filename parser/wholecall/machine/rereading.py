@@ -41,8 +41,8 @@ def reread(choice: Choice, delta: Reread) -> bool:
     if not meant:
         return False
     for call in choice.calls:
-        call.stray, call.echo = False, None
-    choice.strays.clear()
+        call.orphan, call.echo = False, None
+    choice.orphans.clear()
     give(choice, record, meant, list(choice.calls))
     for call in choice.calls:
         call.slotted = True

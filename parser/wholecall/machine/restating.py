@@ -114,7 +114,7 @@ def matched(choice: Choice, delta: Restated) -> list[tuple[CallWhole, Call | Non
     """
     found: dict[int, Call | None] = {}
     left = [
-        call for call in choice.calls if not call.stray and not delta.restated_ids.intersection(call.aliases)
+        call for call in choice.calls if not call.orphan and not delta.restated_ids.intersection(call.aliases)
     ]
     for rule in (_by_label, _by_value, _by_name):
         for n, whole in enumerate(delta.calls):

@@ -133,7 +133,7 @@ def _announced(choice: Choice, delta: Union[CallSeen, CallWhole]) -> Call:
             return call
     else:
         call = slots.announced(choice, delta) or _opened(choice, delta)
-    if call.stray and delta.name is not None:
+    if call.orphan and delta.name is not None:
         adopt(choice, call)
     if delta.begins and not call.is_over:
         choice.reopen(call)
@@ -156,10 +156,10 @@ def _call_whole(choice: Choice, delta: CallWhole) -> None:
     heals = _heals(choice, call, delta)
     if delta.begins:
         call.listed = True
-    tainted = (call.torn, call.unowned) if call.block and not heals else (False, False)
+    tainted = (call.lost_text, call.unowned) if call.block and not heals else (False, False)
     if heals and call.refusal == "ambiguous" and delta.name == call.name:
         call.refusal = None  # the delta settles the doubts about labels
-    if not call.stray:
+    if not call.orphan:
         learn_labels(choice, call, delta)
     if delta.id_wins and delta.id is not None:
         choice.rename(call, delta.id)
@@ -171,7 +171,7 @@ def _call_whole(choice: Choice, delta: CallWhole) -> None:
     unowned = unowned and (call.block or delta.id is None)  # else no call began that it could be
     if any(tainted):
         # A place alone heals nothing, and neither does the text that servers send when they lost the real one.
-        call.torn, call.unowned = tainted
+        call.lost_text, call.unowned = tainted
     elif unowned and not slots.is_all_owned(choice, delta.text):
         call.unowned = True
     if delta.closes:
@@ -201,13 +201,13 @@ def _restated(choice: Choice, delta: Restated) -> None:
 
 
 def _take_restated(choice: Choice, whole: CallWhole, call: Call) -> None:
-    tainted = (False, False) if _heals(choice, call, whole) else (call.torn, call.unowned)
+    tainted = (False, False) if _heals(choice, call, whole) else (call.lost_text, call.unowned)
     _learn(choice, call, whole)
     is_over = call.evidenced or call.closed
     call.evidenced = True
     _take_text(choice, call, whole.text, whole.rank)
     if any(tainted):
-        call.torn, call.unowned = tainted
+        call.lost_text, call.unowned = tainted
     else:
         _accept_silence(choice, call)
     if whole.goes_on and call.empty and not is_over:
@@ -234,7 +234,7 @@ def _heals(choice: Choice, call: Call, delta: CallWhole) -> bool:
 
 def _finished_item(choice: Choice, delta: CallWhole) -> Call:
     call = slots.finished_by(choice, delta) or _opened(choice, delta)
-    if call.stray and delta.name is not None:
+    if call.orphan and delta.name is not None:
         adopt(choice, call)
         if not call.blank and is_placeholder(delta.text):
             call.hole = True  # otherwise it is another call's text

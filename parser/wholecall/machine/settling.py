@@ -132,8 +132,8 @@ def give(choice: Choice, record: Record, meant: list[Meant], shown: list[Call]) 
 def _refuse_all(choice: Choice, shown: list[Call]) -> None:
     """Leave calls as they were shown, and refuse all of them."""
     for call in shown:
-        if call.phantom and not call.empty:
-            call.phantom = False
+        if call.tentative and not call.empty:
+            call.tentative = False
             choice.materialise(call)
         call.refuse("ambiguous", _UNSURE)
 
@@ -207,7 +207,7 @@ def _owners(
         unreported = call is None or call.phase == "pending"
         if unreported and not (one.is_sure or has_text):
             continue  # only repeated labels
-        call = call or choice.open("function" if one.whole is None else one.whole.kind, phantom=True)
+        call = call or choice.open("function" if one.whole is None else one.whole.kind, tentative=True)
         if call is choice.overflow:
             continue
         free.pop(call, None)
@@ -227,7 +227,7 @@ def _number(choice: Choice, record: Record, owners: list[tuple[Call, Meant]], te
     choice.places = [at for at in choice.places if at[1][0] != "call" or at[1][1] in taken]
     for call, one in owners:
         if call in anew:
-            call.phantom, call.withheld = False, choice.out.told.knows(choice.place, _id(record, one))
+            call.tentative, call.withheld = False, choice.out.told.knows(choice.place, _id(record, one))
             if call.withheld:
                 call.appear(-1)
                 continue
@@ -259,7 +259,7 @@ def _fill(choice: Choice, others: list[Call], taken: set[int]) -> None:
     for call in others:
         number = next(missing, -1)
         call.appear(number)
-        call.phantom, call.withheld = number < 0, False
+        call.tentative, call.withheld = number < 0, False
 
 
 def _give(choice: Choice, record: Record, call: Call, one: Meant, shown: str) -> None:
@@ -288,8 +288,8 @@ def _give(choice: Choice, record: Record, call: Call, one: Meant, shown: str) ->
         call.refuse("name_too_long", f"a name of more than {limit} characters")
     if any(piece.spoilt for piece in pieces):
         call.refuse("invalid_utf8", "the argument text held bytes that are not UTF-8")
-    is_torn = one.read is not None and one.read.way == "torn" and not one.is_restated
-    if not one.is_sure or is_torn:
+    is_spliced = one.read is not None and one.read.way == "spliced" and not one.is_restated
+    if not one.is_sure or is_spliced:
         call.refuse("ambiguous", _UNSURE)
 
 

@@ -6,8 +6,8 @@ each other. A delta with labels that no call has can only be meant for the one c
 
 Text that fits several calls, or none while no call or several are open, has no *owner*. Then it is unknown which call
 lacks it. Therefore it taints every call that is open and every call without text, that is, these have a hole; and it
-goes to a *stray*, a call without a name that ends as a dropped call, so that users see the text. An announcement can
-turn a stray into a call only by its id, never by its place. At the end of the choice some of it may prove to be the
+goes to an *orphan*, a call without a name that ends as a dropped call, so that users see the text. An announcement can
+turn an orphan into a call only by its id, never by its place. At the end of the choice some of it may prove to be the
 text of calls that came whole, and a done event under labels that no call has may prove to be that of the call that
 lacks one (see `accounts`).
 
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from wholecall.arguments.placeholders import is_placeholder
 from wholecall.deltas import HYDRATION, OBJECT, CallWhole
-from wholecall.machine.claims import at_slot, learn_labels, opened_call, stray_of
+from wholecall.machine.claims import at_slot, learn_labels, opened_call, orphan_of
 from wholecall.machine.sameness import same_text
 
 if TYPE_CHECKING:
@@ -50,13 +50,13 @@ _MOST_CANDIDATES = 16  # calls that are examined for one piece of text
 
 
 def owner(choice: Choice, delta: Slot | CallWhole) -> Call:
-    """Return the call that a text belongs to: a stray if it has no owner."""
+    """Return the call that a text belongs to: an orphan if it has no owner."""
     found = _labelled(choice, delta.id, delta.alias, delta.index)
-    if not found and delta.index not in choice.strays:
+    if not found and delta.index not in choice.orphans:
         found = _by_order(choice, delta)
     if len(found) > 1:
         found = [call for call in found if _may_go_on(call, delta.text)]
-    return _one_of(found) or _stray(choice, delta)
+    return _one_of(found) or _orphan(choice, delta)
 
 
 def finished_by(choice: Choice, delta: CallWhole) -> Call | None:
@@ -68,11 +68,11 @@ def finished_by(choice: Choice, delta: CallWhole) -> Call | None:
     if len(found) != 1:
         found = [call for call in found if call.opened] or _open_namesakes(choice, delta)
     if not found:
-        return _stray_restated(choice, delta)
+        return _orphan_restated(choice, delta)
     only = _one_of(found)
     if only is None:
         taint(choice)  # it is treated as a new call, but is one of these
-    elif only.torn and _contradicts(only, delta):
+    elif only.lost_text and _contradicts(only, delta):
         return None
     return only
 
@@ -105,7 +105,7 @@ def announced(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
     if delta.name is None or not delta.begins:
         return _labelled_call(choice, delta)
     for call in reversed(_with_id(choice, delta)):
-        if call.name in (None, delta.name) and (call.stray or _goes_on(choice, call, delta)):
+        if call.name in (None, delta.name) and (call.orphan or _goes_on(choice, call, delta)):
             return call
     return _repeated_at(choice, delta)
 
@@ -167,11 +167,11 @@ def taint(choice: Choice, *, by_text: bool = False) -> None:
 
 def is_all_owned(choice: Choice, whole: str) -> bool:
     """Return whether every text without an owner was restated as a call's whole text; `whole` is the current text."""
-    if not choice.strays or len(choice.calls) > 2 * _MOST_CANDIDATES:
-        return not choice.strays
-    strays = [call.text for call in choice.calls if call.stray and not call.blank]
+    if not choice.orphans or len(choice.calls) > 2 * _MOST_CANDIDATES:
+        return not choice.orphans
+    orphans = [call.text for call in choice.calls if call.orphan and not call.blank]
     wholes = [whole, *(call.restated for call in choice.calls if call.restated is not None)]
-    return all(any(same_text(text, other) for other in wholes) for text in strays)
+    return all(any(same_text(text, other) for other in wholes) for text in orphans)
 
 
 # The calls that labels identify.
@@ -294,7 +294,7 @@ def _open_with(choice: Choice, label: str | None, index: Index | None) -> list[C
 def _with(choice: Choice, label: str | None, index: Index | None) -> list[Call]:
     """Return the calls that have an id or an alias; where the dialect assigned the index, only the index counts."""
     claimants = choice.by_id.get(label, []) if label is not None else []
-    return [call for call in claimants if index is None or call.block or call.stray]
+    return [call for call in claimants if index is None or call.block or call.orphan]
 
 
 def _goes_on(choice: Choice, call: Call, delta: CallSeen | CallWhole) -> bool:
@@ -353,10 +353,10 @@ def _open_namesakes(choice: Choice, delta: CallWhole) -> list[Call]:
     return calls if not fitting and is_placeholder(delta.text) else fitting
 
 
-def _stray_restated(choice: Choice, delta: CallWhole) -> Call | None:
-    """Return the stray in an item's place whose text the item repeats: that is where the text came from."""
-    stray = choice.strays.get(delta.index)
-    return stray if stray is not None and stray.is_restated_by(delta.text) else None
+def _orphan_restated(choice: Choice, delta: CallWhole) -> Call | None:
+    """Return the orphan in an item's place whose text the item repeats: that is where the text came from."""
+    orphan = choice.orphans.get(delta.index)
+    return orphan if orphan is not None and orphan.is_restated_by(delta.text) else None
 
 
 def _contradicts(call: Call, delta: CallSeen | CallWhole) -> bool:
@@ -378,15 +378,15 @@ def open_restated(choice: Choice, delta: CallSeen | CallWhole) -> Call:
     return call
 
 
-def _stray(choice: Choice, delta: Slot | CallWhole) -> Call:
-    """Return the stray that collects text without an owner."""
+def _orphan(choice: Choice, delta: Slot | CallWhole) -> Call:
+    """Return the orphan that collects text without an owner."""
     if choice.overflow is not None:
         return choice.overflow
     if delta.text.strip():
         taint(choice, by_text=True)
     is_piece = not isinstance(delta, CallWhole)
     is_named = is_piece and (delta.id is not None or delta.alias is not None)
-    stray = stray_of(choice, delta.index, delta.text, is_named=is_named)
+    orphan = orphan_of(choice, delta.index, delta.text, is_named=is_named)
     if delta.alias is not None and delta.alias not in choice.by_id:
-        choice.claim_alias(stray, delta.alias)
-    return stray
+        choice.claim_alias(orphan, delta.alias)
+    return orphan

@@ -259,7 +259,7 @@ class Turns:
             account(choice, ended=ended == "clean")
         if turn.unread:
             self._judge_unread(turn)
-        unclaimed = turn.unclaimed or any(choice.holds_strays for choice in turn.choices.values())
+        unclaimed = turn.unclaimed or any(choice.holds_orphans for choice in turn.choices.values())
         for choice in choices:
             choice.unclaimed = unclaimed
             self._end_choice(choice, ended)

@@ -151,7 +151,7 @@ def _against_silence(choice: Choice, call: Call) -> tuple[DropReason, str] | Non
         return "ambiguous", "its text may have come in another choice"
     if choice.lost and (call.empty or not call.slotted):
         return "incomplete_input", "text was lost in its turn, and no text came for it"
-    if choice.strays and call.rank < HYDRATION:
+    if choice.orphans and call.rank < HYDRATION:
         return "incomplete_input", "text that could be its own has no owner"
     if call.left and choice.reason != "tool_calls":
         return "incomplete_input", "who speaks was said again after it began, and no reason promised calls"

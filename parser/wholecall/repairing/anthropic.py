@@ -20,13 +20,13 @@ from wholecall.dialects.reasons import turn_reason
 from wholecall.encoders.anthropic import AnthropicEncoder
 from wholecall.limits import Limits
 from wholecall.output.events import Event
-from wholecall.repairing.items import ItemMender, Role
+from wholecall.repairing.items import ItemRewriter, Role
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.strict import Track
 from wholecall.repairing.wires import END_WORDS
 from wholecall.repairing.withholding import Withheld
 
-__all__ = ["AnthropicMender"]
+__all__ = ["AnthropicRewriter"]
 
 _ENDS: Final = {"message_start": Role.BEGINS, "message_stop": Role.ENDS}
 _CALL: Final = "tool_use"
@@ -42,8 +42,8 @@ _INSIDE: Final = frozenset(
 )
 
 
-class AnthropicMender(ItemMender[AnthropicEncoder]):
-    """The mender of one Messages stream."""
+class AnthropicRewriter(ItemRewriter[AnthropicEncoder]):
+    """The rewriter of one Messages stream."""
 
     goes_on_after_cuts = True
 

@@ -1,7 +1,7 @@
-"""The beginning of a stream to be repaired: its framing, its dialect and its mender.
+"""The beginning of a stream to be repaired: its framing, its dialect and its rewriter.
 
 Theory of operation. The input waits until the first bytes identify the framing, and the first frames the dialect. A
-stream of a dialect without a mender, or a stream that is not an event stream, passes unchanged from then on. No parser
+stream of a dialect without a rewriter, or a stream that is not an event stream, passes unchanged from then on. No parser
 counts its bytes, so they are counted here: nothing is sent beyond `max_stream_bytes`, and as there is no form for an
 error, the report says so.
 """
@@ -16,11 +16,11 @@ from wholecall.framing.frame import OWN_SIZE
 from wholecall.framing.opening import framing_of
 from wholecall.output.events import Event, ReasoningDelta, StreamFault, TextDelta
 from wholecall.repairing.blocks import is_comment
-from wholecall.repairing.table import MENDERS
+from wholecall.repairing.table import REWRITERS
 
 if TYPE_CHECKING:
     from wholecall.limits import Limits
-    from wholecall.repairing.mender import Mender
+    from wholecall.repairing.rewriter import Rewriter
     from wholecall.repairing.withholding import Withheld
     from wholecall.stream.parser import ToolCallParser
 
@@ -48,7 +48,7 @@ class Beginning:
         self._withheld: Withheld = withheld
         self._legacy = legacy
         self._only_data = only_data  # comments must not be sent
-        self._mender: Mender[Any] | None = None
+        self._rewriter: Rewriter[Any] | None = None
         self._waiting: list[bytes] = []  # blocks before the dialect is known
         self._n_waiting = 0  # their size
         self._passes = False  # nothing is mended any more
@@ -56,7 +56,7 @@ class Beginning:
         self._head = b""  # the first bytes, while they do not identify the framing
         self._begun = False
         self._room = limits.max_stream_bytes  # bytes that may still come; below 0 the stream is too large
-        self._refused: str | None = None  # the code of the error that ended a stream without a mender
+        self._refused: str | None = None  # the code of the error that ended a stream without a rewriter
 
     @abstractmethod
     def _mend(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
@@ -73,15 +73,15 @@ class Beginning:
         data, self._head = self._head, b""
         return data
 
-    def _find_mender(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
+    def _find_rewriter(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
         """Hold a block until the dialect is known; then pass or repair all waiting blocks."""
         self._waiting.append(block)
         self._n_waiting = (self._n_waiting if len(self._waiting) > 1 else 0) + len(block) + OWN_SIZE
         dialect = self._parser.dialect
-        self._mender = self._new_mender()
-        if self._mender is None and any(_is_too_large(event) for event in events):
+        self._rewriter = self._new_rewriter()
+        if self._rewriter is None and any(_is_too_large(event) for event in events):
             return self._refuse()
-        if self._mender is not None:
+        if self._rewriter is not None:
             held, self._waiting = self._waiting[:-1], []
             if held:  # any of them may have caused the parser's events
                 events = [event for event in events if not isinstance(event, (TextDelta, ReasoningDelta))]
@@ -94,15 +94,15 @@ class Beginning:
             return b"" if self._only_data else comment
         return b""
 
-    def _new_mender(self) -> Mender[Any] | None:
-        """Return the mender of the stream; frames in envelopes pass, unless the client asked for their content."""
-        make = MENDERS.get(self._parser.dialect or "")
+    def _new_rewriter(self) -> Rewriter[Any] | None:
+        """Return the rewriter of the stream; frames in envelopes pass, unless the client asked for their content."""
+        make = REWRITERS.get(self._parser.dialect or "")
         if make is None or (self._parser.is_enveloped and not self._opens):
             return None
-        mender: Mender[Any] = make(self._limits, live=self._live, withheld=self._withheld)
-        mender.legacy = self._legacy
-        self._only_data = mender.only_data
-        return mender
+        rewriter: Rewriter[Any] = make(self._limits, live=self._live, withheld=self._withheld)
+        rewriter.legacy = self._legacy
+        self._only_data = rewriter.only_data
+        return rewriter
 
     @property
     def _room_is_up(self) -> bool:
@@ -115,9 +115,9 @@ class Beginning:
         return data
 
     def _refuse(self) -> bytes:
-        """End a stream that is too large; without a mender no waiting bytes are sent."""
-        if self._mender is not None:
-            return self._mender.fail(_TOO_LARGE, "the stream is larger than max_stream_bytes")
+        """End a stream that is too large; without a rewriter no waiting bytes are sent."""
+        if self._rewriter is not None:
+            return self._rewriter.fail(_TOO_LARGE, "the stream is larger than max_stream_bytes")
         self._refused = _TOO_LARGE
         self._waiting.clear()
         self._head = b""
@@ -125,8 +125,8 @@ class Beginning:
 
     def _give_up(self) -> bytes:
         """Stop mending: the rest passes unchanged, unless calls may be waiting in it."""
-        if self._mender is not None:
-            return self._mender.fail("event_too_large", "an event is larger than max_event_bytes")
+        if self._rewriter is not None:
+            return self._rewriter.fail("event_too_large", "an event is larger than max_event_bytes")
         self._passes = True
         held, self._waiting = self._waiting, []
         return b"".join(held)

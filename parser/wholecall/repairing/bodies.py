@@ -31,13 +31,13 @@ from wholecall.repairing.chat_reading import claims_of
 from wholecall.repairing.gemini_bodies import gemini_body, gemini_claims
 from wholecall.repairing.items import label_of
 from wholecall.repairing.leaked_bodies import without_leaks
-from wholecall.repairing.mender import lasting, own_fault
 from wholecall.repairing.once import once
 from wholecall.repairing.pieces import is_error
 from wholecall.repairing.report import Ledger, RepairReport
 from wholecall.repairing.responses import cut_response, is_ours, item_label, minted_id, response_claim
+from wholecall.repairing.rewriter import lasting, own_fault
 from wholecall.repairing.schema import Schema, conformed
-from wholecall.repairing.table import MENDERS
+from wholecall.repairing.table import REWRITERS
 from wholecall.repairing.wires import BODIES, END_WORDS
 from wholecall.repairing.withholding import CALLS_WITHHELD, Losses, Withheld, checked
 from wholecall.stream.parser import ToolCallParser
@@ -158,7 +158,7 @@ def _unjudged(events: Sequence[Event[Any]]) -> StreamFault | None:
 
 
 def _goes_on(dialect: str | None) -> bool:
-    return dialect in MENDERS and MENDERS[dialect].goes_on_after_cuts
+    return dialect in REWRITERS and REWRITERS[dialect].goes_on_after_cuts
 
 
 def _report(

@@ -51,15 +51,15 @@ from wholecall.repairing.chat_reading import (
     without_messages,
 )
 from wholecall.repairing.chat_shapes import said_in, shaped
-from wholecall.repairing.mender import Mender, ends_turn
-from wholecall.repairing.moulds import Mould
 from wholecall.repairing.pieces import Piece
+from wholecall.repairing.rewriter import Rewriter, ends_turn
 from wholecall.repairing.schema import stand_ins
+from wholecall.repairing.templates import FrameTemplate
 from wholecall.repairing.wires import CHUNK, END_WORDS
 from wholecall.repairing.withholding import Withheld
 from wholecall.types import TurnReason
 
-__all__ = ["ChatMender"]
+__all__ = ["ChatRewriter"]
 
 # A chunk without any of this holds no call, ends nothing and has its text where clients look for it.
 _NOTABLE: Final = re.compile(
@@ -73,8 +73,8 @@ _MEMBERS: Final = stand_ins(CHUNK)
 _HEAD: Final = frozenset({"id", "model", "created"})  # frames of other shapes have none of these
 
 
-class ChatMender(Mender[ChatEncoder]):
-    """The mender of one chat stream."""
+class ChatRewriter(Rewriter[ChatEncoder]):
+    """The rewriter of one chat stream."""
 
     doubts = _NOTABLE
     asked = CHUNK
@@ -140,11 +140,11 @@ class ChatMender(Mender[ChatEncoder]):
         if ends and self.failed is None:
             out += following
         if len(readable) == 1 and not ends and self.failed is None and readable[0] is pieces[0]:
-            self.mould = self._mould_of(readable[0])
+            self.template = self._template_of(readable[0])
         return b"".join(out)
 
-    def _mould_of(self, piece: Piece) -> Mould | None:
-        """Return the mould of a frame, if it is nothing but a further piece of a call."""
+    def _template_of(self, piece: Piece) -> FrameTemplate | None:
+        """Return the template of a frame, if it is nothing but a further piece of a call."""
         found = piece_in(piece.payload or {}) if piece.plain else None
         if found is None or not self._begun or _without_calls(piece) is not None:
             return None
@@ -152,7 +152,7 @@ class ChatMender(Mender[ChatEncoder]):
         self._open_track = None if self._is_loose else self._tracks.track(choice, index)
         if self._open_track is None and not self._is_loose:
             return None
-        return Mould(piece.raw, text, is_call=True)
+        return FrameTemplate(piece.raw, text, is_call=True)
 
     def ping(self) -> bytes:
         """Return a chunk without content, once the turn has begun for the client and until it ends."""

@@ -30,13 +30,13 @@ from wholecall.output.events import (
     TurnStarted,
 )
 from wholecall.repairing import gemini_reading as reading
-from wholecall.repairing.mender import Mender, ends_turn
 from wholecall.repairing.pieces import Piece
+from wholecall.repairing.rewriter import Rewriter, ends_turn
 from wholecall.repairing.schema import conformed
 from wholecall.repairing.wires import GEMINI
 from wholecall.repairing.withholding import Withheld
 
-__all__ = ["GeminiMender"]
+__all__ = ["GeminiRewriter"]
 
 # A response without any of this holds no call, ends nothing and is spelt as clients read it.
 _NOTABLE: Final = re.compile(
@@ -47,8 +47,8 @@ _SPEECH: Final = frozenset({TextDelta, ReasoningDelta})
 _MOST_TOLD: Final = 64  # calls that are compared with ours at each frame; with more, calls are rewritten
 
 
-class GeminiMender(Mender[GeminiEncoder]):
-    """The mender of one stream of responses."""
+class GeminiRewriter(Rewriter[GeminiEncoder]):
+    """The rewriter of one stream of responses."""
 
     doubts = _NOTABLE
     only_data = True

@@ -32,14 +32,14 @@ from wholecall.output.events import (
     ToolCallDropped,
     TurnStarted,
 )
-from wholecall.repairing.mender import Mender, ends_turn
-from wholecall.repairing.moulds import Mould
 from wholecall.repairing.pieces import Piece
+from wholecall.repairing.rewriter import Rewriter, ends_turn
 from wholecall.repairing.strict import Track
+from wholecall.repairing.templates import FrameTemplate
 from wholecall.repairing.wires import EVENTS
 from wholecall.repairing.withholding import CALLS_WITHHELD, Withheld
 
-__all__ = ["ItemMender", "Role", "label_of"]
+__all__ = ["ItemRewriter", "Role", "label_of"]
 
 ItemEncoderT = TypeVar("ItemEncoderT", bound=Union[AnthropicEncoder, ResponsesEncoder])
 _SPEECH = frozenset({TextDelta, ReasoningDelta})
@@ -74,7 +74,7 @@ def label_of(call: Executable) -> tuple[str, str, str]:
 _OF_CALLS = frozenset({Role.OPENS, Role.BELONGS, Role.WHOLE})
 
 
-class ItemMender(Mender[ItemEncoderT]):
+class ItemRewriter(Rewriter[ItemEncoderT]):
     """The queue of a stream of items; a subclass knows the frames and the numbering of its dialect."""
 
     asked = EVENTS
@@ -206,7 +206,7 @@ class ItemMender(Mender[ItemEncoderT]):
         if self.failed is None:
             out.append(self._judge(events, force=ended, waits=waits))
             if len(pieces) == 1 and role is Role.BELONGS:
-                self.mould = self._mould_of(pieces[0])
+                self.template = self._template_of(pieces[0])
         return b"".join(out)
 
     def _is_of_group(self, piece: Piece, role: Role) -> bool:
@@ -219,13 +219,13 @@ class ItemMender(Mender[ItemEncoderT]):
         return role is Role.LIVES or self._is_result(piece)
 
     def go_on(self, block: bytes, text: str, events: Sequence[Event[Any]]) -> bytes:
-        """Take a frame from the mould with a further piece of a call."""
+        """Take a frame from the template with a further piece of a call."""
         if shown := super().go_on(block, text, events):
             self._shown.append(shown)
         return b"" if self._queue is not None else self._settle()
 
-    def _mould_of(self, piece: Piece) -> Mould | None:
-        """Return the mould of a frame that belongs to a call, if similar frames may follow."""
+    def _template_of(self, piece: Piece) -> FrameTemplate | None:
+        """Return the template of a frame that belongs to a call, if similar frames may follow."""
         heard = self._heard(piece) if piece.plain else None
         if heard is None or (self._queue is None and not self._is_shifted):
             return None
@@ -234,7 +234,7 @@ class ItemMender(Mender[ItemEncoderT]):
         if is_read and track is None:
             return None
         self._open_track = track if is_read else None
-        return Mould(piece.raw, text, is_call=True, number=self._number_of(piece))
+        return FrameTemplate(piece.raw, text, is_call=True, number=self._number_of(piece))
 
     def _number_of(self, piece: Piece) -> int | None:  # noqa: ARG002
         """Return the number of an event, where the dialect has them."""
@@ -393,7 +393,7 @@ class ItemMender(Mender[ItemEncoderT]):
         return b"".join(self._with_more(piece) for piece in queue if self.failed is None)
 
     def _with_more(self, piece: Piece) -> bytes:
-        """Return a frame as it is sent now, and the further frames of its mould."""
+        """Return a frame as it is sent now, and the further frames of its template."""
         out = self._passing(piece)
         if piece.more and out is piece.raw:
             self._pass_more(piece)
@@ -401,7 +401,7 @@ class ItemMender(Mender[ItemEncoderT]):
         return b"".join((out, *map(self._passing, piece.others())))
 
     def _pass_more(self, piece: Piece) -> None:
-        """Note that the frames of a piece's mould were sent after it."""
+        """Note that the frames of a piece's template were sent after it."""
 
 
 def _parted(events: Sequence[Event[Any]]) -> tuple[Sequence[Event[Any]], Sequence[Event[Any]]]:

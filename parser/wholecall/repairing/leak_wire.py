@@ -2,7 +2,7 @@
 
 Theory of operation. `leaks` knows which blocks hold text that was read, the part of it to show, and the emitted calls.
 A wire knows the places of text in a dialect's frames, the frames without it, and how to write text and calls. Only the
-mender that follows has to understand the result: numbers of blocks and indices of calls are corrected there.
+rewriter that follows has to understand the result: numbers of blocks and indices of calls are corrected there.
 
 A frame is *seen* on arrival, and passes, whole or stripped, when it is sent.
 """

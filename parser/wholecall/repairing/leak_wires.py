@@ -121,7 +121,7 @@ class _AnthropicWire(Wire):
 
     def said(self, choice: int, text: str, *, reasoning: bool) -> bytes:  # noqa: ARG002 - there is one
         kind = "thinking" if reasoning else "text"
-        if kind not in self._blocks:  # a delta without a start gets one from the mender
+        if kind not in self._blocks:  # a delta without a start gets one from the rewriter
             self._blocks[kind], self._next = self._next, self._next + 1
         delta = {"type": _DELTAS[kind], kind: text}
         return _event("content_block_delta", index=self._blocks[kind], delta=delta)

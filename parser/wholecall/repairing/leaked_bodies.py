@@ -19,7 +19,7 @@ from wholecall.repairing import gemini_reading as reading
 from wholecall.repairing.chat_reading import choices_of, number_of
 from wholecall.repairing.leak_gemini import with_spoken
 from wholecall.repairing.leak_responses import call_item, with_text
-from wholecall.repairing.mender import lasting
+from wholecall.repairing.rewriter import lasting
 from wholecall.stream.parser import ToolCallParser
 
 if TYPE_CHECKING:

@@ -1,13 +1,13 @@
-"""Leaked calls in text, sent to the client as structured calls: a step before the menders.
+"""Leaked calls in text, sent to the client as structured calls: a step before the rewriters.
 
 Theory of operation. A separate parser reads the stream with `text=`, and reports for each block the text to show and
 the calls in it. Blocks whose text is not decided yet wait. When nothing is held, they pass unchanged if no call began
 in them. Else their text is taken out, its shown part follows in a chunk, and the calls are sent as chunks before the
-chunk that ends their choice: that is when they are judged. Therefore the menders see a stream whose server parses
+chunk that ends their choice: that is when they are judged. Therefore the rewriters see a stream whose server parses
 calls, and correct its reasons as usual.
 
 Text that began as a call but is not one is shown as text; only calls that the server sent twice are removed.
-`leak_wires` defines the places of text and calls on the wire, for the dialects that have a mender.
+`leak_wires` defines the places of text and calls on the wire, for the dialects that have a rewriter.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from wholecall.output.events import (
 )
 from wholecall.repairing.leak_wire import Wire
 from wholecall.repairing.leak_wires import WIRES
-from wholecall.repairing.mender import lasting, most_of
 from wholecall.repairing.pieces import Piece, PieceReader
+from wholecall.repairing.rewriter import lasting, most_of
 from wholecall.stream.parser import ToolCallParser
 
 if TYPE_CHECKING:

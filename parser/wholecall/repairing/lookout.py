@@ -2,7 +2,7 @@
 
 Theory of operation. The dialect of a stream is found from its first decisive frame, and a relay may put its own frame
 in front (`data: {"candidates": []}`, a line of JSON, a start of another API). Then everything after it would pass,
-because no mender knows it. The endpoint shows the requested dialect: from the first frame that may be of that dialect
+because no rewriter knows it. The endpoint shows the requested dialect: from the first frame that may be of that dialect
 on, whichever other dialect it may also be of, the stream is read as that dialect. A passing stream is held only from a
 line on with which a frame may begin, so that lines of JSON and text pass at once.
 """

@@ -1,4 +1,4 @@
-"""The frames of a stream as menders see them: their bytes, and their content.
+"""The frames of a stream as rewriters see them: their bytes, and their content.
 
 Theory of operation. Nearly all blocks are one frame of the simplest form, a data line after a name or none, and are
 read in place. A separate framing reads the others; like the parser's it sees them in order.
@@ -36,7 +36,7 @@ class Piece(NamedTuple):
         plain: whether every reader takes the bytes for this frame and nothing else.
         is_done: whether it is the `[DONE]` after a stream.
         is_call: whether it is about a call that the client executes.
-        more: further frames from its mould; they are treated as it is.
+        more: further frames from its template; they are treated as it is.
     """
 
     raw: bytes

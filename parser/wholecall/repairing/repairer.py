@@ -1,8 +1,8 @@
 """The repairer: reads the bytes of any event stream, and returns the bytes of a strict one.
 
 Theory of operation. The stream is cut into blocks of one event each. Every block goes to the parser, and then with the
-parser's events to the dialect's *mender*, which passes, holds or edits it. Blocks wait until the dialect is known. A
-stream of a dialect without a mender, or a stream that is not an event stream, passes unchanged from then on. The output
+parser's events to the dialect's *rewriter*, which passes, holds or edits it. Blocks wait until the dialect is known. A
+stream of a dialect without a rewriter, or a stream that is not an event stream, passes unchanged from then on. The output
 depends on the bytes alone, not on how they were cut.
 
 A stream that lacks its dialect's end ends for the client with an error frame. So does a stream all of whose calls were
@@ -23,11 +23,11 @@ from wholecall.repairing.beginning import Beginning
 from wholecall.repairing.blocks import Blocks, ended, has_id, is_empty, silent
 from wholecall.repairing.leaks import Leaks
 from wholecall.repairing.lookout import Lookout
-from wholecall.repairing.mender import Mender, most_of, never_ended, own_fault
-from wholecall.repairing.moulds import Mould
 from wholecall.repairing.pieces import Piece, PieceReader, payload_once
 from wholecall.repairing.report import Ledger, RepairReport
-from wholecall.repairing.table import MENDERS
+from wholecall.repairing.rewriter import Rewriter, most_of, never_ended, own_fault
+from wholecall.repairing.table import REWRITERS
+from wholecall.repairing.templates import FrameTemplate
 from wholecall.repairing.withholding import Withheld, checked
 from wholecall.stream.parser import ToolCallParser
 from wholecall.text.options import text_calls
@@ -113,7 +113,7 @@ class Repairer(Beginning, Uncopyable):
             live=live_arguments,
             withheld=checked(withheld),
             legacy=legacy,
-            only_data=asked in MENDERS and MENDERS[asked].only_data,
+            only_data=asked in REWRITERS and REWRITERS[asked].only_data,
         )
         self._blocks = Blocks()
         self._most = most_of(limits.max_event_bytes)
@@ -139,12 +139,12 @@ class Repairer(Beginning, Uncopyable):
 
     @property
     def _error(self) -> str | None:
-        return self._refused if self._mender is None else self._mender.failed
+        return self._refused if self._rewriter is None else self._rewriter.failed
 
     @property
     def report(self) -> RepairReport:
         """The report of the stream so far."""
-        ledger, mender = self._ledger, self._mender
+        ledger, rewriter = self._ledger, self._rewriter
         lookout = self._lookout
         held = len(self._head) + len(self._blocks) + sum(map(len, self._waiting))
         held += 0 if lookout is None else lookout.held
@@ -155,10 +155,10 @@ class Repairer(Beginning, Uncopyable):
             n_withheld=ledger.n_withheld,
             mended=ledger.mended,
             error=self._error,
-            held=0 if self._closed else held + (0 if mender is None else mender.held),
+            held=0 if self._closed else held + (0 if rewriter is None else rewriter.held),
             usage=ledger.usage,
             unread=self._error is None
-            and (self._passes or (self._closed and self._begun and mender is None)),
+            and (self._passes or (self._closed and self._begun and rewriter is None)),
         )
 
     def feed(self, data: bytes) -> bytes:
@@ -177,11 +177,13 @@ class Repairer(Beginning, Uncopyable):
             self._room -= len(data)
             if self._room < 0:
                 data, over = data[: self._room], data[self._room :]
-        mender = self._mender
-        if not over and mender is not None and mender.mould is not None and self._leaks is None:
+        rewriter = self._rewriter
+        if not over and rewriter is not None and rewriter.template is not None and self._leaks is None:
             is_whole = type(data) is bytes and not self._blocks.is_open
-            if is_whole and self._fits(data, mender, mender.mould):
-                return self._go_on(data, mender, mender.mould)  # one event per read, as in most streams
+            if is_whole and self._fits(data, rewriter, rewriter.template):
+                return self._go_on(
+                    data, rewriter, rewriter.template
+                )  # one event per read, as in most streams
         elif self.ended:
             return b""
         elif self._passes:
@@ -250,10 +252,10 @@ class Repairer(Beginning, Uncopyable):
         tail = self._head + b"".join(self._waiting) + leaked + self._blocks.close() + passing
         events = self._parser.close() if is_over else self._parser.fail(message)
         self._break_off(events, is_over=is_over)
-        mender = self._mender
-        if mender is None:
+        rewriter = self._rewriter
+        if rewriter is None:
             return b"" if self.ended else tail
-        return self._given(self._taken([], events) if is_over else mender.fail(code, message))
+        return self._given(self._taken([], events) if is_over else rewriter.fail(code, message))
 
     def ping(self) -> bytes:
         """Return a frame that only shows that the server is alive; nothing where none is allowed.
@@ -263,9 +265,9 @@ class Repairer(Beginning, Uncopyable):
         `keepalive` with the last number; each only between the first event of a turn and its end. Gemini gets nothing:
         it has no empty response.
         """
-        if self._closed or self._mender is None or self.ended:
+        if self._closed or self._rewriter is None or self.ended:
             return b""
-        return self._mender.ping()
+        return self._rewriter.ping()
 
     def abort(self, reason: str = "aborted by the caller") -> None:
         """Drop open calls and forget waiting bytes: the stream broke off.
@@ -297,9 +299,9 @@ class Repairer(Beginning, Uncopyable):
         out: list[bytes] = []
         at = 0
         while at < len(blocks):
-            mender = self._mender
-            mould = None if mender is None else mender.mould
-            if mender is None or mould is None or not self._fits(blocks[at], mender, mould):
+            rewriter = self._rewriter
+            template = None if rewriter is None else rewriter.template
+            if rewriter is None or template is None or not self._fits(blocks[at], rewriter, template):
                 leaks = self._leaks
                 out.append(self._block(blocks[at]))
                 at += 1
@@ -308,26 +310,26 @@ class Repairer(Beginning, Uncopyable):
                 continue
             start, at = at, at + 1
             # A call may end in any frame: these are read one by one.
-            is_run = not mould.is_call
-            while is_run and at < len(blocks) and self._fits(blocks[at], mender, mould):
+            is_run = not template.is_call
+            while is_run and at < len(blocks) and self._fits(blocks[at], rewriter, template):
                 at += 1
-            out.append(self._go_on(b"".join(blocks[start:at]), mender, mould))
+            out.append(self._go_on(b"".join(blocks[start:at]), rewriter, template))
         return out
 
-    def _fits(self, block: bytes, mender: Mender[Any], mould: Mould) -> bool:
-        """Return whether a block is from the mould of the previous block, and within the limits."""
-        return len(block) <= self._most_alike and mender.has_room(block) and mould.fits(block)
+    def _fits(self, block: bytes, rewriter: Rewriter[Any], template: FrameTemplate) -> bool:
+        """Return whether a block is from the template of the previous block, and within the limits."""
+        return len(block) <= self._most_alike and rewriter.has_room(block) and template.fits(block)
 
-    def _go_on(self, block: bytes, mender: Mender[Any], mould: Mould) -> bytes:
-        """Take a block from the mould of the previous one, and treat it in the same way if the parser agrees."""
+    def _go_on(self, block: bytes, rewriter: Rewriter[Any], template: FrameTemplate) -> bytes:
+        """Take a block from the template of the previous one, and treat it in the same way if the parser agrees."""
         events = self._parser.feed(block)
-        if not mould.agrees(events):
+        if not template.agrees(events):
             return self._judged(block, events)
-        if not mould.is_call:
-            mender.shown(mould.number)
+        if not template.is_call:
+            rewriter.shown(template.number)
             return block
         self._pieces.skip(block)
-        return self._given(mender.go_on(block, mould.text, events), block)
+        return self._given(rewriter.go_on(block, template.text, events), block)
 
     def _block(self, block: bytes) -> bytes:
         if self._passes:
@@ -335,7 +337,7 @@ class Repairer(Beginning, Uncopyable):
         if self.ended:
             return b""
         if len(block) > self._most:  # as for blocks that arrive in pieces
-            return self._give_up() + (block if self._mender is None else b"")
+            return self._give_up() + (block if self._rewriter is None else b"")
         return self._judged(block, self._parser.feed(block))
 
     def _passed(self, data: bytes) -> bytes:
@@ -369,10 +371,10 @@ class Repairer(Beginning, Uncopyable):
         """Read the following bytes as the requested dialect; return the waiting bytes, except calls."""
         self._note(self._parser.abort("another dialect was asked for"))
         held, self._waiting = b"".join(self._waiting), []
-        out = held if self._mender is None else self._given(self._mender.leave())
+        out = held if self._rewriter is None else self._given(self._rewriter.leave())
         self._parser = self._new_parser(dialect=self._expected or "auto")
         self._leaks = self._new_leaks()
-        self._mender, self._expected, self._lookout = None, None, None
+        self._rewriter, self._expected, self._lookout = None, None, None
         self._passes, self._begun = False, True
         return out
 
@@ -395,19 +397,19 @@ class Repairer(Beginning, Uncopyable):
         self._has_ids = self._has_ids or has_id(block)
         if events:
             self._note(events)
-        mender = self._mender
-        if mender is None:
-            return self._find_mender(block, events)
-        mender.mould = None
-        if self._opens or not mender.is_plain(block, events):
+        rewriter = self._rewriter
+        if rewriter is None:
+            return self._find_rewriter(block, events)
+        rewriter.template = None
+        if self._opens or not rewriter.is_plain(block, events):
             return self._mend(block, events)
         payload = payload_once(block)
-        if payload is None or not mender.is_sound(payload):
+        if payload is None or not rewriter.is_sound(payload):
             return self._mend(block, events)
-        mender.passed(payload)
+        rewriter.passed(payload)
         event = events[0]
         if len(events) == 1 and isinstance(event, (TextDelta, ReasoningDelta)):
-            mender.mould = Mould(block, event.text, is_call=False, doubts=mender.doubts)
+            rewriter.template = FrameTemplate(block, event.text, is_call=False, doubts=rewriter.doubts)
         return block
 
     def _mend(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
@@ -428,20 +430,20 @@ class Repairer(Beginning, Uncopyable):
 
     def _given(self, out: bytes, block: bytes = b"") -> bytes:
         """Return the output for a block, after entering both in the ledger."""
-        mender = self._mender
-        self._ledger.book(block, out, is_all=mender is None or not mender.held)
+        rewriter = self._rewriter
+        self._ledger.book(block, out, is_all=rewriter is None or not rewriter.held)
         return out
 
     def _taken(self, found: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
-        mender = self._mender
-        assert mender is not None
-        if mender.failed is not None:
+        rewriter = self._rewriter
+        assert rewriter is not None
+        if rewriter.failed is not None:
             return b""
         fault = own_fault(events)
         readable = [
-            piece for piece in map(mender.shaped, filter(mender.is_readable, found)) if piece is not None
+            piece for piece in map(rewriter.shaped, filter(rewriter.is_readable, found)) if piece is not None
         ]
-        return mender.take(readable, events) if fault is None else mender.fail(fault.kind, fault.detail)
+        return rewriter.take(readable, events) if fault is None else rewriter.fail(fault.kind, fault.detail)
 
     def _end(self, tail: bytes) -> bytes:
         """Read the bytes without a blank line after them, as the parser does, and release the waiting bytes."""
@@ -455,8 +457,8 @@ class Repairer(Beginning, Uncopyable):
         events = [*(self._parser.feed(tail) if tail else ()), *self._parser.close()]
         self._note(events)
         held, self._waiting = self._waiting, []
-        self._mender = self._mender or self._new_mender()
-        if self._mender is None:
+        self._rewriter = self._rewriter or self._new_rewriter()
+        if self._rewriter is None:
             return self._end_passing(b"".join([*held, tail]))
         if not (tail or events or held):
             return b""  # the turn has ended
@@ -473,19 +475,19 @@ class Repairer(Beginning, Uncopyable):
 
     def _missing_end(self, events: Sequence[Event[Any]]) -> bytes:
         """Return the error that ends a stream whose turn did not end."""
-        mender = self._mender
-        assert mender is not None
-        if not never_ended(events) or mender.is_done:
+        rewriter = self._rewriter
+        assert rewriter is not None
+        if not never_ended(events) or rewriter.is_done:
             return b""
         self._ledger.ended = False
-        return mender.fail_incomplete()
+        return rewriter.fail_incomplete()
 
     @property
     def _is_over(self) -> bool:
         """Return whether the provider has ended the turn: by a reason for each choice, or by a `[DONE]`."""
         if self._closed or self._ledger.ended:
             return self._ledger.ended
-        if self._mender is not None and self._mender.is_done:
+        if self._rewriter is not None and self._rewriter.is_done:
             return True
         return self._parser.has_reasons
 

@@ -27,7 +27,7 @@ from wholecall.encoders.base import json_bytes
 from wholecall.encoders.responses import ResponsesEncoder
 from wholecall.limits import Limits
 from wholecall.output.events import Event
-from wholecall.repairing.items import ItemMender, Role
+from wholecall.repairing.items import ItemRewriter, Role
 from wholecall.repairing.numbering import Numbering
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.schema import stand_ins
@@ -36,7 +36,7 @@ from wholecall.repairing.wires import EVENTS, RESPONSE
 from wholecall.repairing.withholding import CALLS_WITHHELD, Withheld
 from wholecall.types import TurnReason
 
-__all__ = ["ResponsesMender", "cut_response", "is_ours", "item_label", "minted_id", "response_claim"]
+__all__ = ["ResponsesRewriter", "cut_response", "is_ours", "item_label", "minted_id", "response_claim"]
 
 _TEXTS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
 _FAMILIES: Final = ("response.function_call_arguments.", "response.custom_tool_call_input.")
@@ -58,8 +58,8 @@ _PREFIXES: Final = {"message": "msg_", "reasoning": "rs_"}
 _ITEM: Final = msgspec.json.Decoder(Item)
 
 
-class ResponsesMender(ItemMender[ResponsesEncoder]):
-    """The mender of one Responses stream."""
+class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
+    """The rewriter of one Responses stream."""
 
     may_be_answered = True
 
@@ -96,7 +96,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         void, self._void = self._void, None
         if void is None or self.failed is not None or any(map(_is_raised, pieces)):
             return out
-        self.failed, self.mould = CALLS_WITHHELD, None
+        self.failed, self.template = CALLS_WITHHELD, None
         return out + self._encoder.raised(void, CALLS_WITHHELD)
 
     def _sort(self, piece: Piece, role: Role) -> bytes:
@@ -277,9 +277,9 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
             self._encoder.next_number = number + 1
 
     def go_on(self, block: bytes, text: str, events: Sequence[Event[Any]]) -> bytes:
-        """Take a frame from the mould with a further piece of a call; its number is the next one."""
-        if self.mould is not None and self.mould.number is not None:
-            self._wires_numbers.expect_after(self.mould.number)
+        """Take a frame from the template with a further piece of a call; its number is the next one."""
+        if self.template is not None and self.template.number is not None:
+            self._wires_numbers.expect_after(self.template.number)
         return super().go_on(block, text, events)
 
     def _pass_more(self, piece: Piece) -> None:

@@ -3,7 +3,7 @@
 Theory of operation. Strict clients check each frame against the published schema of its wire, and fail on `"created":
 ""` or `"usage": {"total_tokens": null}` as if the answer were lost. A schema lists the members of an object with their
 types. A value that does not match counts as absent, as it does for the parser; a required member that is absent gets
-its stand-in. A member without a stand-in was either sent in earlier frames (ids, the model), which the mender knows, or
+its stand-in. A member without a stand-in was either sent in earlier frames (ids, the model), which the rewriter knows, or
 cannot be made up (a text): then the object cannot be written. Members that are not in the schema stay. A valid object
 is returned itself: its frame passes byte for byte.
 """
@@ -30,7 +30,7 @@ class Member(msgspec.Struct, frozen=True):
         needed: whether it must be there.
         is_told: whether earlier frames may have sent it, so that a stand-in is the last resort.
         is_id: whether it is an id, which must not be empty.
-        is_label: whether the mender reads values of other types, such as `"index": "0"`.
+        is_label: whether the rewriter reads values of other types, such as `"index": "0"`.
         words: the allowed texts; none for any.
         inside: the schema of the object, or of each object of the list.
         sums: the members whose sum it is, where it is absent.

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Final, Union
 
-from wholecall.repairing.anthropic import AnthropicMender
-from wholecall.repairing.chat import ChatMender
-from wholecall.repairing.gemini import GeminiMender
-from wholecall.repairing.responses import ResponsesMender
+from wholecall.repairing.anthropic import AnthropicRewriter
+from wholecall.repairing.chat import ChatRewriter
+from wholecall.repairing.gemini import GeminiRewriter
+from wholecall.repairing.responses import ResponsesRewriter
 
-__all__ = ["MENDERS"]
+__all__ = ["REWRITERS"]
 
-Mending = Union[type[AnthropicMender], type[ChatMender], type[GeminiMender], type[ResponsesMender]]
+Mending = Union[type[AnthropicRewriter], type[ChatRewriter], type[GeminiRewriter], type[ResponsesRewriter]]
 
-MENDERS: Final[dict[str, Mending]] = {
-    "anthropic": AnthropicMender,
-    "chat-completions": ChatMender,
-    "gemini": GeminiMender,
-    "responses": ResponsesMender,
+REWRITERS: Final[dict[str, Mending]] = {
+    "anthropic": AnthropicRewriter,
+    "chat-completions": ChatRewriter,
+    "gemini": GeminiRewriter,
+    "responses": ResponsesRewriter,
 }

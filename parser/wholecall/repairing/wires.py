@@ -3,7 +3,7 @@
 Listed are required members, the types and words of other members that clients check, and stand-ins for members that
 servers leave out. Members that cannot be made up (a call's name, a text) have no stand-in. If a published schema
 requires a member that no client needs and most servers leave out (`finish_reason` before the end, `logprobs` of a piece
-of text, the details of `usage`), it is left out here. Calls are not listed: menders compare clients' readings of them
+of text, the details of `usage`), it is left out here. Calls are not listed: rewriters compare clients' readings of them
 with the parser.
 
 Sources, read in November 2026: OpenAI API reference, "The chat completion chunk object", "The chat completion object",

@@ -96,7 +96,7 @@ class CallWatch:
         self._seen: dict[Key, _Seen] = {}  # calls that are not over
         self._n_seen: dict[tuple[int, int], int] = {}  # calls of each choice that were looked at
         self._anomalies: dict[tuple[int, int], set[Anomaly]] = {}
-        self._phantoms: list[Call] = []  # calls without a number, which may never get one
+        self._tentative: list[Call] = []  # calls without a number, which may never get one
         self._open: list[TurnState] = []  # turns that may still change
         self._n_turns = 0
 
@@ -136,9 +136,9 @@ class CallWatch:
         fresh: set[Anomaly] = set()
         for choice in turn.choices.values():
             where = turn.number, choice.number
-            met = [*self._phantoms, *choice.calls[self._n_seen.get(where, 0) :]]
+            met = [*self._tentative, *choice.calls[self._n_seen.get(where, 0) :]]
             self._n_seen[where] = len(choice.calls)
-            self._phantoms = [call for call in met if call.number < 0 and not call.is_over]
+            self._tentative = [call for call in met if call.number < 0 and not call.is_over]
             for call in met:
                 if call.number >= 0:
                     self._seen[call.turn, call.choice, call.number] = _Seen(call)

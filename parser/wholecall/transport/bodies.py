@@ -11,7 +11,7 @@ from typing import Any
 
 from wholecall.repairing import Repairer
 from wholecall.repairing.pace import Pace
-from wholecall.transport.exchange import News
+from wholecall.transport.exchange import Notices
 
 __all__ = ["AsyncBody", "Body"]
 
@@ -22,12 +22,12 @@ _HAS_AN_END = "responses"
 class _Repaired:
     """The common part of both bodies."""
 
-    def __init__(self, http: Any, response: Any, chunks: Any, news: News) -> None:
+    def __init__(self, http: Any, response: Any, chunks: Any, notices: Notices) -> None:
         self._http = http
         self._response = response
         self._chunks = chunks
-        self._news = news
-        self._repairer = Repairer(**news.options, expected=news.expected)
+        self._notices = notices
+        self._repairer = Repairer(**notices.options, expected=notices.expected)
         self._pace = Pace()
         self._is_closed = False
 
@@ -35,7 +35,7 @@ class _Repaired:
         """Drop open calls; after the end of the stream there are none."""
         self._is_closed = True
         self._repairer.abort(_BROKEN_OFF)
-        self._news.end(self._repairer.report)
+        self._notices.end(self._repairer.report)
 
     def _raise_if_failed(self) -> None:
         report = self._repairer.report
@@ -50,30 +50,30 @@ class Body(_Repaired):
     _chunks: Iterable[bytes]
 
     def __iter__(self) -> Iterator[bytes]:
-        repairer, news = self._repairer, self._news
+        repairer, notices = self._repairer, self._notices
         try:
             for chunk in self._chunks:
                 data = repairer.feed(chunk)
-                news.tell()
+                notices.tell()
                 if data:
                     yield data
                 if repairer.ended:
                     break
             data = repairer.close()
             self._end()
-            news.tell()
+            notices.tell()
             if data:
                 yield data
             self._raise_if_failed()
         finally:
             self._end()
-            news.tell()
+            notices.tell()
 
     def close(self) -> None:
         """Drop open calls, and close the connection."""
         try:
             self._end()
-            self._news.tell()
+            self._notices.tell()
         finally:
             self._response.close()
 
@@ -84,24 +84,24 @@ class AsyncBody(_Repaired):
     _chunks: AsyncIterable[bytes]
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        repairer, news = self._repairer, self._news
+        repairer, notices = self._repairer, self._notices
         try:
             async for chunk in self._chunks:
                 data = await self._read(chunk)
-                await news.atell()
+                await notices.atell()
                 if data:
                     yield data
                 if repairer.ended:
                     break
             data = repairer.close()
             self._end()
-            await news.atell()
+            await notices.atell()
             if data:
                 yield data
             self._raise_if_failed()
         finally:
             self._end()
-            await news.atell()
+            await notices.atell()
 
     async def _read(self, chunk: bytes) -> bytes:
         """Return the output for a chunk; a large one is read in slices, with turns for other tasks."""
@@ -117,6 +117,6 @@ class AsyncBody(_Repaired):
         """Drop open calls, and close the connection."""
         try:
             self._end()
-            await self._news.atell()
+            await self._notices.atell()
         finally:
             await self._response.aclose()

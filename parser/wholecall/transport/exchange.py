@@ -6,9 +6,9 @@ from inspect import iscoroutinefunction
 from typing import Protocol, Union
 
 from wholecall import Limits
-from wholecall.repairing.news import CALLBACKS, Counters, Exchange, News, Wanted
+from wholecall.repairing.notices import CALLBACKS, Counters, Exchange, Notices, Wanted
 
-__all__ = ["Counters", "Exchange", "News", "PoolLimits", "RepairOptions", "refuse_coroutines"]
+__all__ = ["Counters", "Exchange", "Notices", "PoolLimits", "RepairOptions", "refuse_coroutines"]
 
 
 class PoolLimits(Protocol):

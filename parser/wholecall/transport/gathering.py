@@ -11,7 +11,7 @@ from typing import Final
 
 from wholecall.repairing import RepairedBody, answers, repair_body
 from wholecall.repairing.bodies import most_of_body
-from wholecall.transport.exchange import News
+from wholecall.transport.exchange import Notices
 
 __all__ = ["Gathering"]
 
@@ -22,12 +22,12 @@ class Gathering:
     """The bytes of a body so far.
 
     Args:
-        news: of its exchange.
+        notices: of its exchange.
     """
 
-    def __init__(self, news: News) -> None:
-        self._news = news
-        self._most = most_of_body(news.options.get("limits"))
+    def __init__(self, notices: Notices) -> None:
+        self._notices = notices
+        self._most = most_of_body(notices.options.get("limits"))
         self._data = bytearray()
         self._is_json: bool | None = None
         self._is_full = False
@@ -53,11 +53,11 @@ class Gathering:
         """Return the judged body; None for a stream, or a body too large to be judged that is not one large value."""
         if not self._is_json:
             return None
-        options = {name: value for name, value in self._news.options.items() if name != "live_arguments"}
-        body = repair_body(self.data, expected=self._news.expected, **options)
+        options = {name: value for name, value in self._notices.options.items() if name != "live_arguments"}
+        body = repair_body(self.data, expected=self._notices.expected, **options)
         if self._is_full and body.report.error is None:
             return None
-        self._news.end(body.report)
+        self._notices.end(body.report)
         return body
 
     def _wants_more(self, chunk: bytes) -> bool:

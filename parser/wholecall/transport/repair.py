@@ -21,7 +21,7 @@ from wholecall.repairing import RepairedBody, Repairer, answers
 from wholecall.repairing.asked import asks_for_functions
 from wholecall.transport.bodies import AsyncBody, Body
 from wholecall.transport.decoding import apieces, pieces
-from wholecall.transport.exchange import Exchange, News, RepairOptions, refuse_coroutines
+from wholecall.transport.exchange import Exchange, Notices, RepairOptions, refuse_coroutines
 from wholecall.transport.gathering import Gathering
 from wholecall.transport.library import Library, body_type, library_of, pool_limits, probes
 
@@ -64,8 +64,8 @@ class RepairTransport:
     def __repr__(self) -> str:
         return f"<RepairTransport {self._inner!r}>"
 
-    def _news(self, request: Any, exchange: Exchange) -> News:
-        return News({**self._options, "legacy": _legacy(self._http, request)}, exchange)
+    def _notices(self, request: Any, exchange: Exchange) -> Notices:
+        return Notices({**self._options, "legacy": _legacy(self._http, request)}, exchange)
 
     def __enter__(self) -> Self:
         self._inner.__enter__()
@@ -83,13 +83,13 @@ class RepairTransport:
         if kind is None:
             return response
         response.request, exchange = request, Exchange.of(request)
-        news, chunks = self._news(request, exchange), pieces(self._http, response)
-        gathering = Gathering(news)
+        notices, chunks = self._notices(request, exchange), pieces(self._http, response)
+        gathering = Gathering(notices)
         try:
             if kind != answers.EVENT_STREAM:
                 gathering.gather(chunks)
             whole = gathering.judged()
-            news.tell()
+            notices.tell()
         except BaseException:
             response.close()
             raise
@@ -97,7 +97,7 @@ class RepairTransport:
             response.close()
             return _with_whole(self._http, response, whole, exchange)
         make = body_type(self._http, Body, "SyncByteStream")
-        body = make(self._http, response, chain((gathering.data,), chunks), news)
+        body = make(self._http, response, chain((gathering.data,), chunks), notices)
         return _with_body(self._http, response, body, exchange)
 
     def close(self) -> None:
@@ -118,8 +118,8 @@ class AsyncRepairTransport:
     def __repr__(self) -> str:
         return f"<AsyncRepairTransport {self._inner!r}>"
 
-    def _news(self, request: Any, exchange: Exchange) -> News:
-        return News({**self._options, "legacy": _legacy(self._http, request)}, exchange)
+    def _notices(self, request: Any, exchange: Exchange) -> Notices:
+        return Notices({**self._options, "legacy": _legacy(self._http, request)}, exchange)
 
     async def __aenter__(self) -> Self:
         await self._inner.__aenter__()
@@ -137,13 +137,13 @@ class AsyncRepairTransport:
         if kind is None:
             return response
         response.request, exchange = request, Exchange.of(request)
-        news, chunks = self._news(request, exchange), apieces(self._http, response)
-        gathering = Gathering(news)
+        notices, chunks = self._notices(request, exchange), apieces(self._http, response)
+        gathering = Gathering(notices)
         try:
             if kind != answers.EVENT_STREAM:
                 await gathering.agather(chunks)
             whole = gathering.judged()
-            await news.atell()
+            await notices.atell()
         except BaseException:
             await response.aclose()
             raise
@@ -151,7 +151,7 @@ class AsyncRepairTransport:
             await response.aclose()
             return _with_whole(self._http, response, whole, exchange)
         make = body_type(self._http, AsyncBody, "AsyncByteStream")
-        body = make(self._http, response, _achain(gathering.data, chunks), news)
+        body = make(self._http, response, _achain(gathering.data, chunks), notices)
         return _with_body(self._http, response, body, exchange)
 
     async def aclose(self) -> None:
@@ -184,7 +184,7 @@ def _checked(options: RepairOptions) -> RepairOptions:
     tools = options.get("tools")
     if tools is not None and not isinstance(tools, Tools):
         options = {**options, "tools": Tools(tools)}
-    Repairer(**News(options, Exchange(id="", method="", url="")).options)
+    Repairer(**Notices(options, Exchange(id="", method="", url="")).options)
     return options
 
 

@@ -56,7 +56,7 @@ class ReadCall(NamedTuple):
         pieces: the numbers of its pieces.
         name: None if it has none, or several.
         text: the text in force.
-        way: the habit by which it came; `open`, `cut`, `broken` and `torn` texts are not whole values, and an `again`
+        way: the habit by which it came; `open`, `cut`, `broken` and `spliced` texts are not whole values, and an `again`
             text came twice.
         id: the id under which its result will be sent, where readings must agree on that as well.
     """
@@ -186,7 +186,7 @@ def _reading(
     closed = any(text.way == "closed" for text in texts)
     labels = cost_of_labels(calls, named.costs, may_be_open, closed=closed)
     ways = [
-        "torn" if number in named.cut else trusted(way, text, labels, values, call)
+        "spliced" if number in named.cut else trusted(way, text, labels, values, call)
         for number, ((text, way, _), call) in enumerate(zip(texts, calls, strict=True))
     ]
     read = [
@@ -197,14 +197,14 @@ def _reading(
 
 
 def trusted(way: str, text: str, labels: float, values: Values, call: list[Piece]) -> str:
-    """Return the way in which a text came; where labels are odd as well, `torn` for two ways that must not be believed.
+    """Return the way in which a text came; where labels are odd as well, `spliced` for two ways that must not be believed.
 
     A text that is not whole in any way must not be repaired, and text after a snapshot may belong to another call.
     """
     if not labels:
         return way
     goes_on = way == "snapshots" and any(piece.n > 1 for piece in call[1:])
-    return "torn" if goes_on or (way == "broken" and values.is_readable(text)) else way
+    return "spliced" if goes_on or (way == "broken" and values.is_readable(text)) else way
 
 
 # Repeated calls.
@@ -291,7 +291,7 @@ def _sure(near: list[Reading], values: Values, *, cut: bool) -> Counter[Meaning]
     return common
 
 
-_LOST = ("broken", "cut", "torn")
+_LOST = ("broken", "cut", "spliced")
 
 
 def _vouched(reading: Reading, values: Values, *, cut: bool) -> Counter[Meaning]:
@@ -303,7 +303,7 @@ def _vouched(reading: Reading, values: Values, *, cut: bool) -> Counter[Meaning]
         if (call.way in _LOST and not (call.way == "cut" and reading.is_documented))
         or (call.name is None and call.text)
     ]
-    calls = [call for call in calls if call.way != "torn"]
+    calls = [call for call in calls if call.way != "spliced"]
     if lost and not cut:
         if reading.is_row and lost != [len(reading.calls) - 1]:
             return Counter()

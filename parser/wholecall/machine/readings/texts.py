@@ -88,7 +88,7 @@ class FoundText(NamedTuple):
     """A call's text in force under one habit.
 
     Attributes:
-        way: the habit; for a text that is not whole `open`, `cut` (only its end is missing) or `broken`; `torn` if it
+        way: the habit; for a text that is not whole `open`, `cut` (only its end is missing) or `broken`; `spliced` if it
             must not be read at all.
     """
 
@@ -172,11 +172,11 @@ def _is_in(old: str, new: str) -> bool:
 
 
 def _broken(call: list[Piece]) -> FoundText:
-    """Return a text as it came, for the verdict to judge, or `torn` if whole values would be joined."""
+    """Return a text as it came, for the verdict to judge, or `spliced` if whole values would be joined."""
     texts = [piece.text for piece in call if piece.text]
-    torn = len(texts) > 1 and any(piece.whole for piece in call)
+    spliced = len(texts) > 1 and any(piece.whole for piece in call)
     text = joined(texts)
-    return FoundText(text, "torn" if torn else "cut" if _begins_json(text) else "broken")
+    return FoundText(text, "spliced" if spliced else "cut" if _begins_json(text) else "broken")
 
 
 def _under(habit: str, ways: dict[str, FoundText]) -> FoundText:

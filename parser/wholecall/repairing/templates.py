@@ -1,13 +1,13 @@
 r"""A frame that differs from the previous frame only in a piece of text: the same findings hold for it.
 
-Theory of operation. Servers write thousands of frames in one form. A *mould* is made of a frame that was examined
+Theory of operation. Servers write thousands of frames in one form. A *template* is made of a frame that was examined
 closely: all its bytes except the piece of text and the other parts that dialects let vary: the padding against
 eavesdroppers, and the number of the event. A frame that fits has the same bytes all around, and therefore the same
 members in the same places. Its text must be JSON as every reader takes it: escapes in order, no half of a character,
 UTF-8, and none of the characters that some readers take for line ends. Its number must be the next one. If anything
 else differs, the frame does not fit, and is examined as closely as the first one.
 
-A mould holds for the very next frame only, and for each further frame while all before it fitted: nothing may come
+A template holds for the very next frame only, and for each further frame while all before it fitted: nothing may come
 between them. It is made only of a frame whose text has one unmistakable place: a single member of a known name, and no
 escape outside of it, which could hide another one.
 """
@@ -22,7 +22,7 @@ import msgspec
 
 from wholecall.output.events import ArgumentsDelta, Event, ReasoningDelta, TextDelta
 
-__all__ = ["Mould"]
+__all__ = ["FrameTemplate"]
 
 _STRING: Final = (
     rb'[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u(?:(?![dD][89a-fA-F])[0-9a-fA-F]{4}'
@@ -46,13 +46,13 @@ _READ: Final[dict[str, Callable[[bytes, int], re.Match[bytes]]]] = {
 }
 _LINE_ENDS: Final = ("\x85", "\u2028", "\u2029")
 _Hole = tuple[bytes, int, str, Optional[_Read]]  # the bytes before it, their length, its kind and its reader
-_LIKELY: Final = 40  # bytes in which frames from other moulds often differ
+_LIKELY: Final = 40  # bytes in which frames from other templates often differ
 _CALL: Final = frozenset({ArgumentsDelta})
 _SHOWN: Final = frozenset({ReasoningDelta, TextDelta})
 _decoded = msgspec.json.Decoder(str).decode
 
 
-class Mould:
+class FrameTemplate:
     """The bytes of a frame around its text; they are searched for in the next frame.
 
     Args:
@@ -99,7 +99,7 @@ class Mould:
         return bool(events) and _SHOWN.issuperset(map(type, events))
 
     def fits(self, block: bytes) -> bool:
-        """Return whether a frame is the next one from this mould."""
+        """Return whether a frame is the next one from this template."""
         holes = self._holes
         if holes is None:
             if not block.startswith(self._block[:_LIKELY]):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from wholecall.text.options import TextWanted
     from wholecall.tools import AnyTools
 
-__all__ = ["CALLBACKS", "Counters", "Exchange", "Hearer", "News", "Wanted"]
+__all__ = ["CALLBACKS", "Counters", "Exchange", "Hearer", "Notices", "Wanted"]
 
 CALLBACKS: Final = ("on_dropped", "on_fault", "on_repaired")
 _OURS: Final = frozenset({*CALLBACKS, "counters"})  # options that a repairer does not have
@@ -117,7 +117,7 @@ class Wanted(TypedDict, total=False):
     policy: Policy
 
 
-class News:
+class Notices:
     """The reports of one exchange.
 
     Attributes:

@@ -1,8 +1,8 @@
-"""Base class of menders: the queue of held frames, and the calls reported so far.
+"""Base class of rewriters: the queue of held frames, and the calls reported so far.
 
-Theory of operation. A mender reads the frames of one dialect in parallel with the parser. It passes frames without
+Theory of operation. A rewriter reads the frames of one dialect in parallel with the parser. It passes frames without
 calls, holds frames with calls, and writes the held part after the parser's verdict: unchanged if every naive
-accumulator reads the calls from it correctly, else encoded again. The dialects' menders define which frames wait for
+accumulator reads the calls from it correctly, else encoded again. The dialects' rewriters define which frames wait for
 which.
 """
 
@@ -29,15 +29,15 @@ from wholecall.output.events import (
     TurnStarted,
 )
 from wholecall.repairing.live import LIVE, LiveCalls, Void
-from wholecall.repairing.moulds import Mould
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.schema import Kinds, Schema, conformed
 from wholecall.repairing.strict import Track
+from wholecall.repairing.templates import FrameTemplate
 from wholecall.repairing.withholding import CALLS_WITHHELD, INCOMPLETE, Losses, Withheld
 
 __all__ = [
     "EXECUTABLE",
-    "Mender",
+    "Rewriter",
     "ends_turn",
     "lasting",
     "most_of",
@@ -86,13 +86,13 @@ def own_fault(events: Iterable[Event[Any]]) -> StreamFault | None:
     return None
 
 
-class Mender(ABC, Generic[EncoderT]):
-    """The mender of one stream of one dialect.
+class Rewriter(ABC, Generic[EncoderT]):
+    """The rewriter of one stream of one dialect.
 
     Attributes:
         failed: the code of the error that ended the stream, None while it continues; nothing may follow then.
         is_done: whether a `[DONE]` was received, where that ends a stream.
-        mould: that of the last frame, if further frames that differ only in their text may be taken at once.
+        template: that of the last frame, if further frames that differ only in their text may be taken at once.
         legacy: whether the client reads calls in an older form of the dialect, where it has one; None if unknown.
     """
 
@@ -106,7 +106,7 @@ class Mender(ABC, Generic[EncoderT]):
     def __init__(self, encoder: EncoderT, limits: Limits, *, live: bool, withheld: Withheld = "auto") -> None:
         self.failed: str | None = None
         self.is_done = False
-        self.mould: Mould | None = None
+        self.template: FrameTemplate | None = None
         self._encoder = encoder
         self._live = LiveCalls(encoder, limits) if live else None
         self._most = most_of(limits.max_event_bytes)  # bytes that may wait
@@ -116,8 +116,10 @@ class Mender(ABC, Generic[EncoderT]):
         self._losses = Losses(withheld, goes_on_after_cuts=self.goes_on_after_cuts)
         self._void: str | None = None  # why a shown call must not be executed
         self._n_waiting = 0
-        self._open_track: Track | None = None  # of the call of the mould, while that is read
-        self._alike: list[bytes] = []  # frames from the mould, which wait after the last frame of the queue
+        self._open_track: Track | None = None  # of the call of the template, while that is read
+        self._alike: list[
+            bytes
+        ] = []  # frames from the template, which wait after the last frame of the queue
 
     @abstractmethod
     def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
@@ -155,11 +157,11 @@ class Mender(ABC, Generic[EncoderT]):
         """Note that text was shown, up to the frame of this number, if frames have numbers."""
 
     def has_room(self, block: bytes) -> bool:
-        """Return whether a frame from the mould may wait."""
+        """Return whether a frame from the template may wait."""
         return self._open_track is None or self._n_waiting + len(block) <= self._most
 
     def go_on(self, block: bytes, text: str, events: Sequence[Event[Any]]) -> bytes:
-        """Take a frame from the mould with a further piece of a call, as the previous frame was taken."""
+        """Take a frame from the template with a further piece of a call, as the previous frame was taken."""
         if self._open_track is not None:
             self._open_track.add(text)
             self._alike.append(block)
@@ -167,7 +169,7 @@ class Mender(ABC, Generic[EncoderT]):
         return self._take_events(events) if self._live is not None else b""
 
     def _gather(self, queue: list[Piece]) -> None:
-        """Put the frames from the mould into the queue."""
+        """Put the frames from the template into the queue."""
         if self._alike:
             queue[-1] = queue[-1]._replace(more=tuple(self._alike))
             self._alike.clear()
@@ -189,7 +191,7 @@ class Mender(ABC, Generic[EncoderT]):
         """End the stream: return the waiting bytes except calls, and the dialect's error frame."""
         if self.failed is not None:
             return b""
-        self.failed, self.mould = code, None
+        self.failed, self.template = code, None
         return self.leave() + self._encoder.error(message, code)
 
     def _fail_empty_handed(self) -> bytes:

@@ -1,4 +1,4 @@
-"""Frames from one mould: they are repaired at once, and exactly as if each had been looked at closely."""
+"""Frames from one template: they are repaired at once, and exactly as if each had been looked at closely."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.renderers import RENDERERS
 from wholecall import Limits
 from wholecall.encoders import ENCODERS
 from wholecall.repairing import Repairer
-from wholecall.repairing.moulds import Mould
+from wholecall.repairing.templates import FrameTemplate
 
 RECORDED = {entry["name"]: entry for entry in corpora.cases()}
 MENDED = [
@@ -37,20 +37,20 @@ def in_chunks(data: bytes, size: int) -> list[bytes]:
 
 
 class Fitted:
-    """Takes note of the frames that fit a mould; or lets none fit."""
+    """Takes note of the frames that fit a template; or lets none fit."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.frames: list[bytes] = []
         self.is_on = True
-        fits = Mould.fits
+        fits = FrameTemplate.fits
 
-        def noted(mould: Mould, block: bytes) -> bool:
-            if not self.is_on or not fits(mould, block):
+        def noted(template: FrameTemplate, block: bytes) -> bool:
+            if not self.is_on or not fits(template, block):
                 return False
             self.frames.append(block)
             return True
 
-        monkeypatch.setattr(Mould, "fits", noted)
+        monkeypatch.setattr(FrameTemplate, "fits", noted)
 
     def off(self, chunks: Sequence[bytes], **options: Any) -> list[object]:
         """Return the output of a stream all of whose frames are looked at closely."""
@@ -275,7 +275,7 @@ def odd_frames(kind: str) -> Iterator[tuple[str, bytes]]:
 @each_stream
 @pytest.mark.parametrize("live", [False, True])
 def test_odd_frames_are_seen_for_what_they_are(fitted: Fitted, kind: str, live: bool) -> None:
-    """A frame that differs in more than its text does not fit, and has the same result as without moulds, in any
+    """A frame that differs in more than its text does not fit, and has the same result as without templates, in any
     chunks.
     """
     begin, make = STREAMS[kind]
@@ -324,7 +324,7 @@ def test_text_that_ends_in_a_name_is_looked_at(fitted: Fitted, name: str) -> Non
         chat('{"tool_calls":[{"index":0,"function":{"arguments":"x"}}]}', TAIL[:-1] + ',"usage":{"a":1}}'),
     ],
 )
-def test_no_mould_is_made_of_an_unclear_frame(fitted: Fitted, frame: bytes) -> None:
+def test_no_template_is_made_of_an_unclear_frame(fitted: Fitted, frame: bytes) -> None:
     """Where the text is in more than one place, or the frame holds more than the text, the next frame is looked at."""
     frames = [*STREAMS["chat call"][0], frame, frame, frame, *ENDS["chat"]]
 
@@ -349,7 +349,7 @@ def test_only_the_numbers_of_events_count(fitted: Fitted, place: str) -> None:
 @each_stream
 @pytest.mark.parametrize("between", [b": hi\n\n", b'event: ping\ndata: {"type":"ping"}\n\n', b"data: {}\n\n"])
 def test_nothing_may_come_between(fitted: Fitted, kind: str, between: bytes) -> None:
-    """A mould holds for the next frame only; after anything else a frame is looked at again."""
+    """A template holds for the next frame only; after anything else a frame is looked at again."""
     begin, make = STREAMS[kind]
     frames = [*begin, make("x", 2), between, make("y", 3), make("z", 4)]
 
@@ -363,7 +363,7 @@ def test_nothing_may_come_between(fitted: Fitted, kind: str, between: bytes) -> 
 @pytest.mark.parametrize("live", [False, True])
 @pytest.mark.parametrize("names", corpora.groups(SMALL))
 def test_recordings_become_the_same(fitted: Fitted, names: list[str], live: bool) -> None:
-    """Every recording has the same result as without moulds: frame by frame, and in packets."""
+    """Every recording has the same result as without templates: frame by frame, and in packets."""
     for name in names:
         data = corpora.recorded(RECORDED[name])
         for chunks in (frames_of(data), in_chunks(data, 1460)):
@@ -374,7 +374,7 @@ def test_recordings_become_the_same(fitted: Fitted, names: list[str], live: bool
 def test_quirky_streams_become_the_same(fitted: Fitted, mode: str) -> None:
     """So does the stream of each server with a quirk."""
     for number in range(2):
-        data = quirky.make(f"moulds:{number}", (mode,)).bytes()
+        data = quirky.make(f"templates:{number}", (mode,)).bytes()
         for chunks in (frames_of(data), in_chunks(data, 1460)):
             assert fitted.off(chunks) == fate(chunks), number
 
@@ -422,7 +422,7 @@ def test_damaged_streams_become_the_same(fitted: Fitted, dialect: str) -> None:
     "limit", ["max_stream_bytes", "max_event_bytes", "max_line_bytes", "max_arguments_bytes"]
 )
 def test_limits_are_met_at_the_same_byte(fitted: Fitted, dialect: str, limit: str) -> None:
-    """A limit ends the stream, or withholds a call, where it does so without moulds."""
+    """A limit ends the stream, or withholds a call, where it does so without templates."""
     data = RENDERERS[dialect](TURN, every(3))
     for size in range(30, 1500, 210):
         limits = Limits(**{limit: size})
@@ -461,7 +461,7 @@ def test_nothing_follows_an_error_of_ours(kind: str) -> None:
 
 
 def test_frames_after_a_withheld_call_are_numbered_anew(fitted: Fitted) -> None:
-    """Where the numbers have to change, each frame of a mould gets its own; here the second item takes the place of the first."""
+    """Where the numbers have to change, each frame of a template gets its own; here the second item takes the place of the first."""
     item = '"item":{{"id":"i{0}","type":"function_call","call_id":"a{0}","name":"f","arguments":"{1}"}}'
     frames = [RESPONSE]
     for call, text in enumerate((["[1", ",2", "]"], [r"{\"a\"", ":", "1", "}"])):
