@@ -18,50 +18,79 @@ Source: Llama API reference, "Chat completion", and the types of its Python SDK.
 
 from __future__ import annotations
 
-from typing import Any, Union
+from typing import Any, ClassVar
 
-import msgspec
 from msgspec.structs import replace
 
-from wholecall.deltas import Delta, TurnEnded
+from wholecall.deltas import OBJECT, Delta, Index, Labelled, TurnEnded
 from wholecall.dialects import report
+from wholecall.dialects.compiled import TableTranslator
 from wholecall.dialects.detect import LLAMA_API_TYPES
-from wholecall.dialects.labels import id_label, text_label
-from wholecall.dialects.openai.chat_calls import content, labelled
-from wholecall.dialects.openai.chat_views import ToolCallView
+from wholecall.dialects.openai.chat_calls import content
 from wholecall.dialects.others.llama_stack import LlamaStackTranslator, counts
-from wholecall.dialects.translator import EventView, TurnTranslator
+from wholecall.dialects.statements import (
+    CHAT_ARGUMENTS,
+    CHAT_NAME,
+    POSITION,
+    Rows,
+    Value,
+    as_id,
+    as_is,
+    as_name,
+    as_text,
+    begin,
+    do,
+    each,
+    finish,
+    given,
+    json_value,
+    opened,
+    own,
+    when,
+)
 from wholecall.framing.frame import Frame
 
 __all__ = ["LlamaTranslator"]
 
 
-class _Delta(ToolCallView, gc=False):
-    text: Any = None
-    parse_status: Any = None
+def _labelled(index: Index, id_: str | None, name: str | None, said: tuple[str, bool]) -> list[Delta]:
+    text, whole = said
+    return [Labelled(0, index, id_, name, text, rank=OBJECT if whole else 0)]
 
 
-class _Event(msgspec.Struct, gc=False):  # or a whole message
-    event_type: Any = None
-    delta: Union[_Delta, None] = None
-    content: Any = None
-    tool_calls: Union[list[ToolCallView], None] = None
-    stop_reason: Any = None
-    metrics: Any = None
+def _text(value: object, kind: object) -> list[Delta]:
+    return report.text(value) or ([] if kind in (None, "text") else report.unknown())
 
 
-class _Frame(EventView, gc=False):
-    id: Any = None
-    event: Union[_Event, None] = None
-    completion_message: Union[_Event, None] = None
-    metrics: Any = None
-    model: Any = None
+def _silent(kind: str | None) -> list[Delta]:
+    """Report an event without a delta, which only the known kinds have."""
+    return [] if kind in LLAMA_API_TYPES else report.unknown()
 
 
-class LlamaTranslator(TurnTranslator):
+_LABELS = as_id("id"), as_name(CHAT_NAME), json_value(CHAT_ARGUMENTS)
+_CALL = own("_call", *_LABELS)
+_TYPED = when(as_is("type"), ("tool_call",), _CALL, otherwise=(own(_text, as_is("text"), as_is("type")),))
+_DELTA = when(as_is("function"), (None,), _TYPED, otherwise=(_CALL,))
+_BEGUN = when(as_is("event_type"), ("start",), begin("/id", "/model"), otherwise=(opened("/id", "/model"),))
+_OVER = (finish("stop_reason"), own(counts, Value("metrics|/metrics")))
+_SAID = (when(as_is("delta"), (None,), own(_silent, as_text("event_type"))), given("delta", _DELTA), *_OVER)
+_EVENT = (_BEGUN, when(as_is("delta.parse_status"), (None,), *_SAID, otherwise=(do("_hand_over"),)))
+_MESSAGE = (
+    _BEGUN,
+    own(content, as_is("content")),
+    each("tool_calls", own(_labelled, POSITION, *_LABELS)),
+    *_OVER,
+    own("_over"),
+)
+
+
+class LlamaTranslator(TableTranslator):
     """Frames of one stream to deltas; it numbers the calls by their ids."""
 
-    decoder = msgspec.json.Decoder(_Frame)
+    BODIES: ClassVar[Rows] = {
+        "event": (given("event", *_EVENT),),
+        "completion_message": (given("completion_message", *_MESSAGE),),
+    }
     ERRORS = frozenset({"error"})
 
     _numbers: dict[str, int]
@@ -93,32 +122,22 @@ class LlamaTranslator(TurnTranslator):
         """Return the deltas of the end of the stream: none, unless it is llama-stack's."""
         return [] if self._guest is None else self._guest.close()
 
-    def _other(self, view: _Frame, frame: Frame, kind: str) -> list[Delta]:
-        event = view.event or view.completion_message
-        if event is None:
-            return super()._other(view, frame, kind)
-        begin = self._begin if event.event_type == "start" else self._opened
-        deltas = begin(id_label(view.id), view.model)
-        if event.delta is not None and event.delta.parse_status is not None:
-            self._guest = LlamaStackTranslator(opened=True)
-            return deltas + self._guest.translate(frame)
-        deltas += self._body(event) if event is view.completion_message else self._said(event)
-        deltas += report.finish(event.stop_reason) + counts(event.metrics or view.metrics)
-        return deltas if event is view.event else [*deltas, TurnEnded(self._key)]
+    def _is_body(self, _view: object, _kind: str) -> bool:
+        return True  # the kind is in the inner event: the name of a frame means nothing
 
-    def _body(self, message: _Event) -> list[Delta]:
-        calls = enumerate(message.tool_calls or ())
-        fragments = [replace(labelled(0, call, None), index=number) for number, call in calls]
-        return [*content(message.content), *fragments]
+    def _other(self, view: Any, frame: Frame, kind: str) -> list[Delta]:
+        deltas = super()._other(view, frame, kind)
+        return deltas if self._guest is None else deltas + self._guest.translate(frame)
 
-    def _said(self, event: _Event) -> list[Delta]:
-        delta = event.delta
-        if delta is None:
-            return [] if text_label(event.event_type) in LLAMA_API_TYPES else report.unknown()
-        if delta.type != "tool_call" and delta.function is None:
-            known = delta.type in (None, "text")
-            return report.text(delta.text) or ([] if known else report.unknown())
-        fragment = labelled(0, delta, None)
-        if fragment.id is not None:
-            self._latest = self._numbers.setdefault(fragment.id, len(self._numbers))
-        return [replace(fragment, index=self._latest)]
+    def _hand_over(self) -> None:
+        """Leave the stream, this frame included, to the dialect that it is in."""
+        self._guest = LlamaStackTranslator(opened=True)
+
+    def _call(self, id_: str | None, name: str | None, said: tuple[str, bool]) -> list[Delta]:
+        """Report a piece of a call: of the one with its id, else of the last one."""
+        if id_ is not None:
+            self._latest = self._numbers.setdefault(id_, len(self._numbers))
+        return _labelled(self._latest, id_, name, said)
+
+    def _over(self) -> list[Delta]:
+        return [TurnEnded(self._key)]

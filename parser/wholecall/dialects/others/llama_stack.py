@@ -218,6 +218,7 @@ def _text(content: _Call | str | None) -> str:
 
 def counts(metrics: object) -> list[Delta]:
     """Return the counts among the metrics of an answer."""
-    entries = metrics if isinstance(metrics, list) else []
-    named = ((name_label(member(entry, "metric")), member(entry, "value")) for entry in entries)
+    if not isinstance(metrics, list):
+        return []
+    named = ((name_label(member(entry, "metric")), member(entry, "value")) for entry in metrics)
     return report.usage({name: value for name, value in named if name is not None and value is not None})
