@@ -32,7 +32,20 @@ import msgspec
 from wholecall.deltas import Delta
 from wholecall.dialects import report
 from wholecall.dialects.decode import NO_TEXT
-from wholecall.dialects.statements import By, Do, Each, FirstOf, Given, Row, Rows, Say, Stop, Value, When
+from wholecall.dialects.statements import (
+    By,
+    Do,
+    Each,
+    FirstOf,
+    Given,
+    Row,
+    Rows,
+    Say,
+    State,
+    Stop,
+    Value,
+    When,
+)
 from wholecall.dialects.translator import TurnTranslator
 from wholecall.framing.frame import Frame
 
@@ -363,6 +376,8 @@ class _Writer:
 
     def _expression(self, value: Any, scope: Scope) -> str:
         """Return the expression of a value, or of a constant; of several alternatives, it is written before."""
+        if isinstance(value, State):
+            return f"self.{value.attribute}"
         if not isinstance(value, (Value, FirstOf)):
             return self._bound(value)
         key = value, scope[-1].variable

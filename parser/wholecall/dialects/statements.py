@@ -10,9 +10,9 @@ token counts. A statement names members by *paths*, which are read as labels, te
     outputs[].model       the first member that holds something, of the objects of a list
 
 `each` and `given` contain statements about the objects of a list, or about one object; `when` and `by` contain
-statements that depend on a value. A dialect with a rule of its own calls a function, or a method of its translator:
-`own("_call", as_id("id"), json_text("arguments"))`. Statements are data: `wholecall.dialects.compiled` makes a function
-of each row.
+statements that depend on a value, `when` also on the translator's `state`. A dialect with a rule of its own calls a
+function, or a method of its translator: `own("_call", as_id("id"), json_text("arguments"))`. Statements are data:
+`wholecall.dialects.compiled` makes a function of each row.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ __all__ = [
     "Row",
     "Rows",
     "Say",
+    "State",
     "Statement",
     "Stop",
     "Value",
@@ -66,6 +67,7 @@ __all__ = [
     "opened",
     "own",
     "piece",
+    "state",
     "stop_unless_open",
     "text",
     "thought",
@@ -95,6 +97,12 @@ class FirstOf(NamedTuple):
     """The first of several values that holds something, where they are read in different ways."""
 
     values: tuple[Value, ...]
+
+
+class State(NamedTuple):
+    """The value of an attribute of the translator, which earlier events left there."""
+
+    attribute: str
 
 
 POSITION: Final = Value("#")  # of the object in its list
@@ -132,6 +140,11 @@ def as_index(path: str) -> Value:
 def first_of(*values: Value) -> FirstOf:
     """Read the first of several values that holds something."""
     return FirstOf(values)
+
+
+def state(attribute: str) -> State:
+    """Read an attribute of the translator, as it is when the statement is made."""
+    return State(attribute)
 
 
 def as_choice(path: str) -> Value:
@@ -206,7 +219,7 @@ class Given(NamedTuple):
 class When(NamedTuple):
     """Make statements if a value is among some, others if it is not."""
 
-    value: Value
+    value: Value | State
     among: tuple[Any, ...]
     row: Row
     otherwise: Row = ()
@@ -332,7 +345,7 @@ def given(path: str, *row: Statement) -> Given:
     return Given(path, row)
 
 
-def when(value: Value, among: tuple[Any, ...], *row: Statement, otherwise: Row = ()) -> When:
+def when(value: Value | State, among: tuple[Any, ...], *row: Statement, otherwise: Row = ()) -> When:
     """Make statements if a value is among some, `otherwise` others."""
     return When(value, among, row, otherwise)
 

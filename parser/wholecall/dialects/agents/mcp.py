@@ -17,13 +17,12 @@ Model Context Protocol, "Transports", "Tools", "Sampling" (2025-11-25, and the v
 
 from __future__ import annotations
 
-from typing import Any, Union
-
-import msgspec
+from typing import Any, ClassVar
 
 from wholecall.deltas import Delta, Finish
 from wholecall.dialects import report
-from wholecall.dialects.translator import EventView, TurnTranslator
+from wholecall.dialects.compiled import TableTranslator
+from wholecall.dialects.statements import Rows, as_is, opened, own, when
 from wholecall.framing.frame import Frame
 from wholecall.types import TurnReason
 
@@ -31,22 +30,20 @@ __all__ = ["McpTranslator"]
 
 _FAILED = {"message": "the tool reports an error"}
 
-
-class _Result(msgspec.Struct, gc=False, rename="camel"):
-    is_error: Any = None
-
-
-class _View(EventView, gc=False):
-    jsonrpc: Any = None
-    id: Any = None
-    method: Any = None
-    result: Union[_Result, None] = None
+# An error that answers no request is the connection's.
+_ANSWERED = (opened(), own(report.error, as_is("error"), fatal=False), own("_over", "error"))
+_ERROR = when(as_is("id"), (None,), own(report.error, as_is("error")), otherwise=_ANSWERED)
 
 
-class McpTranslator(TurnTranslator):
+class McpTranslator(TableTranslator):
     """Messages of one connection to deltas."""
 
-    decoder = msgspec.json.Decoder(_View)
+    BODIES: ClassVar[Rows] = {
+        "error": (_ERROR,),
+        "method": (opened(),),
+        "result": (opened(), own("_answer", as_is("result.isError"))),
+        "jsonrpc": (),
+    }
 
     def takes_silently(self, frame: Frame) -> bool:  # noqa: ARG002
         """Return True: there are no calls, and anything that looks like a call is data."""
@@ -56,17 +53,18 @@ class McpTranslator(TurnTranslator):
         """Return the deltas of one message."""
         return [] if frame.event == "endpoint" else super().translate(frame)
 
-    def _take(self, view: _View, frame: Frame) -> list[Delta]:
-        if view.error:
-            answers = view.id is not None
-            failed = report.error(view.error, fatal=not answers)
-            return [*self._opened(), *failed, *self._over("error")] if answers else failed
-        if view.method is not None:
-            return self._opened()
-        if view.result is not None:
-            failed = report.error(_FAILED, fatal=False) if view.result.is_error is True else []
-            return [*self._opened(), *failed, *self._over("error" if failed else "stop")]
-        return [] if view.jsonrpc is not None else self._other(view, frame, self._kind(view, frame))
+    def _take(self, view: Any, frame: Frame, /) -> list[Delta]:
+        if not view.error:
+            view.error = None  # an empty error is none
+        return self._other(view, frame, self._kind(view, frame))
+
+    def _is_body(self, _view: object, _kind: str) -> bool:
+        return True  # no member names an event
+
+    def _answer(self, failed: object) -> list[Delta]:
+        if failed is not True:
+            return self._over("stop")
+        return report.error(_FAILED, fatal=False) + self._over("error")
 
     def _over(self, reason: TurnReason) -> list[Delta]:
         return [Finish(0, reason, None), *self._end()]

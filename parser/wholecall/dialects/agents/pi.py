@@ -21,23 +21,36 @@ Source: pi-mono, packages/coding-agent/docs/rpc.md, "Events" and "Types" (2026).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from wholecall.deltas import OBJECT, CallWhole, Delta, Finish, Index, Slot
 from wholecall.dialects import report
-from wholecall.dialects.agents.pi_views import (
-    DECODER,
-    PARTIAL_DECODER,
-    QUIET,
-    Block,
-    Message,
-    Update,
-    View,
+from wholecall.dialects.compiled import TableTranslator
+from wholecall.dialects.decode import is_blank, member, plain
+from wholecall.dialects.labels import id_label, name_label
+from wholecall.dialects.statements import (
+    POSITION,
+    Rows,
+    as_id,
+    as_index,
+    as_is,
+    as_name,
+    as_text,
+    begin,
+    by,
+    each,
+    end,
+    given,
+    json_text,
+    opened,
+    own,
+    state,
+    text,
+    thought,
+    usage,
+    when,
 )
-from wholecall.dialects.decode import decode, is_blank, wire_text
-from wholecall.dialects.labels import id_label, index_label, name_label, text_label
-from wholecall.dialects.translator import Events, TurnTranslator
 from wholecall.framing.frame import Frame
 from wholecall.types import TurnReason
 
@@ -52,11 +65,78 @@ _REASONS: Final[Mapping[str, TurnReason]] = {
 }
 
 
-class PiTranslator(TurnTranslator):
+def _failed(reason: object, message: object) -> list[Delta]:
+    return report.failure(fatal=False, type=reason, message=message) if message else []
+
+
+def _finish(raw: str | None) -> list[Delta]:
+    """Return why a message ended; a message that failed or was aborted emits no calls."""
+    if raw is None:
+        return []
+    reason: TurnReason = _REASONS.get(raw, "unknown")
+    return [Finish(0, reason, raw, drops=reason in ("error", "aborted"))]
+
+
+# The parts of rows: the new part of a message, by its type; then a block of a whole message, and all of it.
+_INDEX = as_index("contentIndex")
+_PART = own("_part")
+_PIECE = own("_piece", _INDEX)
+_CALL = as_id("toolCall.id"), as_name("toolCall.name"), json_text("toolCall.arguments")
+_UPDATES: Rows = {
+    "text_delta": (_PIECE, text("delta")),
+    "thinking_delta": (_PIECE, thought("delta", _INDEX)),
+    "toolcall_delta": (_PART, own("_call_piece", _INDEX, as_text("delta"))),
+    "text_start": (_PART,),
+    "thinking_start": (_PART,),
+    "toolcall_start": (_PART, own("_call_start", _INDEX, json_text("partial"))),
+    "text_end": (_PART, own("_unsaid", _INDEX, text=as_is("content"))),
+    "thinking_end": (_PART, own("_unsaid", _INDEX, thought=as_is("content"))),
+    "toolcall_end": (_PART, own("_call_end", _INDEX, *_CALL)),
+}
+_LABELS = as_id("id"), as_name("name")
+_BLOCKS: Rows = {
+    "text": (text("text"),),
+    "thinking": (thought("thinking", POSITION),),
+    "toolCall": (
+        own(report.call_start, POSITION, *_LABELS, kind="server"),
+        own("_call_end", POSITION, *_LABELS, json_text("arguments")),
+    ),
+}
+_WHOLE = (
+    opened(model="model"),
+    each(
+        "content",
+        when(state("_updated"), (False,), by(as_is("type"), _BLOCKS)),
+        own(report.thought, None, POSITION, signature=as_is("thinkingSignature")),
+    ),
+    own(_failed, as_is("stopReason"), as_is("errorMessage")),
+    usage("usage"),
+    own(_finish, as_text("stopReason")),
+    end(),
+)
+_OF_MODEL = as_is("role"), ("assistant",)
+
+
+class PiTranslator(TableTranslator):
     """Events of one agent to deltas."""
 
-    decoder = DECODER
-    QUIET = QUIET
+    ROWS: ClassVar[Rows] = {
+        "message_start": (given("message", when(*_OF_MODEL, begin(model="model"))),),
+        "message_update": (
+            when(as_is("assistantMessageEvent"), (None,), own(report.unknown)),
+            given("assistantMessageEvent", by(as_is("type"), _UPDATES, ("start", "done", "error"))),
+        ),
+        "message_end": (given("message", when(*_OF_MODEL, *_WHOLE)),),
+        "agent_end": (when(state("_n_turns"), (0,), each("messages", when(*_OF_MODEL, *_WHOLE))),),
+    }
+    QUIET = frozenset(
+        {
+            *("session", "response", "agent_start", "turn_start", "turn_end", "queue_update"),
+            *("tool_execution_start", "tool_execution_update", "tool_execution_end"),
+            *("auto_compaction_start", "auto_compaction_end", "compaction_start", "compaction_end"),
+            *("compaction", "auto_retry_start", "auto_retry_end", "extension_error", "extension_ui_request"),
+        }
+    )
     AGAIN = ("message_update", "turn_end", "agent_end")
 
     _spoken: set[Index | None]
@@ -66,124 +146,43 @@ class PiTranslator(TurnTranslator):
         self._spoken = set()  # blocks whose text came in pieces
         self._updated = False  # the message came in pieces
 
-    def _take(self, view: View, frame: Frame, /) -> list[Delta]:
+    def _take(self, view: Any, frame: Frame, /) -> list[Delta]:
         if not view.error or type(view.type) is not str:
             return super()._take(view, frame)
         quiet = view.type == "extension_error"  # else a command of the client failed
         return [] if quiet else report.error(view.error, fatal=False)
 
-    # Messages
-
-    def _message_start(self, view: View) -> list[Delta]:
-        message = view.message or Message()
-        return self._begin(None, message.model) if message.role == "assistant" else []
-
-    def _message_end(self, view: View) -> list[Delta]:
-        message = view.message or Message()
-        return self._whole(message) if message.role == "assistant" else []
-
-    def _agent_end(self, view: View) -> list[Delta]:
-        if self._n_turns:
-            return []
-        said = (message for message in view.messages or () if message.role == "assistant")
-        return [delta for message in said for delta in self._whole(message)]
-
-    def _whole(self, message: Message) -> list[Delta]:
-        """Report the content that a whole message adds to its pieces, and that it is over."""
-        deltas = self._opened(None, message.model)
-        for index, block in enumerate(message.content or ()):
-            if not self._updated:
-                deltas += self._block(index, block)
-            deltas += report.thought(None, index, signature=block.thinking_signature)
-        if message.error_message:
-            deltas += report.failure(fatal=False, type=message.stop_reason, message=message.error_message)
-        return [*deltas, *report.usage(message.usage), *_finish(message.stop_reason), *self._end()]
-
-    def _block(self, index: int, block: Block) -> list[Delta]:
-        if block.type == "toolCall":
-            return self._start_call(index, block) + self._end_call(index, block)
-        if block.type == "thinking":
-            return report.thought(block.thinking, index)
-        return report.text(block.text) if block.type == "text" else report.unknown()
-
-    # Pieces
-
-    def _message_update(self, view: View) -> list[Delta]:
-        update = view.assistant_message_event or Update()
-        known = self.UPDATES.get(update.type) if type(update.type) is str else None
-        if known is None:
-            return [] if update.type in ("start", "done", "error") else report.unknown()
-        deltas = self._opened()
+    def _part(self) -> list[Delta]:
+        """Note that the message comes in pieces, of which the first may begin it."""
+        began = self._opened()
         self._updated = True
-        return deltas + known(self, index_label(update.content_index), update)
+        return began
 
-    def _text(self, index: Index | None, update: Update) -> list[Delta]:
+    def _piece(self, index: Index | None) -> list[Delta]:
+        began = self._part()
         self._spoken.add(index)
-        return report.text(update.delta)
+        return began
 
-    def _thought(self, index: Index | None, update: Update) -> list[Delta]:
-        self._spoken.add(index)
-        return report.thought(update.delta, index)
+    def _unsaid(self, index: Index | None, text: object = None, thought: object = None) -> list[Delta]:
+        """Report the text of a block that did not come in pieces."""
+        return [] if index in self._spoken else report.text(text) + report.thought(thought, index)
 
-    def _text_end(self, index: Index | None, update: Update) -> list[Delta]:
-        return [] if index in self._spoken else report.text(update.content)
+    def _call_start(self, index: Index | None, so_far: str) -> list[Delta]:
+        """Start a call, whose labels are in the message so far, at its index."""
+        blocks = member(plain(so_far), "content")
+        block = member(blocks, index) if type(index) is int and index >= 0 else None
+        labels = id_label(member(block, "id")), name_label(member(block, "name"))
+        return report.call_start(index, *labels, kind="server")
 
-    def _thought_end(self, index: Index | None, update: Update) -> list[Delta]:
-        return [] if index in self._spoken else report.thought(update.content, index)
-
-    # Calls
-
-    def _call_start(self, index: Index | None, update: Update) -> list[Delta]:
-        so_far = decode(PARTIAL_DECODER, wire_text(update.partial)) or Message()
-        blocks = so_far.content or []
-        known = type(index) is int and 0 <= index < len(blocks)
-        return self._start_call(index, blocks[index] if known else Block())  # type: ignore[index]
-
-    def _start_call(self, index: Index | None, block: Block) -> list[Delta]:
-        return report.call_start(index, id_label(block.id), name_label(block.name), kind="server")
-
-    def _call_piece(self, index: Index | None, update: Update) -> list[Delta]:
-        text = text_label(update.delta)
-        if text is None:
+    def _call_piece(self, index: Index | None, said: str | None) -> list[Delta]:
+        if said is None:
             return []
         self._spoken.add(index)
-        return [Slot(0, index, None, text)]
+        return [Slot(0, index, None, said)]
 
-    def _call_end(self, index: Index | None, update: Update) -> list[Delta]:
-        return self._end_call(index, update.tool_call or Block())
-
-    def _end_call(self, index: Index | None, block: Block) -> list[Delta]:
+    def _call_end(self, index: Index | None, id_: str | None, name: str | None, text: str) -> list[Delta]:
         """End a call, whose labels may come only now; its object is its text if it had no pieces."""
-        text = wire_text(block.arguments)
-        deltas: list[Delta] = []
-        deltas += report.seen(index, id_label(block.id), name_label(block.name), "server")
+        deltas = report.seen(index, id_, name, "server")
         if index not in self._spoken and not is_blank(text):
             deltas.append(CallWhole(0, index, None, None, None, text, OBJECT, "server"))
         return deltas + report.closed(index, final=False)
-
-    EVENTS: ClassVar[Events] = {
-        "message_start": _message_start,
-        "message_update": _message_update,
-        "message_end": _message_end,
-        "agent_end": _agent_end,
-    }
-    UPDATES: ClassVar[Mapping[str, Callable[[Any, Index | None, Update], list[Delta]]]] = {
-        "text_start": lambda _self, _index, _update: [],
-        "text_delta": _text,
-        "text_end": _text_end,
-        "thinking_start": lambda _self, _index, _update: [],
-        "thinking_delta": _thought,
-        "thinking_end": _thought_end,
-        "toolcall_start": _call_start,
-        "toolcall_delta": _call_piece,
-        "toolcall_end": _call_end,
-    }
-
-
-def _finish(raw: object) -> list[Delta]:
-    """Return why a message ended; a message that failed or was aborted emits no calls."""
-    said = text_label(raw)
-    if said is None:
-        return []
-    reason: TurnReason = _REASONS.get(said, "unknown")
-    return [Finish(0, reason, said, drops=reason in ("error", "aborted"))]
