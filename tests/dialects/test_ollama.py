@@ -23,7 +23,6 @@ from wholecall.deltas import (
     WireFault,
 )
 from wholecall.dialects.others.ollama import OllamaTranslator
-from wholecall.dialects.others.ollama_quick import QuickOllamaTranslator
 from wholecall.dialects.restated import ended_together
 from wholecall.framing.frame import Frame
 
@@ -33,7 +32,7 @@ OPENED = TurnOpened(None, None, "m", restart=True)
 def translate(*payloads: dict[str, Any] | str) -> list[Delta]:
     """Translate the lines of one stream; narrow views change nothing."""
     lines = [payload if isinstance(payload, str) else json.dumps(payload) for payload in payloads]
-    plain, quick = OllamaTranslator(), QuickOllamaTranslator()
+    plain, quick = OllamaTranslator(), OllamaTranslator()
     told = [plain.translate(Frame("", data)) for data in lines]
     end = plain.close()
     expected = [delta for deltas in told for delta in ended_together(deltas)] + end

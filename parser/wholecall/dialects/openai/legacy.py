@@ -20,65 +20,60 @@ the response fields of Meta Llama, of Mistral AI's text completion, and of Titan
 
 from __future__ import annotations
 
-from typing import Any, Final, Union
-
-import msgspec
+from typing import Any, ClassVar, Final
 
 from wholecall.deltas import Delta
-from wholecall.dialects import report
-from wholecall.dialects.labels import choice_label, id_label
-from wholecall.dialects.translator import EventView, TurnTranslator
+from wholecall.dialects.compiled import TableTranslator
+from wholecall.dialects.statements import (
+    Rows,
+    as_choice,
+    as_id,
+    as_name,
+    counts,
+    each,
+    finish,
+    own,
+    text,
+    usage,
+)
 from wholecall.framing.frame import Frame
 
 __all__ = ["LegacyTranslator"]
 
-
-class _Chunk(EventView, gc=False):  # or a choice
-    index: Any = None
-    text: Any = None
-    generation: Any = None
-    outputText: Any = None  # noqa: N815 - Titan's spelling
-    finish_reason: Any = None
-    stop_reason: Any = None
-    completionReason: Any = None  # noqa: N815 - Titan's spelling
-    choices: Union[list[_Chunk], None] = None
-    outputs: Union[list[_Chunk], None] = None
-    results: Union[list[_Chunk], None] = None
-    id: Any = None
-    model: Any = None
-    usage: Any = None
-    prompt_token_count: Any = None
-    generation_token_count: Any = None
-    inputTextTokenCount: Any = None  # noqa: N815 - Titan's spelling
-    totalOutputTextTokenCount: Any = None  # noqa: N815 - Titan's spelling
-
-
 _OF_LLAMA: Final = ("prompt_token_count", "generation_token_count")
 _OF_TITAN: Final = ("inputTextTokenCount", "totalOutputTextTokenCount")
 
+# The parts of rows.
+_BEGIN = own("_begin_first", as_id("/id"), as_name("/model"))
+_NUMBER = as_choice("index")
 
-class LegacyTranslator(TurnTranslator):
+
+class LegacyTranslator(TableTranslator):
     """Frames of one stream of text completions to deltas."""
 
-    decoder = msgspec.json.Decoder(_Chunk)
+    BODIES: ClassVar[Rows] = {
+        "choices": (
+            each("choices", _BEGIN, text("text", _NUMBER), finish("finish_reason|stop_reason", _NUMBER)),
+            usage("usage"),
+        ),
+        "generation": (_BEGIN, text("generation"), finish("stop_reason"), counts(*_OF_LLAMA)),
+        "outputs": (each("outputs", _BEGIN, text("text", _NUMBER), finish("stop_reason", _NUMBER)),),
+        "outputText": (_BEGIN, text("outputText"), finish("completionReason"), counts(*_OF_TITAN)),
+        "results": (
+            each("results", _BEGIN, text("outputText", _NUMBER), finish("completionReason", _NUMBER)),
+            counts(*_OF_TITAN),
+        ),
+        "usage": (usage("usage"),),
+        **dict.fromkeys(_OF_LLAMA, (counts(*_OF_LLAMA),)),
+        **dict.fromkeys(_OF_TITAN, (counts(*_OF_TITAN),)),
+    }
+    KINDS = ()
+    QUIET = frozenset({""})  # all other frames, for they can have no call
     DONE_ENDS = True
 
-    def _other(self, chunk: _Chunk, _frame: Frame, _kind: str) -> list[Delta]:
-        choices = _choices(chunk)
-        deltas = self._begin(id_label(chunk.id), chunk.model) if choices and not self._open else []
-        for choice in choices:
-            number = choice_label(choice.index)
-            said = (report.text(text, number) for text in (choice.text, choice.generation, choice.outputText))
-            deltas += next(filter(None, said), [])
-            reason = choice.finish_reason or choice.stop_reason or choice.completionReason
-            deltas += report.finish(reason, number)
-        return deltas + (report.usage(chunk.usage) or report.counts(chunk, *_OF_LLAMA, *_OF_TITAN))
+    def _kind(self, _view: Any, _frame: Frame) -> str:
+        return ""  # a frame's name says nothing
 
-
-def _choices(chunk: _Chunk) -> list[_Chunk]:
-    """Return the choices of a chunk; without a list it is one itself, and its index counts chunks."""
-    listed = chunk.choices or chunk.outputs or chunk.results
-    if listed is not None:
-        return listed
-    chunk.index = None
-    return [] if chunk.generation is None and chunk.outputText is None else [chunk]
+    def _begin_first(self, id_: str | None, model: str | None) -> list[Delta]:
+        """Begin the only message of a stream, at its first text."""
+        return [] if self._open else self._begin(id_, model)

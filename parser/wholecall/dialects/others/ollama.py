@@ -7,47 +7,90 @@
 A call is whole in its line, `{id?, function: {index?, name, arguments: OBJECT}}`; a line may hold several, the last
 line too (quirk 86), and so may a whole response. The index only shows whether a line repeats a call: it need not be
 unique, and old servers send no id. The reason stays `stop` although calls were made (quirk 43). Source: Ollama API.
+
+The usual lines, pieces of text and whole calls, have views that are as narrow as they can be. Lines that these refuse
+are read by the table, to the same deltas.
 """
 
 from __future__ import annotations
 
-from typing import Any, Union
+from typing import Any, ClassVar, Literal, Union
 
 import msgspec
 
-from wholecall.deltas import ITEM_DONE, CallWhole, Delta
+from wholecall.deltas import ITEM_DONE, CallWhole, Delta, Index, Piecewise, ReasoningFragment, TextFragment
 from wholecall.dialects import report
+from wholecall.dialects.compiled import TableTranslator
+from wholecall.dialects.decode import NO_TEXT, UNREADABLE, wire_text
 from wholecall.dialects.labels import id_label, index_label, name_label
-from wholecall.dialects.openai.chat_views import ToolCallView, argument_text
-from wholecall.dialects.translator import EventView, TurnTranslator
+from wholecall.dialects.pieces import NO_PIECE, PieceTranslator, Read
+from wholecall.dialects.runs import Key
+from wholecall.dialects.statements import (
+    CHAT_ARGUMENTS,
+    Rows,
+    Value,
+    as_id,
+    as_index,
+    as_is,
+    as_name,
+    as_text,
+    counts,
+    do,
+    each,
+    end,
+    given,
+    json_text,
+    own,
+    text,
+    thought,
+    when,
+)
 from wholecall.dialects.whole_calls import WholeCalls
-from wholecall.framing.frame import Frame
 
-__all__ = ["OllamaTranslator"]
-
-
-class _Message(msgspec.Struct, gc=False):
-    content: Any = None
-    thinking: Any = None
-    tool_calls: Union[list[ToolCallView], None] = None
+__all__ = ["OllamaTranslator", "piece_of"]
 
 
-class _Line(EventView, gc=False):
-    message: Union[_Message, None] = None
-    response: Any = None
-    thinking: Any = None
-    model: Any = None
-    done: Any = None
-    done_reason: Any = None
-    prompt_eval_count: Any = None
-    eval_count: Any = None
+def _is_last(done: object) -> bool:
+    return done is True
 
 
-class OllamaTranslator(TurnTranslator):
+# The parts of rows.
+_ARGUMENTS = json_text(CHAT_ARGUMENTS)
+_FLAT = own("_whole", as_id("id"), as_name("name"), _ARGUMENTS, as_index("index"))
+_CALL = own("_whole", as_id("id"), as_name("function.name"), _ARGUMENTS, as_index("function.index"))
+_MESSAGE = (
+    own("_opened_by", as_name("/model"), as_text("thinking"), as_text("content"), as_is("tool_calls")),
+    do("_calls.next_frame"),
+    thought("thinking"),
+    text("content"),
+    each("tool_calls", when(as_is("function"), (None,), _FLAT, otherwise=(_CALL,))),
+)
+_LAST = when(
+    Value("done", _is_last),
+    (True,),
+    counts("prompt_eval_count", "eval_count"),
+    own("_finish", as_is("done_reason")),
+    end(),
+)
+_COMPLETION = (
+    own("_opened_by", as_name("model"), as_text("thinking"), as_text("response")),
+    thought("thinking"),
+    text("response"),
+    _LAST,
+)
+
+
+class OllamaTranslator(PieceTranslator, TableTranslator):
     """Lines of one stream to deltas; it counts calls, because only their order distinguishes them."""
 
-    decoder = msgspec.json.Decoder(_Line)
+    BODIES: ClassVar[Rows] = {
+        "message": (given("message", *_MESSAGE), _LAST),
+        "response": _COMPLETION,
+        "thinking": _COMPLETION,
+        "done": _COMPLETION,
+    }
     DONE_ENDS = True
+
     _calls: WholeCalls
 
     def _clear(self) -> None:
@@ -57,25 +100,102 @@ class OllamaTranslator(TurnTranslator):
         """Report that the calls are over: each of them came whole."""
         return self._calls.end()
 
-    def _other(self, line: _Line, frame: Frame, kind: str) -> list[Delta]:
-        if line.done is line.message is line.response is line.thinking is None:
-            return super()._other(line, frame, kind)
-        message = line.message or _Message(line.response, line.thinking)
-        said = report.thought(message.thinking) + report.text(message.content)
-        opened = self._opened(None, line.model, repeats=not (said or message.tool_calls))
-        if message.tool_calls:
-            self._calls.next_frame()
-        called = [delta for call in message.tool_calls or () for delta in self._call(call)]
-        return opened + said + called + (self._last(line) if line.done is True else [])
+    def _is_body(self, _line: Any, _kind: str) -> bool:
+        return True  # whatever type a line names
 
-    def _call(self, call: ToolCallView) -> list[Delta]:
-        function, (text, _) = call.function or call, argument_text(call.function, call)
-        return self._whole(call.id, function.name, text, function.index)
+    def _opened_by(
+        self, model: str | None, thought: str | None, text: str | None, calls: object = None
+    ) -> list[Delta]:
+        """Begin the answer with a line that says something, or with the first line."""
+        return [] if self._open else self._opened(None, model, repeats=not (thought or text or calls))
 
-    def _whole(self, id_: object, name: object, text: str, index: object) -> list[Delta]:
-        whole = CallWhole(0, None, None, id_label(id_), name_label(name), text, ITEM_DONE)
-        return self._calls.add(whole, index_label(index))
+    def _whole(self, id_: str | None, name: str | None, text: str, index: Index | None) -> list[Delta]:
+        return self._calls.add(CallWhole(0, None, None, id_, name, text, ITEM_DONE), index)
 
-    def _last(self, line: _Line) -> list[Delta]:
-        usage = report.counts(line, "prompt_eval_count", "eval_count")
-        return usage + self._calls.ended(report.finish(line.done_reason)) + self._end()
+    def _finish(self, raw: object) -> list[Delta]:
+        return self._calls.ended(report.finish(raw))
+
+    # The usual lines.
+
+    def _reader(self, _event: str) -> Read:
+        return piece_of
+
+    def in_common(self, key: Key) -> Piecewise | None:
+        """Return the common fields of a text's pieces, as for every such translator."""
+        kind = TextFragment if key == _TEXT else ReasoningFragment
+        return kind(0, "") if self._open else None
+
+    def _called(self, data: str) -> list[Delta] | None:
+        try:
+            line = _call_lines.decode(data)
+        except UNREADABLE:
+            return None
+        if line.done or not self._open:
+            return None
+        self._calls.next_frame()
+        deltas: list[Delta] = []
+        for call in line.message.tool_calls:
+            of, label = call.function, id_label(call.id)
+            deltas += self._whole(label, name_label(of.name), wire_text(of.arguments), index_label(of.index))
+        return deltas
+
+
+# Narrow views of the usual lines.
+
+
+class _Said(msgspec.Struct, gc=False):
+    content: str = ""
+    thinking: str = ""
+    tool_calls: None = None
+
+
+class _Piece(msgspec.Struct, gc=False):
+    message: Union[_Said, None] = None
+    response: str = ""
+    thinking: str = ""
+    done: bool = False
+    error: None = None
+
+
+class _Function(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    name: str
+    arguments: msgspec.Raw = NO_TEXT
+    index: Any = None
+
+
+class _Call(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    function: _Function
+    id: Any = None
+    type: Any = None
+
+
+class _Called(msgspec.Struct, gc=False):
+    tool_calls: list[_Call]
+    content: Union[Literal[""], None] = ""
+    thinking: Union[Literal[""], None] = ""
+
+
+class _CallLine(msgspec.Struct, gc=False):
+    message: _Called
+    done: bool = False
+    error: None = None
+
+
+_pieces = msgspec.json.Decoder(_Piece)
+_call_lines = msgspec.json.Decoder(_CallLine)
+_TEXT: Key = ("text", None)
+_THOUGHT: Key = ("thought", None)
+
+
+def piece_of(data: str) -> tuple[Key, str]:
+    """Return the key and the text of a line that is one piece of text or of reasoning; `NO_PIECE` for most others.
+
+    Raises:
+        msgspec.DecodeError: and the rest of `UNREADABLE`, if it is anything else.
+    """
+    line = _pieces.decode(data)
+    said = line.message
+    text, thought = (line.response, line.thinking) if said is None else (said.content, said.thinking)
+    if line.done or (text and thought):
+        return NO_PIECE
+    return (_THOUGHT, thought) if thought else (_TEXT, text)

@@ -19,60 +19,78 @@ No mark ends the stream. A whole body has `message` in place of `delta`. Source:
 
 from __future__ import annotations
 
-from typing import Any, Union
-
-import msgspec
+from typing import Any, ClassVar, Final, Union
 
 from wholecall.deltas import HYDRATION, CallWhole, Delta
 from wholecall.dialects import report
-from wholecall.dialects.decode import is_blank, wire_text
-from wholecall.dialects.labels import choice_label, id_label, name_label, text_label
-from wholecall.dialects.openai.chat_views import FunctionView
+from wholecall.dialects.compiled import TableTranslator
+from wholecall.dialects.decode import is_blank
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.translator import EventView, TurnTranslator
+from wholecall.dialects.statements import (
+    Rows,
+    Value,
+    as_choice,
+    as_id,
+    as_is,
+    as_name,
+    as_text,
+    each,
+    end,
+    given,
+    json_text,
+    opened,
+    own,
+    text,
+    thought,
+    usage,
+    when,
+)
 from wholecall.framing.frame import Frame
 from wholecall.types import Kind
 
 __all__ = ["XaiGrpcTranslator"]
 
-_OURS = frozenset({None, "TOOL_CALL_TYPE_INVALID", "TOOL_CALL_TYPE_CLIENT_SIDE_TOOL"})
+_OURS: Final = frozenset({None, "TOOL_CALL_TYPE_INVALID", "TOOL_CALL_TYPE_CLIENT_SIDE_TOOL"})
 
 
-class _Call(msgspec.Struct, gc=False):
-    id: Any = None
-    type: Any = None
-    function: Union[FunctionView, None] = None
+def _kind_of(type_: str | None) -> Kind:
+    return "function" if type_ in _OURS else "server"
 
 
-class _Said(msgspec.Struct, gc=False):
-    """A `delta`, or a `message`."""
-
-    role: Any = None
-    content: Any = None
-    reasoning_content: Any = None
-    encrypted_content: Any = None
-    tool_calls: Union[list[_Call], None] = None
+def _told_again(id_: str | None, name: str | None, text: str, type_: str | None) -> list[Delta]:
+    """Report a call by its result; without an id its call is unknown."""
+    return [] if id_ is None else [CallWhole(0, None, None, id_, name, text, HYDRATION, _kind_of(type_))]
 
 
-class _Output(msgspec.Struct, gc=False):
-    index: Any = None
-    delta: Union[_Said, None] = None
-    message: Union[_Said, None] = None
-    finish_reason: Any = None
+# The parts of rows.
+_LABELS = as_id("id"), as_name("function.name"), json_text("function.arguments"), as_text("type")
+_RESULT = (each("tool_calls", own(_told_again, *_LABELS)),)
+_ANSWER = (
+    thought("reasoning_content", as_choice("../index"), data="encrypted_content"),
+    text("content"),
+    each("tool_calls", own("_call", *_LABELS, as_choice("../../index"))),
+)
+_OUTPUT = (
+    opened("../id", "../model"),
+    given("delta|message", when(as_is("role"), ("ROLE_TOOL",), *_RESULT, otherwise=_ANSWER)),
+    own("_finish", as_is("finish_reason"), as_choice("index")),
+)
+_CHUNK = (
+    each("outputs", *_OUTPUT),
+    usage("usage"),
+    when(as_is("outputs[].message"), (None,), otherwise=(end(),)),  # a whole body
+)
+_FAILED = own("_fail", as_is("error"))
 
 
-class _Line(EventView, gc=False):
-    chunk: Union[_Line, None] = None
-    id: Any = None
-    model: Any = None
-    outputs: Union[list[_Output], None] = None
-    usage: Any = None
-
-
-class XaiGrpcTranslator(TurnTranslator):
+class XaiGrpcTranslator(TableTranslator):
     """Lines of one stream to deltas; all members of a call together distinguish it, for it has no index."""
 
-    decoder = msgspec.json.Decoder(_Line)
+    BODIES: ClassVar[Rows] = {
+        "chunk": (given("chunk", when(Value("error", bool), (True,), _FAILED, otherwise=_CHUNK)),),
+        "outputs": _CHUNK,
+        "usage": _CHUNK,
+    }
 
     _slots: dict[Union[tuple[str, str | None, str], int], int]
     _rounds: dict[int, bool]
@@ -81,42 +99,25 @@ class XaiGrpcTranslator(TurnTranslator):
         self._slots = {}  # of the calls so far, by all their members
         self._rounds = {}  # rounds with calls, and whether any call is the client's
 
-    def _other(self, line: _Line, frame: Frame, kind: str) -> list[Delta]:
-        chunk = line.chunk or line
-        if chunk.error:
-            return self._fail(chunk.error)
-        if chunk.outputs is chunk.usage is None:
-            return super()._other(line, frame, kind) if self._open and line.chunk is None else []
-        outputs = chunk.outputs or ()
-        deltas = self._opened(id_label(chunk.id), chunk.model) if outputs else []
-        for output in outputs:
-            deltas += self._output(choice_label(output.index), output)
-        whole = any(output.message is not None for output in outputs)
-        return deltas + report.usage(chunk.usage) + (self._end() if whole else [])
+    def _is_body(self, _line: Any, _kind: str) -> bool:
+        return True  # whatever type a line names
 
-    def _output(self, nth: int, output: _Output) -> list[Delta]:
-        deltas = self._said(nth, output.delta or output.message or _Said())
-        known = turn_reason(output.finish_reason)
-        goes_on = known is not None and known[0] == "tool_calls" and self._rounds.get(nth) is False
-        return deltas if goes_on else deltas + report.finish(output.finish_reason)
+    def _other(self, line: Any, frame: Frame, kind: str) -> list[Delta]:
+        """Return the deltas of a line; an unknown one says nothing before the answer."""
+        known = self._open or line.chunk or line.outputs or line.usage
+        return super()._other(line, frame, kind) if known else []
 
-    def _said(self, nth: int, said: _Said) -> list[Delta]:
-        deltas: list[Delta] = []
-        if said.role != "ROLE_TOOL":
-            deltas += report.thought(said.reasoning_content, nth, data=said.encrypted_content)
-            deltas += report.text(said.content)
-        for call in said.tool_calls or ():
-            deltas += self._call(nth, call, again=said.role == "ROLE_TOOL")
-        return deltas
-
-    def _call(self, nth: int, call: _Call, *, again: bool) -> list[Delta]:
-        function = call.function or FunctionView()
-        id_, name, text = id_label(call.id), name_label(function.name), wire_text(function.arguments)
-        kind: Kind = "function" if text_label(call.type) in _OURS else "server"
-        if again:  # by its result; without an id its call is unknown
-            return [] if id_ is None else [CallWhole(0, None, None, id_, name, text, HYDRATION, kind)]
+    def _call(self, id_: str | None, name: str | None, text: str, type_: str | None, nth: int) -> list[Delta]:
+        """Report a whole call of a round."""
+        kind = _kind_of(type_)
         self._rounds[nth] = kind == "function" or self._rounds.get(nth, False)
         # A repeated call keeps its slot; without an id nothing distinguishes it from a second one.
         key = (id_, name, text) if id_ is not None else len(self._slots)
         slot = self._slots.setdefault(key, len(self._slots))
         return report.whole_call(slot, id_, name, text, kind, final=not is_blank(text))
+
+    def _finish(self, raw: object, nth: int) -> list[Delta]:
+        """Report the reason of a round, unless all its calls are the provider's and the model continues."""
+        known = turn_reason(raw)
+        goes_on = known is not None and known[0] == "tool_calls" and self._rounds.get(nth) is False
+        return [] if goes_on else report.finish(raw)

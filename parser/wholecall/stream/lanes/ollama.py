@@ -17,7 +17,7 @@ import msgspec
 from wholecall.deltas import Piecewise
 from wholecall.dialects.decode import NO_TEXT, UNREADABLE, is_blank, wire_text
 from wholecall.dialects.labels import id_label
-from wholecall.dialects.others.ollama_quick import QuickOllamaTranslator, piece_of
+from wholecall.dialects.others.ollama import OllamaTranslator, piece_of
 from wholecall.framing.frame import Frame
 from wholecall.output.events import Event
 from wholecall.stream.lanes.lane import Lane, is_unread, no_more
@@ -87,7 +87,7 @@ class OllamaLane(Lane):
     def _frame(self, text: str) -> Frame:
         return Frame("", text)
 
-    def _in_common(self, row: Row, translator: QuickOllamaTranslator) -> Piecewise:
+    def _in_common(self, row: Row, translator: OllamaTranslator) -> Piecewise:
         of = translator.in_common(row.label)
         assert of is not None  # the answer is open
         return of
