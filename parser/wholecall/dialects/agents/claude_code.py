@@ -29,73 +29,179 @@ output" and the types of its messages (November 2026).
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar, Final, Optional
 
 from msgspec.structs import replace
 
-from wholecall.deltas import ITEM_DONE, CallCancelled, CallSeen, CallWhole, Delta, Finish
+from wholecall.deltas import (
+    ITEM_DONE,
+    CallCancelled,
+    CallClosed,
+    CallSeen,
+    CallWhole,
+    Delta,
+    Finish,
+    Index,
+    TextBegan,
+)
 from wholecall.dialects import report
 from wholecall.dialects.agents.beside import Beside
-from wholecall.dialects.agents.claude_code_blocks import event_deltas, new_slot, whole_block
-from wholecall.dialects.agents.claude_code_views import DECODER, QUIET, Line, Request, Writing
-from wholecall.dialects.anthropic.views import Event, Message, finish_deltas, usage_deltas
-from wholecall.dialects.decode import is_noise, listed, wire_text
+from wholecall.dialects.anthropic.blocks import Blocks
+from wholecall.dialects.anthropic.views import Block, Message, finish_deltas, usage_deltas
+from wholecall.dialects.compiled import TableTranslator
+from wholecall.dialects.decode import is_blank, listed
 from wholecall.dialects.labels import id_label, name_label, text_label
-from wholecall.dialects.translator import Events, ViewTranslator
+from wholecall.dialects.statements import (
+    Rows,
+    Say,
+    Value,
+    as_id,
+    as_index,
+    as_is,
+    as_name,
+    as_text,
+    by,
+    each,
+    given,
+    json_text,
+    own,
+    text,
+    thought,
+    when,
+)
 from wholecall.framing.frame import Frame
 
 __all__ = ["ClaudeCodeTranslator"]
 
 
-class ClaudeCodeTranslator(ViewTranslator):
+_QUIET: Final = frozenset({"redacted_thinking", "container_upload", "compaction"})  # blocks
+
+
+def _usage(path: str) -> Say:
+    """Report token counts, as Anthropic Messages does."""
+    return own(usage_deltas, as_is(path))
+
+
+def _is_true(value: object) -> bool:
+    return value is True
+
+
+# The parts of rows: events of Anthropic Messages.
+_AGENT = as_id("/parent_tool_use_id")  # the call that began a sub-agent
+_INDEX = as_index("event.index")
+_START = own("_message_start", _AGENT, Value("event.message", kind=Optional[Message]))
+_THINKING = (thought("event.delta.thinking", _INDEX, "_thought", signature="event.delta.signature"),)
+_DELTAS: Rows = {
+    "text_delta": (text("event.delta.text", _INDEX, "_text"),),
+    "thinking_delta": _THINKING,
+    "signature_delta": _THINKING,
+    "input_json_delta": (own("_piece", _INDEX, as_is("event.delta.partial_json")),),
+}
+_QUIET_DELTAS: Final = ("citations_delta", "compaction_delta")
+_EVENTS: Rows = {
+    "content_block_delta": (by(as_is("event.delta.type"), _DELTAS, _QUIET_DELTAS),),
+    "content_block_start": (own("_start", _INDEX, Value("event.content_block", kind=Optional[Block])),),
+    "content_block_stop": (own("_stop", _INDEX),),
+    "message_delta": (own("_reason", as_is("event.delta.stop_reason")), _usage("event.usage")),
+    "message_stop": (own("_stopped"),),
+}
+_GOES_ON = (own("_in_events", _AGENT), by(as_is("event.type"), _EVENTS, ("ping",)))
+_ERROR = own(report.error, as_is("event.error"), fatal=False)
+_EVENT = (when(Value("event.error", bool), (True,), _ERROR, otherwise=_GOES_ON),)
+
+# The parts of rows: whole lines, and requests to the client.
+_CALLS: Final = ("tool_use", "server_tool_use", "mcp_tool_use")
+_CALL = own("_call", as_id("id"), as_name("name"), json_text("input"), as_is("caller"), as_is("server_name"))
+_SAID = own("_said", as_text("type"), *map(as_is, ("text", "thinking", "signature", "data")))
+_ASKS = own("_asks", as_id("tool_use_id"), as_name("tool_name"), json_text("input"))
+_TOOL = as_id("/request_id"), as_name("name"), json_text("arguments")
+_OURS = given("message.params", own("_request", *_TOOL, as_is("../server_name"), as_is("../message.id")))
+_MCP = when(as_is("message.method"), ("tools/call",), _OURS)
+_FAILS = own("_fails", as_is("subtype"), as_is("errors"), as_is("result"))
+_ALONE = own("_alone", as_id("session_id"), as_is("result"), as_is("usage"))
+
+
+class ClaudeCodeTranslator(TableTranslator):
     """Lines of one session to deltas."""
 
-    decoder = DECODER
+    ROWS: ClassVar[Rows] = {
+        "stream_event": (when(as_is("event.type"), ("message_start",), _START, otherwise=_EVENT),),
+        "assistant": (
+            own("_on", _AGENT, as_id("message.id"), as_name("message.model")),
+            each("message.content", when(as_text("type"), _CALLS, _CALL, otherwise=(_SAID,))),
+            own("_reason", as_is("message.stop_reason")),
+            _usage("message.usage"),
+            own("_failed", as_is("error")),
+        ),
+        "user": (each("message.content", own("_over", as_id("tool_use_id"))),),
+        "control_request": (
+            when(as_is("request.subtype"), ("can_use_tool",), given("request", _ASKS)),
+            when(as_is("request.subtype"), ("mcp_message",), given("request", _MCP)),
+        ),
+        "control_cancel_request": (own("_cancel", as_id("request_id")),),
+        "result": (
+            when(Value("is_error", _is_true), (True,), _FAILS, otherwise=(_ALONE,)),
+            own("_answered", as_is("subtype"), as_is("stop_reason")),
+        ),
+    }
+    QUIET = frozenset(
+        {
+            *("system", "rate_limit_event", "control_response", "keep_alive", "ping", "prompt_suggestion"),
+            *("tool_progress", "tool_use_summary", "auth_status", "streamlined_text"),
+            *("streamlined_tool_use_summary", "transcript_mirror", "update_environment_variables"),
+        }
+    )
 
     _turns: Beside
+    _message: Writing
     _writing: dict[str | None, Writing]
     _asked: set[str]
 
     def __init__(self) -> None:
+        super().__init__()
         self._turns = Beside()
+        self._message = Writing("", None, streamed=False)  # the one that the line is about
         self._writing = {}  # the message of each agent, by the call that began it
         self._asked = set()  # requests to the client that are calls
 
     def close(self) -> list[Delta]:
         """Report the end of the messages that were whole when the stream ended."""
         stopped = [agent for agent, message in self._writing.items() if message.stopped]
-        return [delta for agent in stopped for delta in self._end(agent)]
+        return [delta for agent in stopped for delta in self._ends(agent)]
 
-    def _take(self, line: Line, frame: Frame) -> list[Delta]:
+    def _take(self, line: Any, frame: Frame) -> list[Delta]:
+        """Return the deltas of a line; an error in a line with a type is about its message."""
         kind = line.type if type(line.type) is str else ""
-        known = self.LINES.get(kind)
-        if known is not None:
-            return known(self, line)
-        if line.error and not kind:
-            return report.error(line.error)
-        return [] if kind in QUIET or is_noise(frame) else report.unknown()
+        row = self.EVENTS.get(kind)
+        if row is not None:
+            return row(self, line)
+        return report.error(line.error) if line.error and not kind else self._other(line, frame, kind)
 
     # The life of messages
 
-    def _on(self, agent: str | None, message: Message | None = None) -> tuple[Writing, list[Delta]]:
-        """Return the agent's message, or a new one if another id comes, and the deltas that make it the current one."""
-        said = message or Message()
-        id_, open_ = id_label(said.id), self._writing.get(agent)
-        if open_ is not None and (id_ is None or open_.id in (None, id_)):
-            open_.id = open_.id or id_
-            return open_, self._turns.switch(open_.key)
-        return self._begin(agent, said)
+    def _on(self, agent: str | None, id_: str | None = None, model: str | None = None) -> list[Delta]:
+        """Make the agent's message the current one, or a new one if another id comes."""
+        message = self._writing.get(agent)
+        if message is None or (id_ is not None and message.id not in (None, id_)):
+            return self._begins(agent, id_, model)
+        message.id = message.id or id_
+        self._message = message
+        return self._turns.switch(message.key)
 
-    def _begin(
-        self, agent: str | None, said: Message, *, streamed: bool = False
-    ) -> tuple[Writing, list[Delta]]:
-        deltas = self._end(agent)
-        id_ = id_label(said.id)
-        key, opened = self._turns.begin(id_, name_label(said.model))
-        message = self._writing[agent] = Writing(key, id_, streamed=streamed)
-        return message, deltas + opened
+    def _begins(
+        self, agent: str | None, id_: str | None, model: str | None = None, *, streamed: bool = False
+    ) -> list[Delta]:
+        deltas = self._ends(agent)
+        key, opened = self._turns.begin(id_, model)
+        self._message = self._writing[agent] = Writing(key, id_, streamed=streamed)
+        return deltas + opened
 
-    def _end(self, agent: str | None) -> list[Delta]:
+    def _reason(self, reason: object) -> list[Delta]:
+        """Note why the message ends."""
+        self._message.reason = reason or self._message.reason
+        return []
+
+    def _ends(self, agent: str | None) -> list[Delta]:
         """End an agent's message; one whose events broke off is left to the machine."""
         message = self._writing.pop(agent, None)
         if message is None:
@@ -108,78 +214,125 @@ class ClaudeCodeTranslator(ViewTranslator):
 
     # Events of a streamed message
 
-    def _stream_event(self, line: Line) -> list[Delta]:
-        event, agent = line.event or Event(), id_label(line.parent_tool_use_id)
-        if event.type == "message_start":
-            said = event.message or Message()
-            return self._begin(agent, said, streamed=True)[1] + usage_deltas(said.usage)
-        if event.error:
-            return report.error(event.error, fatal=False)
-        message, deltas = self._on(agent)
-        message.streamed = True
-        return deltas + event_deltas(message, event)
+    def _message_start(self, agent: str | None, message: Message | None) -> list[Delta]:
+        said = message or Message()
+        deltas = self._begins(agent, id_label(said.id), name_label(said.model), streamed=True)
+        return deltas + usage_deltas(said.usage)
+
+    def _in_events(self, agent: str | None) -> list[Delta]:
+        deltas = self._on(agent)
+        self._message.streamed = True
+        return deltas
+
+    def _start(self, index: Index | None, block: Block | None) -> list[Delta]:
+        """Report the start of a block; every call is the agent's."""
+        message, deltas = self._message, list[Delta]()
+        for said in message.blocks.start(index, block or Block()):
+            if isinstance(said, (CallSeen, CallWhole)):
+                message.n_calls += 1
+                if said.id is not None:
+                    message.calls[said.id] = index
+                deltas.append(replace(said, kind="server"))
+            elif not isinstance(said, (CallCancelled, TextBegan)):
+                deltas.append(said)
+        return deltas
+
+    def _text(self, value: object, index: Index | None) -> list[Delta]:
+        return self._no_call(index, report.text(value))
+
+    def _thought(self, value: object, index: Index | None, *, signature: object) -> list[Delta]:
+        return self._no_call(index, report.thought(value, index, signature=signature))
+
+    def _no_call(self, index: Index | None, said: list[Delta]) -> list[Delta]:
+        if said:
+            self._message.blocks.spoken(index)
+        return said
+
+    def _piece(self, index: Index | None, said: object) -> list[Delta]:
+        piece = self._message.blocks.piece(index, said)
+        return [] if piece is None else [piece]
+
+    def _stop(self, index: Index | None) -> list[Delta]:
+        ends = self._message.blocks.stop(index)
+        return [replace(end, waits=True) for end in ends if isinstance(end, CallClosed)]
+
+    def _stopped(self) -> list[Delta]:
+        self._message.stopped = True
+        return []
 
     # Whole lines
 
-    def _assistant(self, line: Line) -> list[Delta]:
-        said = line.message or Message()
-        message, deltas = self._on(id_label(line.parent_tool_use_id), said)
-        for block in said.content or ():
-            deltas += whole_block(message, block)
-        message.reason = said.stop_reason or message.reason
-        failed = report.failure(fatal=False, type=line.error) if line.error else []
-        return deltas + usage_deltas(said.usage) + failed
+    def _call(
+        self, id_: str | None, name: str | None, text: str, caller: object, server: object
+    ) -> list[Delta]:
+        """Report a call, or the last word on a streamed one, which `{}` is not: it is also written for cut text."""
+        message = self._message
+        if id_ is not None and id_ in message.over:
+            return []
+        if id_ is None or id_ not in message.calls:
+            slot: Index | None = message.new_slot(id_)
+        elif message.streamed and not is_blank(text):
+            slot = message.calls[id_]
+        else:
+            return []
+        extra = report.extra(caller=caller, server_name=server)
+        return [CallWhole(0, slot, None, id_, name, text, ITEM_DONE, "server", extra=extra)]
 
-    def _user(self, line: Line) -> list[Delta]:
-        blocks = (line.message or Message()).content or ()
-        return [delta for block in blocks for delta in self._over(id_label(block.tool_use_id))]
+    def _said(
+        self, kind: str | None, said: object, thinking: object, signature: object, data: object
+    ) -> list[Delta]:
+        """Report another block than a call, unless its events did."""
+        if self._message.streamed or kind in _QUIET or (kind or "").endswith("tool_result"):
+            return []
+        if kind == "text":
+            return report.text(said)
+        if kind != "thinking":
+            return report.unknown()
+        self._message.n_blocks += 1
+        return report.thought(thinking, self._message.n_blocks, signature=signature, data=data)
 
-    def _over(self, id_: str | None, *before: Delta) -> list[Delta]:
+    def _failed(self, error: object) -> list[Delta]:
+        return report.failure(fatal=False, type=error) if error else []
+
+    def _over(self, id_: str | None, *before: CallSeen) -> list[Delta]:
         """End a known call, after the rest of its deltas; nothing if it is over already."""
         message = next((one for one in self._writing.values() if id_ in one.calls), None)
         if message is None or id_ is None:
             return []
         slot = message.calls.pop(id_)
         message.over.add(id_)
-        said = [replace(delta, index=slot) for delta in before if isinstance(delta, CallSeen)]
+        said = [replace(seen, index=slot) for seen in before]
         return [*self._turns.switch(message.key), *said, *report.closed(slot)]
 
     # The agent's requests to its client
 
-    def _request(self, line: Line) -> list[Delta]:
-        asked = line.request or Request()
-        if asked.subtype == "can_use_tool":
-            return self._asks(asked)
-        rpc = asked.message
-        if asked.subtype != "mcp_message" or rpc is None or rpc.method != "tools/call" or rpc.params is None:
-            return []
-        id_, params = id_label(line.request_id), rpc.params
+    def _request(
+        self, id_: str | None, name: str | None, text: str, server: object, number: object
+    ) -> list[Delta]:
+        """Report the call of a tool that the client has."""
         if id_ is not None:
             self._asked.add(id_)
-        extra = report.extra(server_name=asked.server_name, message_id=rpc.id)
-        message, deltas = self._on(None)
-        slot = f"request {id_}"
-        deltas.append(CallSeen(0, slot, None, id_, name_label(params.name), extra=extra))
-        if text := wire_text(params.arguments):
+        extra = report.extra(server_name=server, message_id=number)
+        deltas, slot = self._on(None), f"request {id_}"
+        deltas.append(CallSeen(0, slot, None, id_, name, extra=extra))
+        if text:
             deltas.append(CallWhole(0, slot, None, id_, None, text, ITEM_DONE))
-        message.n_calls += 1
+        self._message.n_calls += 1
         return deltas + report.closed(slot)
 
-    def _asks(self, asked: Request) -> list[Delta]:
+    def _asks(self, id_: str | None, name: str | None, text: str) -> list[Delta]:
         """Report that a call needs an approval; the call is reported with it, if no message reported it."""
-        id_ = id_label(asked.tool_use_id)
         seen = CallSeen(0, None, None, id_, None, "server", flags=("needs_approval",))
         known = self._over(id_, seen)
         if known or id_ is None or any(id_ in message.over for message in self._writing.values()):
             return known
-        message, deltas = self._on(None)
-        slot = new_slot(message, id_)
-        deltas.append(replace(seen, index=slot, name=name_label(asked.tool_name)))
-        deltas.append(CallWhole(0, slot, None, id_, None, wire_text(asked.input), ITEM_DONE, "server"))
+        deltas = self._on(None)
+        slot = self._message.new_slot(id_)
+        deltas.append(replace(seen, index=slot, name=name))
+        deltas.append(CallWhole(0, slot, None, id_, None, text, ITEM_DONE, "server"))
         return deltas + self._over(id_)
 
-    def _cancel(self, line: Line) -> list[Delta]:
-        id_ = id_label(line.request_id)
+    def _cancel(self, id_: str | None) -> list[Delta]:
         if id_ is None or id_ not in self._asked:
             return []
         self._asked.discard(id_)
@@ -187,36 +340,79 @@ class ClaudeCodeTranslator(ViewTranslator):
 
     # The end of a prompt
 
-    def _result(self, line: Line) -> list[Delta]:
-        deltas: list[Delta] = []
-        if line.is_error is True:
-            said = "; ".join(filter(None, map(text_label, listed(line.errors)))) or text_label(line.result)
-            deltas += report.failure(fatal=False, type=line.subtype, message=said)
-        elif not self._turns.n_turns:  # with `--output-format json` only this comes
-            key, opened = self._turns.begin(id_label(line.session_id))
-            self._writing[None] = Writing(key, None, streamed=False)
-            deltas += [*opened, *report.text(line.result), *usage_deltas(line.usage)]
+    def _fails(self, kind: object, errors: object, result: object) -> list[Delta]:
+        said = "; ".join(filter(None, map(text_label, listed(errors)))) or text_label(result)
+        return report.failure(fatal=False, type=kind, message=said)
+
+    def _alone(self, session: str | None, said: object, usage: object) -> list[Delta]:
+        """Report the result as an answer: with `--output-format json` only this comes."""
+        if self._turns.n_turns:
+            return []
+        key, opened = self._turns.begin(session)
+        self._writing[None] = Writing(key, None, streamed=False)
+        return [*opened, *report.text(said), *usage_deltas(usage)]
+
+    def _answered(self, kind: object, reason: object) -> list[Delta]:
         main = self._writing.get(None)
         if main is not None:
-            main.reason = main.reason or line.stop_reason
-        for agent in [*self._writing]:
-            deltas += self._broken_off(agent, line) or self._end(agent)
-        return deltas
+            main.reason = main.reason or reason
+        return [
+            delta
+            for agent in [*self._writing]
+            for delta in self._broken_off(agent, kind) or self._ends(agent)
+        ]
 
-    def _broken_off(self, agent: str | None, line: Line) -> list[Delta]:
+    def _broken_off(self, agent: str | None, kind: object) -> list[Delta]:
         """Return the end of a message whose events are not all there when the prompt is over."""
         message = self._writing[agent]
         if not message.streamed or message.stopped:
             return []
         del self._writing[agent]
-        finish = Finish(0, "aborted", line.subtype if type(line.subtype) is str else None, drops=True)
+        finish = Finish(0, "aborted", kind if type(kind) is str else None, drops=True)
         return [*self._turns.switch(message.key), finish, *self._turns.end(message.key)]
 
-    LINES: ClassVar[Events] = {
-        "stream_event": _stream_event,
-        "assistant": _assistant,
-        "user": _user,
-        "control_request": _request,
-        "control_cancel_request": _cancel,
-        "result": _result,
-    }
+
+class Writing:
+    """A message of one agent, from its beginning to the next one.
+
+    Attributes:
+        key: of its turn.
+        id: of the message.
+        streamed: its events come as well as its whole blocks.
+        stopped: its last event came.
+        reason: why it ended, in the wire's word.
+        calls: the slots of its calls that are not over, by their ids.
+        over: the ids of the calls that are over.
+        n_calls: the number of its calls.
+        n_blocks: the number of thoughts among its blocks of whole lines.
+    """
+
+    key: str
+    id: str | None
+    streamed: bool
+    stopped: bool
+    reason: Any
+    blocks: Blocks
+    calls: dict[str, Index | None]
+    over: set[str]
+    n_calls: int
+    n_blocks: int
+
+    def __init__(self, key: str, id: str | None, *, streamed: bool) -> None:
+        self.key = key
+        self.id = id
+        self.streamed = streamed
+        self.stopped = False
+        self.reason = None
+        self.blocks = Blocks()
+        self.calls = {}
+        self.over = set()
+        self.n_calls = self.n_blocks = 0
+
+    def new_slot(self, id: str | None) -> str:
+        """Return the slot of a call that is not a block of events."""
+        self.n_calls += 1
+        slot = f"call {self.n_calls}"
+        if id is not None:
+            self.calls[id] = slot
+        return slot

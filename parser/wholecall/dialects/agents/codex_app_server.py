@@ -27,26 +27,34 @@ Source: OpenAI, "Codex App Server" (developers.openai.com/codex/app-server) and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
 
-from msgspec.structs import replace
+import msgspec
 
-from wholecall.deltas import Delta, Finish
+from wholecall.deltas import ITEM_DONE, CallRefused, CallSeen, CallWhole, Delta, Finish
 from wholecall.dialects import report
 from wholecall.dialects.agents.beside import Beside
-from wholecall.dialects.agents.codex_app_server_calls import (
-    ASKING,
-    WORK,
-    OpenTurn,
-    approval,
-    request,
-    work_done,
+from wholecall.dialects.compiled import TableTranslator
+from wholecall.dialects.decode import listed, wire_text
+from wholecall.dialects.statements import (
+    Row,
+    Rows,
+    Value,
+    as_id,
+    as_is,
+    as_name,
+    as_text,
+    by,
+    given,
+    json_text,
+    own,
+    stop_unless_open,
+    text,
+    thought,
+    usage,
+    when,
 )
-from wholecall.dialects.agents.codex_app_server_views import DECODER, QUIET_ITEMS, Item, Message, Params
-from wholecall.dialects.decode import is_noise, listed
-from wholecall.dialects.labels import id_label, name_label, text_label
-from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 from wholecall.types import TurnReason
 
@@ -55,144 +63,296 @@ __all__ = ["CodexAppServerTranslator"]
 _BROKEN_OFF: Mapping[object, TurnReason] = {"interrupted": "aborted", "failed": "error"}
 
 
-class CodexAppServerTranslator(ViewTranslator):
+# The parts of rows.
+
+
+def _on(turn: str) -> Row:
+    """Make the turn of this id the current one; nothing else is said about a turn that is over."""
+    return own("_on", as_id(turn), as_id("params.threadId|params.conversationId")), stop_unless_open()
+
+
+def _item(rows: Rows) -> Row:
+    """Report an item by its type."""
+    kind = as_text("params.item.type")
+    return (when(kind, _QUIET_ITEMS, otherwise=(*_IN_TURN, by(kind, rows))),)
+
+
+def _work(*members: str) -> Row:
+    """Report a call that the agent executes: its arguments are the members that describe the action."""
+    labels = as_is("/method"), as_id("id"), as_name("tool|type"), as_is("server"), as_is("status")
+    return (given("params.item", own("_work", *labels, **_raw({name: name for name in members}))),)
+
+
+def _asks(kind: str | None = None, **members: str) -> Row:
+    """Report that the client is asked for an approval; a request with a kind describes the call."""
+    return *_IN_TURN, own("_approval", as_id("params.itemId|params.callId"), kind, **_raw(members))
+
+
+def _raw(paths: Mapping[str, str]) -> dict[str, Any]:
+    """Read named values as the wire's own text."""
+    return {name: Value(path, kind=msgspec.Raw) for name, path in paths.items()}
+
+
+_IN_TURN = _on("params.turnId")
+_OF_TURN = _on("params.turn.id|params.turnId")
+_OVER = own("_over", as_id("id"), as_text("status"), as_is("error"))
+_FAILED = (_IN_TURN[0], own("_failed", as_is("params.willRetry")))
+_ERROR = own(report.error, as_is("params.error"), fatal=False)
+_PIECE = (*_IN_TURN, own("_in_pieces", as_id("params.itemId")))
+_THOUGHT = (*_PIECE, thought("params.delta", as_id("params.itemId")))
+_TOOL = as_id("params.callId"), as_name("params.tool"), json_text("params.arguments")
+_ASKS = _asks()
+_ANSWER = (given("result.thread", own("_runs_on", as_id("id"), as_name("../result.model"))),)
+_QUIET_ITEMS: Final = (
+    *("userMessage", "hookPrompt", "plan", "enteredReviewMode", "exitedReviewMode"),
+    *("contextCompaction", "subAgentActivity", "imageGeneration", "sleep"),
+)
+_WORK: Rows = {
+    "commandExecution": _work("command"),
+    "fileChange": _work("changes"),
+    "mcpToolCall": _work("arguments"),
+    "collabAgentToolCall": _work("prompt", "receiverThreadIds"),
+    "collabToolCall": _work("prompt", "receiverThreadIds"),
+    "imageView": _work("path"),
+}
+_STARTED: Rows = {
+    **_WORK,
+    "webSearch": _work(),  # its members are placeholders
+    "dynamicToolCall": (),  # the client's, which is asked for it
+    "agentMessage": (),
+    "reasoning": (),
+}
+_COMPLETED: Rows = {
+    **_WORK,
+    "webSearch": _work("query", "action"),
+    "dynamicToolCall": _work("arguments"),
+    "agentMessage": (given("params.item", own("_told", as_id("id"), as_is("text"))),),
+    "reasoning": (given("params.item", own("_mused", as_id("id"), as_is("summary"), as_is("content"))),),
+}
+
+
+class CodexAppServerTranslator(TableTranslator):
     """Messages of one connection to deltas."""
 
-    decoder = DECODER
+    ROWS: ClassVar[Rows] = {
+        "turn/started": _OF_TURN,
+        "turn/completed": (*_OF_TURN, given("params.turn", _OVER)),
+        "error": (when(as_is("params.turnId"), (None,), otherwise=_FAILED), _ERROR),
+        "thread/tokenUsage/updated": (*_IN_TURN, usage("params.tokenUsage.last")),
+        "item/started": _item(_STARTED),
+        "item/completed": _item(_COMPLETED),
+        "item/agentMessage/delta": (*_PIECE, text("params.delta")),
+        "item/reasoning/textDelta": _THOUGHT,
+        "item/reasoning/summaryTextDelta": _THOUGHT,
+        "item/tool/call": (*_IN_TURN, own("_request", as_is("id"), *_TOOL, as_is("params.namespace"))),
+        "item/commandExecution/requestApproval": _asks("commandExecution", command="params.command"),
+        "item/fileChange/requestApproval": _ASKS,
+        "item/permissions/requestApproval": _ASKS,
+        "item/tool/requestUserInput": _ASKS,
+        "execCommandApproval": _asks("commandExecution", command="params.command"),
+        "applyPatchApproval": _asks("fileChange", changes="params.fileChanges"),
+    }
+    BODIES: ClassVar[Rows] = {"id": _ANSWER, "result": (*_ANSWER, own(report.unknown))}
+    KINDS = ("method", "type")
 
     _turns: Beside
-    _open: dict[str | None, OpenTurn]
+    _turn: OpenTurn
+    _by_id: dict[str | None, OpenTurn]
     _models: dict[str | None, str | None]
     _ended: str | None
 
     def __init__(self) -> None:
+        super().__init__()
         self._turns = Beside()
-        self._open = {}  # turns by their ids
+        self._turn = OpenTurn("", None)  # the current one, unless it is over
+        self._by_id = {}  # turns that are open
         self._models = {}  # of threads
         self._ended = None  # the id of the turn that ended last
 
-    def _take(self, message: Message, frame: Frame) -> list[Delta]:
-        method, params = message.method, message.params or Params()
-        if type(method) is str:
-            if method in ASKING:
-                return self._asks(method, params)
-            known = self.METHODS.get(method)
-            return [] if known is None else known(self, message, params)
+    def _take(self, message: Any, frame: Frame) -> list[Delta]:
+        """Return the deltas of a message; a server says much about itself by methods that are not in the table."""
+        if type(message.method) is str:
+            row = self.EVENTS.get(message.method)
+            return [] if row is None else row(self, message)
         if message.error:
             return report.error(message.error, fatal=message.id is None)  # else a request failed
-        if message.result is not None and message.result.thread is not None:
-            self._models[id_label(message.result.thread.id)] = name_label(message.result.model)
-        quiet = message.id is not None or message.type == "ping" or is_noise(frame)
-        return [] if quiet else report.unknown()
+        return self._other(message, frame, self._kind(message, frame))
+
+    def _is_body(self, _message: Any, _kind: str) -> bool:
+        return True  # an answer to a request of the client
+
+    def _runs_on(self, thread: str | None, model: str | None) -> list[Delta]:
+        """Note the model of a thread, whose turns do not name it."""
+        self._models[thread] = model
+        return []
 
     # The life of turns
 
-    def _on(self, params: Params) -> tuple[OpenTurn | None, list[Delta]]:
-        """Return the turn that a message is about, and the deltas that make it the current one; None if it is over."""
-        id_, thread = id_label(params.turn_id), id_label(params.thread_id) or id_label(params.conversation_id)
+    def _on(self, id_: str | None, thread: str | None) -> list[Delta]:
+        """Make the turn that a message is about the current one, unless it is over."""
         if id_ is None:  # the older requests name only the thread
-            id_ = next((id for id, turn in self._open.items() if turn.thread == thread), None)
-        turn = self._open.get(id_)
-        if turn is not None:
-            return turn, self._turns.switch(turn.key)
-        if id_ is not None and id_ == self._ended:
-            return None, []
+            id_ = next((id for id, turn in self._by_id.items() if turn.thread == thread), None)
+        known = self._by_id.get(id_)
+        self._open = known is not None or id_ is None or id_ != self._ended
+        if known is not None:
+            self._turn = known
+            return self._turns.switch(known.key)
+        if not self._open:
+            return []
         key, deltas = self._turns.begin(id_, self._models.get(thread))
-        turn = self._open[id_] = OpenTurn(key, thread)
-        return turn, deltas
+        self._turn = self._by_id[id_] = OpenTurn(key, thread)
+        return deltas
 
-    def _started(self, _message: Message, params: Params) -> list[Delta]:
-        return self._on(_within(params))[1]
+    def _over(self, id_: str | None, status: str | None, error: object) -> list[Delta]:
+        """Report how the turn ended; the open calls of one that broke off are dropped."""
+        turn, self._ended = self._turn, id_
+        self._by_id = {id: other for id, other in self._by_id.items() if other is not turn}
+        failed = report.error(error, fatal=False) if error and not turn.failed else []
+        broken = _BROKEN_OFF.get(status)
+        reason = broken or ("tool_calls" if turn.asked else "stop")
+        return [*failed, Finish(0, reason, status, drops=broken is not None), *self._turns.end(turn.key)]
 
-    def _completed(self, _message: Message, params: Params) -> list[Delta]:
-        turn, deltas = self._on(_within(params))
-        told = params.turn
-        if turn is None or told is None:
-            return deltas
-        self._ended = id_label(told.id)
-        self._open = {id: other for id, other in self._open.items() if other is not turn}
-        if told.error and not turn.failed:
-            deltas += report.error(told.error, fatal=False)
-        return [*deltas, _finish(told.status, asked=turn.asked), *self._turns.end(turn.key)]
-
-    def _failed(self, _message: Message, params: Params) -> list[Delta]:
-        turn, deltas = self._on(params) if params.turn_id is not None else (None, [])
-        if turn is not None:
-            turn.failed = turn.failed or params.will_retry is not True
-        return deltas + report.error(params.error, fatal=False)
-
-    def _usage(self, _message: Message, params: Params) -> list[Delta]:
-        turn, deltas = self._on(params)
-        counts = params.token_usage.last if params.token_usage is not None else None
-        return deltas + report.usage(counts) if turn is not None else []
+    def _failed(self, retries: object) -> list[Delta]:
+        """Note that the turn's error is reported, which its end repeats; not that of an attempt."""
+        if self._open:
+            self._turn.failed = self._turn.failed or retries is not True
+        return []
 
     # Items
 
-    def _text(self, _message: Message, params: Params) -> list[Delta]:
-        turn, deltas = self._on(params)
-        if turn is None:
-            return []
-        turn.said.add(id_label(params.item_id))
-        return deltas + report.text(params.delta)
+    def _in_pieces(self, id_: str | None) -> list[Delta]:
+        """Note that an item came in pieces: its end repeats them."""
+        self._turn.said.add(id_)
+        return []
 
-    def _thought(self, _message: Message, params: Params) -> list[Delta]:
-        turn, deltas = self._on(params)
-        if turn is None:
-            return []
-        id_ = id_label(params.item_id)
-        turn.said.add(id_)
-        return deltas + report.thought(params.delta, id_)
+    def _told(self, id_: str | None, said: object) -> list[Delta]:
+        return [] if id_ in self._turn.said else report.text(said)
 
-    def _item(self, params: Params, *, over: bool) -> list[Delta]:
-        item = params.item or Item()
-        kind = item.type if type(item.type) is str else ""
-        turn, deltas = (None, []) if kind in QUIET_ITEMS else self._on(params)
-        if turn is None:
+    def _mused(self, id_: str | None, summary: object, content: object) -> list[Delta]:
+        thoughts = [one for one in listed(summary) or listed(content) if type(one) is str]
+        return [] if id_ in self._turn.said else report.thought("\n".join(thoughts), id_)
+
+    def _work(
+        self,
+        method: str,
+        id_: str | None,
+        name: str | None,
+        server: object,
+        status: object,
+        **members: msgspec.Raw,
+    ) -> list[Delta]:
+        """Report the start or the end of a call that the agent executes."""
+        call, new = self._turn.call(id_)
+        if call.over:
             return []
-        if kind in WORK:
-            return deltas + work_done(turn, kind, item, over=over)
-        id_ = id_label(item.id)
-        if kind not in ("agentMessage", "reasoning"):
-            return deltas + report.unknown()
-        if not over or id_ in turn.said:
-            return deltas
-        if kind == "agentMessage":
-            return deltas + report.text(item.text)
-        thoughts = [one for one in listed(item.summary) or listed(item.content) if type(one) is str]
-        return deltas + report.thought("\n".join(thoughts), id_)
+        deltas: list[Delta] = []
+        if new:
+            extra = report.extra(server=server)
+            deltas.append(CallSeen(0, call.slot, None, id_, name, "server", extra=extra))
+        text = _arguments(members)
+        if text and text != call.text:
+            call.text, call.rank = text, max(call.rank + 1, ITEM_DONE)  # each text replaces the one before
+            deltas.append(CallWhole(0, call.slot, None, id_, None, text, call.rank, "server"))
+        call.over = method == "item/completed"
+        if call.over and status == "declined":
+            return [*deltas, CallRefused(0, call.slot, None, "aborted", "the client declined the call")]
+        return deltas + report.closed(call.slot) if call.over else deltas
 
     # The server's requests to its client
 
-    def _asks(self, method: str, params: Params) -> list[Delta]:
-        turn, deltas = self._on(params)
-        return [] if turn is None else deltas + approval(turn, method, params)
+    def _approval(self, id_: str | None, kind: str | None, **members: msgspec.Raw) -> list[Delta]:
+        """Report that a call needs an approval; one that no item reported is reported, if the request describes it."""
+        if id_ not in self._turn.calls and kind is None:
+            return []
+        call, new = self._turn.call(id_)
+        if call.over:
+            return []
+        call.over = True
+        name = kind if new else None
+        deltas: list[Delta] = [CallSeen(0, call.slot, None, id_, name, "server", flags=("needs_approval",))]
+        if not call.text and (text := _arguments(members)):
+            deltas.append(CallWhole(0, call.slot, None, id_, None, text, ITEM_DONE, "server"))
+        return deltas + report.closed(call.slot)
 
-    def _call(self, message: Message, params: Params) -> list[Delta]:
-        turn, deltas = self._on(params)
-        return [] if turn is None else deltas + request(turn, params, message.id)
-
-    METHODS: ClassVar[Mapping[str, Callable[[Any, Message, Params], list[Delta]]]] = {
-        "turn/started": _started,
-        "turn/completed": _completed,
-        "error": _failed,
-        "thread/tokenUsage/updated": _usage,
-        "item/started": lambda self, _, params: self._item(params, over=False),
-        "item/completed": lambda self, _, params: self._item(params, over=True),
-        "item/agentMessage/delta": _text,
-        "item/reasoning/textDelta": _thought,
-        "item/reasoning/summaryTextDelta": _thought,
-        "item/tool/call": _call,
-    }
+    def _request(
+        self, number: object, id_: str | None, tool: str | None, text: str, namespace: object
+    ) -> list[Delta]:
+        """Report the call of a tool that the client has; its answer needs the number of the request."""
+        call, _ = self._turn.call(id_)
+        if call.over:
+            return []
+        call.over = self._turn.asked = True
+        numbered = None if number is None else {"request_id": number}
+        extra = (numbered or {}) | (report.extra(namespace=namespace) or {}) or None
+        deltas: list[Delta] = [CallSeen(0, call.slot, None, id_, tool, extra=extra)]
+        if text:
+            deltas.append(CallWhole(0, call.slot, None, id_, None, text, ITEM_DONE))
+        return deltas + report.closed(call.slot)
 
 
-def _within(params: Params) -> Params:
-    """Return the parameters of a message about a turn as those of one in it."""
-    return replace(params, turn_id=params.turn.id) if params.turn is not None else params
+def _arguments(members: Mapping[str, msgspec.Raw]) -> str:
+    """Return the arguments: the member of that name, or an object of the members that say something."""
+    if "arguments" in members:
+        return wire_text(members["arguments"])
+    raws = {name: bytes(raw) for name, raw in members.items()}
+    said = [
+        f'"{name}":{raw.decode("utf-8", "surrogatepass")}'
+        for name, raw in raws.items()
+        if raw not in (b"", b"null")
+    ]
+    return f"{{{','.join(said)}}}" if said else ""
 
 
-def _finish(status: object, *, asked: bool) -> Finish:
-    """Return how a turn ended; the open calls of a turn that broke off are dropped."""
-    broken = _BROKEN_OFF.get(text_label(status))
-    if broken is not None:
-        return Finish(0, broken, text_label(status), drops=True)
-    return Finish(0, "tool_calls" if asked else "stop", text_label(status))
+class Known:
+    """A call of a turn: its slot, the text that it had last, and whether it is over."""
+
+    slot: int
+    text: str
+    rank: int
+    over: bool
+
+    def __init__(self, slot: int) -> None:
+        self.slot = slot
+        self.text = ""
+        self.rank = 0
+        self.over = False
+
+
+class OpenTurn:
+    """A turn of a thread.
+
+    Attributes:
+        key: of the turn among those of the stream.
+        thread: whose turn it is.
+        calls: by the ids of their items.
+        said: ids of the messages and thoughts that came in pieces.
+        failed: its error was reported.
+    """
+
+    key: str
+    thread: str | None
+    calls: dict[str | None, Known]
+    said: set[str | None]
+    n_calls: int
+    asked: bool
+    failed: bool
+
+    def __init__(self, key: str, thread: str | None) -> None:
+        self.key = key
+        self.thread = thread
+        self.calls = {}
+        self.said = set()
+        self.n_calls = 0
+        self.asked = False  # the client was asked to execute a call
+        self.failed = False
+
+    def call(self, id: str | None) -> tuple[Known, bool]:
+        """Return the call of this id, and whether it is new; without an id it always is."""
+        known = self.calls.get(id) if id is not None else None
+        if known is not None:
+            return known, False
+        call = Known(self.n_calls)
+        self.n_calls += 1
+        if id is not None:
+            self.calls[id] = call
+        return call, True
