@@ -159,3 +159,16 @@ def test_few_sentences_hide_their_subject(where: str) -> None:
 
     assert len(words) > 10_000
     assert words.count("what") / len(words) < MAX_WHAT
+
+
+def test_the_glossary_is_short() -> None:
+    """At most 25 words have a sense of their own, each explained in one sentence, and each is used in the package."""
+    page = (PROJECT / "docs" / "glossary.md").read_text("utf-8")
+    rows = re.findall(r"^\| \*\*([a-z ]+)\*\* \| (.+) \|$", page, re.MULTILINE)
+    words = re.findall(r"[a-z]+", " ".join(prose()).lower())
+    used = {*words, *(" ".join(pair) for pair in zip(words, words[1:], strict=False))}
+
+    assert 20 <= len(rows) <= 25
+    assert sorted(rows) == rows
+    assert [] == [word for word, _ in rows if used.isdisjoint({word, f"{word}s"})]
+    assert [] == [word for word, meaning in rows if len(meaning) > 120]
