@@ -19,17 +19,31 @@ Source: AI SDK documentation of version 4, "Stream Protocols", and the SDK's `fo
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
-import msgspec
+from typing import ClassVar
 
 from wholecall.deltas import Delta, TurnOpened
 from wholecall.dialects import report
-from wholecall.dialects.decode import NO_TEXT, member, plain, undecodable, wire_text
+from wholecall.dialects.compiled import TableTranslator
+from wholecall.dialects.decode import listed, member, plain, undecodable
 from wholecall.dialects.frameworks.vercel_calls import Announced, Calls
-from wholecall.dialects.labels import id_label, name_label
-from wholecall.dialects.openai.chat_views import FunctionView, ToolCallView, argument_text
-from wholecall.dialects.translator import Events, TurnTranslator
+from wholecall.dialects.statements import (
+    CHAT_ARGUMENTS,
+    CHAT_NAME,
+    Rows,
+    as_id,
+    as_is,
+    as_name,
+    begin,
+    each,
+    end,
+    given,
+    json_text,
+    opened,
+    own,
+    text,
+    thought,
+    when,
+)
 from wholecall.framing.frame import Frame
 
 __all__ = ["VercelDataTranslator"]
@@ -38,41 +52,52 @@ _TEXTS = frozenset({"0", "3", "g"})  # their values are strings
 _QUIET = frozenset("2568ehk")  # their values may be anything
 
 
-class _Invocation(msgspec.Struct, gc=False, rename="camel"):
-    state: Any = None
-    tool_call_id: Any = None
-    tool_name: Any = None
-    args: msgspec.Raw = NO_TEXT
+def _assistant(content: object) -> list[Delta]:
+    """Return the text of an assistant's message that version 3 relays: each part has it in an object."""
+    return [delta for part in listed(content) for delta in report.text(member(part, "text", "value"))]
 
 
-class _Part(msgspec.Struct, gc=False, rename="camel"):
-    type: Any = None
-    text: Any = None
-    reasoning: Any = None
-    tool_invocation: _Invocation | None = None
+def _usage(counts: object) -> list[Delta]:
+    known = counts.items() if isinstance(counts, dict) else ()
+    return report.usage({name: count for name, count in known if count is not None})
 
 
-class _Value(_Invocation, gc=False, rename="camel"):
-    args_text_delta: Any = None
-    message_id: Any = None
-    finish_reason: Any = None
-    usage: Any = None
-    signature: Any = None
-    data: Any = None
-    error: Any = None
-    tool_calls: list[ToolCallView] | None = msgspec.field(name="tool_calls", default=None)
-    function_call: FunctionView | None = msgspec.field(name="function_call", default=None)
-    # Of a whole message.
-    id: Any = None
-    content: Any = None
-    tool_invocations: list[_Invocation] | None = None
-    parts: list[_Part] | None = None
+_ID, _NAME, _STATE = as_id("toolCallId"), as_name("toolName"), as_is("state")
+_OPENAI = as_name(CHAT_NAME), json_text(CHAT_ARGUMENTS)
+_OPENAI_CALLS = (
+    each("tool_calls", own("_whole", as_id("id"), *_OPENAI)),
+    given("function_call", own("_whole", None, *_OPENAI)),
+)
+_INVOCATION = own("_invocation", _ID, _NAME, json_text("args"), _STATE)
+_MESSAGE = (
+    begin("id"),
+    when(as_is("parts"), (None, []), text("content")),
+    each("parts", thought("reasoning"), text("text")),
+    each("parts", given("toolInvocation", _INVOCATION)),
+    # Version 4 sends both, with the same calls.
+    when(as_is("parts[].toolInvocation"), (None,), each("toolInvocations", _INVOCATION)),
+    end(),
+)
 
 
-class VercelDataTranslator(TurnTranslator):
+class VercelDataTranslator(TableTranslator):
     """Lines of one stream to deltas."""
 
-    decoder = msgspec.json.Decoder(_Value)
+    ROWS: ClassVar[Rows] = {
+        "f": (own("_calls.next_step"), opened("messageId")),
+        "j": (own(report.thought, None, signature=as_is("signature")),),
+        "i": (own(report.thought, None, data=as_is("data")),),
+        "b": (own("_begun", _ID, _NAME, _STATE),),
+        "c": (own("_calls.piece", _ID, as_is("argsTextDelta")),),
+        "9": (own("_whole", _ID, _NAME, json_text("args"), _STATE, listed=False),),
+        "a": (own("_result", _ID),),
+        "d": (own(_usage, as_is("usage")), own("_finish", as_is("finishReason")), end()),
+        "7": _OPENAI_CALLS,
+        "1": _OPENAI_CALLS,
+        "4": (own(_assistant, as_is("content")),),
+    }
+    BODIES: ClassVar[Rows] = {"toolInvocations": _MESSAGE, "parts": _MESSAGE}
+    KINDS = ()  # the code of the line alone
 
     _calls: Calls
 
@@ -85,80 +110,37 @@ class VercelDataTranslator(TurnTranslator):
             return _text(frame)
         return [] if frame.event in _QUIET else super().translate(frame)
 
-    def _kind(self, _value: _Value, frame: Frame) -> str:
-        return frame.event
+    def _begin(self, id_: str | None = None, model: object = None) -> list[Delta]:  # noqa: ARG002
+        """Begin a message, which has no key: within it another id only names a step."""
+        super()._begin()
+        return [TurnOpened(None, id_, restart=True)]
 
-    def _other(self, value: _Value, frame: Frame, kind: str) -> list[Delta]:
-        if value.tool_invocations is None and value.parts is None:
-            return super()._other(value, frame, kind)
-        self._open = False
-        deltas = self._begun(value.id)
-        parts = value.parts or [_Part("text", value.content)]
-        for part in parts:
-            deltas += report.thought(part.reasoning) + report.text(part.text)
-        calls = [part.tool_invocation for part in parts if part.tool_invocation is not None]
-        for call in calls or value.tool_invocations or ():  # version 4 sends both, with the same calls
-            deltas += self._invocation(call)
-        return deltas + self._end()
+    def _finish(self, reason: object) -> list[Delta]:
+        return self._calls.ended(report.finish(reason, drops_at="error"))
 
-    # Messages.
+    # Calls.
 
-    def _begun(self, id: object) -> list[Delta]:
-        """Begin a message, unless one is open: its id then only names a step."""
-        if self._open:
-            return []
-        self._begin()
-        return [TurnOpened(None, id_label(id), restart=True)]
+    def _begun(self, id_: str | None, name: str | None, state: object) -> list[Delta]:
+        return self._calls.begun(_announced(id_, name, state))
 
-    def _step(self, value: _Value) -> list[Delta]:
-        return self._calls.next_step() + self._begun(value.message_id)
+    def _whole(
+        self, id_: str | None, name: str | None, text: str, state: object = None, *, listed: bool = True
+    ) -> list[Delta]:
+        return self._calls.whole(_announced(id_, name, state), text, listed=listed) + self._calls.closed(id_)
 
-    def _finish(self, value: _Value) -> list[Delta]:
-        counts = value.usage.items() if isinstance(value.usage, dict) else ()
-        usage = report.usage({name: count for name, count in counts if count is not None})
-        return usage + self._calls.ended(report.finish(value.finish_reason, drops_at="error")) + self._end()
+    def _result(self, id_: str | None) -> list[Delta]:
+        self._calls.guard(id_)
+        return report.answered(id_)
 
-    # Text and calls.
+    def _invocation(self, id_: str | None, name: str | None, text: str, state: object) -> list[Delta]:
+        if state != "partial-call":
+            return self._whole(id_, name, text, state)
+        return self._calls.refused(Announced(id_, name), text, "truncated", "the arguments were still coming")
 
-    def _assistant(self, value: _Value) -> list[Delta]:
-        """Version 3's relay of an assistant's message: a list of parts, each with its text in an object."""
-        parts = value.content if isinstance(value.content, list) else []
-        return [delta for part in parts for delta in report.text(member(part, "text", "value"))]
 
-    def _whole(self, call: Announced, text: str, *, listed: bool = True) -> list[Delta]:
-        return self._calls.whole(call, text, listed=listed) + self._calls.closed(call.id)
-
-    def _result(self, value: _Value) -> list[Delta]:
-        self._calls.guard(id_label(value.tool_call_id))
-        return report.answered(value.tool_call_id)
-
-    def _openai_calls(self, value: _Value) -> list[Delta]:
-        alone = [] if value.function_call is None else [ToolCallView(function=value.function_call)]
-        deltas: list[Delta] = []
-        for call in (value.tool_calls or []) + alone:
-            name, (text, _) = name_label((call.function or call).name), argument_text(call.function, call)
-            deltas += self._whole(Announced(id_label(call.id), name), text)
-        return deltas
-
-    def _invocation(self, call: _Invocation) -> list[Delta]:
-        if call.state == "partial-call":
-            text = wire_text(call.args)
-            return self._calls.refused(_announced(call), text, "truncated", "the arguments were still coming")
-        return self._whole(_announced(call), wire_text(call.args))
-
-    EVENTS: ClassVar[Events] = {
-        "c": lambda self, value: self._calls.piece(id_label(value.tool_call_id), value.args_text_delta),
-        "b": lambda self, value: self._calls.begun(_announced(value)),
-        "9": lambda self, value: self._whole(_announced(value), wire_text(value.args), listed=False),
-        "a": _result,
-        "7": _openai_calls,
-        "1": _openai_calls,
-        "4": _assistant,
-        "f": _step,
-        "j": lambda _self, value: report.thought(None, signature=value.signature),
-        "i": lambda _self, value: report.thought(None, data=value.data),
-        "d": _finish,
-    }
+def _announced(id_: str | None, name: str | None, state: object) -> Announced:
+    ran = state == "result"  # nothing is left to execute
+    return Announced(id_, name, "server" if ran else "function")
 
 
 def _text(frame: Frame) -> list[Delta]:
@@ -168,8 +150,3 @@ def _text(frame: Frame) -> list[Delta]:
     if type(value) is not str:
         return [undecodable(frame.data)]
     return report.thought(value) if frame.event == "g" else report.text(value)
-
-
-def _announced(call: _Invocation) -> Announced:
-    ran = call.state == "result"  # nothing is left to execute
-    return Announced(id_label(call.tool_call_id), name_label(call.tool_name), "server" if ran else "function")

@@ -20,108 +20,313 @@ both in an object. Source: OpenAI API reference, "Assistants: streaming", and th
 
 from __future__ import annotations
 
-from functools import partial
-from typing import ClassVar
+import json
+from typing import Any, ClassVar
 
-from wholecall.deltas import Delta, Finish, Noted, TextRefused, TurnEnded, TurnOpened, by_transport
+from wholecall.deltas import (
+    HYDRATION,
+    ITEM_DONE,
+    CallClosed,
+    CallSeen,
+    CallWhole,
+    Delta,
+    Finish,
+    Index,
+    Noted,
+    Slot,
+    TextRefused,
+    TurnEnded,
+    TurnOpened,
+    by_transport,
+)
 from wholecall.dialects import report
+from wholecall.dialects.compiled import TableTranslator
 from wholecall.dialects.decode import is_done, read, wire_text
-from wholecall.dialects.labels import id_label, name_label, text_label
-from wholecall.dialects.openai.assistants_steps import SERVER_TOOLS, Step, restated_code
-from wholecall.dialects.openai.assistants_views import DECODER, Data, Part, calls_in, name_of
-from wholecall.dialects.openai.responses_events import finish_of
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.translator import Events, TurnTranslator
+from wholecall.dialects.restated import restated_together
+from wholecall.dialects.statements import (
+    Rows,
+    Value,
+    as_id,
+    as_index,
+    as_is,
+    as_name,
+    as_text,
+    do,
+    each,
+    json_text,
+    own,
+    piece,
+    stop_unless_open,
+    usage,
+    when,
+)
 from wholecall.framing.frame import Frame
 from wholecall.types import CUT_REASONS, TurnReason
 
-__all__ = ["AssistantsTranslator"]
+__all__ = ["AssistantsTranslator", "Step"]
 
-_QUIET = ("thread.created", "thread.message.created", "thread.message.in_progress", "thread.run.cancelling")
+_QUIET = frozenset(
+    {"thread.created", "thread.message.created", "thread.message.in_progress", "thread.run.cancelling"}
+)
+_ERROR = ("code", "type", "message", "param")  # the members of an error without an envelope
+_SERVER_TOOLS = ("code_interpreter", "file_search", "retrieval")  # OpenAI runs calls of these types
 
 
-class AssistantsTranslator(TurnTranslator):
-    """Frames of one stream of a run to deltas."""
+class Step:
+    """The state of one step.
 
-    decoder = DECODER
-    QUIET = frozenset(_QUIET)
+    Attributes:
+        key: the step's id.
+        ended, spoken: whether its turn was ended, and whether text was reported.
+    """
+
+    key: str | None
+    ended: bool
+    spoken: bool
+    _codes: list[Index | None]
+    _named: set[Index | None]
+
+    def __init__(self, key: str | None) -> None:
+        self.key = key
+        self.ended = self.spoken = False
+        self._codes = []  # the slots of code that is not whole yet
+        self._named = set()  # the slots of OpenAI's tools, whose name is known by their type
+
+    def text(self, value: object, refusal: object) -> list[Delta]:
+        """Report a piece of a message."""
+        texts = _part(value, refusal)
+        self.spoken = self.spoken or bool(texts)
+        return texts
+
+    def unsaid(self, value: object, refusal: object) -> list[Delta]:
+        """Report a part of a whole message, unless the message came in pieces."""
+        return [] if self.spoken else _part(value, refusal)
+
+    def speak(self) -> None:
+        """Note that text was reported, or is not to come."""
+        self.spoken = True
+
+    def tool(self, index: Index | None, id_: str | None, tool: str, code: object) -> list[Delta]:
+        """Report a piece of a call that OpenAI runs: the type is its name."""
+        known = id_ is None and index in self._named
+        self._named.add(index)
+        seen: list[Delta] = [] if known else [CallSeen(0, index, None, id_, tool, "server")]
+        if type(code) is not str or not code:
+            return seen
+        begins = index not in self._codes
+        if begins:
+            self._codes.append(index)
+        return [*seen, Slot(0, index, None, ('{"input":"' if begins else "") + _escaped(code))]
+
+    def close_codes(self) -> list[Delta]:
+        """Report that all code that came is whole."""
+        closed: list[Delta] = [Slot(0, index, None, '"}') for index in self._codes]
+        self._codes.clear()
+        return closed
+
+
+def _part(value: object, refusal: object) -> list[Delta]:
+    refused = [] if value else report.text(refusal)
+    return [TextRefused(0), *refused] if refused else report.text(value)
+
+
+def _restated(id_: str | None, tool: str, code: object) -> list[Delta]:
+    """Report a completed step's content about a call that OpenAI ran."""
+    if type(code) is not str or not code:
+        return [CallSeen(0, None, None, id_, tool, "server")]
+    return [CallWhole(0, None, None, id_, tool, '{"input":"' + _escaped(code) + '"}', ITEM_DONE, "server")]
+
+
+def _escaped(code: str) -> str:
+    """Return the code as the inside of a JSON string; pieces that are joined are the whole."""
+    return json.dumps(code, ensure_ascii=False)[1:-1]
+
+
+def _cut(raw: object) -> list[Delta]:
+    """Report that a message was cut; other reasons are the run's to report."""
+    known = turn_reason(raw)
+    return report.finish(raw) if known and known[0] in CUT_REASONS else []
+
+
+def _error(error: object, *members: object) -> list[Delta]:
+    named = zip(_ERROR, members, strict=True)
+    return report.error(error or {name: value for name, value in named if value})
+
+
+def _whole(calls: list[tuple[str | None, str | None, str]]) -> list[Delta]:
+    """Report the calls that the run waits for, given their ids, names and texts: these are whole."""
+    deltas: list[Delta] = [
+        CallWhole(0, None, None, id_, name, text, HYDRATION) if text else CallSeen(0, None, None, id_, name)
+        for id_, name, text in calls
+    ]
+    closed = [CallClosed(0, None, id_) for id_, _, _ in calls if id_ is not None]
+    return [*restated_together(deltas), *closed]
+
+
+def _server_tool(kind: object) -> str | None:
+    return kind if isinstance(kind, str) and kind in _SERVER_TOOLS else None
+
+
+# The parts of rows.
+_RUN = own("_in_run", as_is("object"), as_id("id"), as_id("run_id"))
+_CODE = as_id("id"), as_is("type"), as_is("code_interpreter.input")
+_FUNCTION = own(report.seen, as_index("index"), as_id("id"), as_name("function.name"))
+_CALL = when(
+    as_text("type"),
+    _SERVER_TOOLS,
+    own("_now.tool", as_index("index"), *_CODE),
+    otherwise=(_FUNCTION, piece(as_index("index"), "function.arguments")),
+)
+_STEP = (_RUN, own("_step", as_id("id")), stop_unless_open(), each("delta.step_details.tool_calls", _CALL))
+_LISTED = "step_details.tool_calls"
+_STEP_DONE = (
+    _RUN,
+    own("_step_done", as_id("id"), Value(f"{_LISTED}[].type", _server_tool)),
+    each(_LISTED, own("_answered", as_id("/id"), as_id("id"))),
+    stop_unless_open(),
+    each(_LISTED, when(as_text("type"), _SERVER_TOOLS, own(_restated, *_CODE))),
+    usage("usage"),
+    own("_finish", "stop", "completed"),
+)
+_CURRENT = own("_current", as_id("id"))
+_TEXT = as_is("text.value"), as_is("refusal")
+_REASON = as_is("incomplete_details.reason")
+_MESSAGE = (_RUN, _CURRENT, each("content", own("_now.unsaid", *_TEXT)), do("_now.speak"), own(_cut, _REASON))
+_BEGUN = (_RUN, own("_begun", as_name("model")))
+_OF_RUN = as_name("model"), as_id("id"), as_is("usage")
+_ENDING = own("_ending", *_OF_RUN)
+_TAKEN_BACK = (_RUN, _ENDING, own("_taken_back", as_text("status")))
+_ASKED = own("_ask", as_id("id"), as_name("function.name"), json_text("function.arguments"))
+
+
+class AssistantsTranslator(TableTranslator):
+    """Frames of one stream of a run to deltas; `_open` is whether the step takes the event at hand."""
+
+    ROWS: ClassVar[Rows] = {
+        "thread.run.created": _BEGUN,
+        "thread.run.queued": _BEGUN,
+        "thread.run.in_progress": _BEGUN,
+        "thread.run.step.created": _STEP,
+        "thread.run.step.in_progress": _STEP,
+        "thread.run.step.delta": _STEP,
+        "thread.run.step.completed": _STEP_DONE,
+        "thread.run.step.cancelled": _TAKEN_BACK,
+        "thread.run.step.expired": _TAKEN_BACK,
+        "thread.run.step.failed": _TAKEN_BACK,
+        "thread.message.delta": (_RUN, _CURRENT, each("delta.content", own("_now.text", *_TEXT))),
+        "thread.message.completed": _MESSAGE,
+        "thread.message.incomplete": _MESSAGE,
+        "thread.run.requires_action": (
+            _RUN,
+            each("required_action.submit_tool_outputs.tool_calls", _ASKED),
+            own("_asked", *_OF_RUN),
+        ),
+        "thread.run.completed": (_RUN, own("_close_codes"), _ENDING, own("_finish", "stop", "completed")),
+        "thread.run.incomplete": (_RUN, _ENDING, own("_run_cut", _REASON)),
+        "thread.run.failed": (_RUN, own("_failed", as_is("last_error"), *_OF_RUN)),
+        "thread.run.cancelled": _TAKEN_BACK,
+        "thread.run.expired": _TAKEN_BACK,
+        "error": (_RUN, own(_error, as_is("error"), *map(as_is, _ERROR))),
+    }
+    BODIES: ClassVar[Rows] = {"data": (own("_wrapped", as_is("event"), json_text("data")),)}
+    KINDS = ("object",)
+    QUIET = _QUIET
 
     _model: str | None
     _now: Step | None
     _steps: dict[str | None, Step]
     _run_id: str | None
+    _listed: list[tuple[str | None, str | None, str]]
     _asked_for: set[str]
 
     def __init__(self) -> None:
         super().__init__()
         self._model = self._now = self._run_id = None
         self._steps = {}
+        self._listed = []  # the calls whose outputs the event at hand asks for: id, name and text
         self._asked_for = set()  # ids of the calls whose outputs the run has asked for
 
     def _done(self) -> list[Delta]:
         return by_transport(self._ended())
 
-    def _take(self, data: Data, frame: Frame) -> list[Delta]:
-        inner = wire_text(data.data)
-        if not inner or type(data.event) is not str:
-            return self._event(data, frame)
-        if is_done(inner):
+    # Events
+
+    def _take(self, view: Any, frame: Frame) -> list[Delta]:
+        wraps = type(view.event) is str and wire_text(view.data)
+        return self.bodies["data"](self, view) if wraps else self._event(view, frame)
+
+    def _wrapped(self, name: str, text: str) -> list[Delta]:
+        """Return the deltas of an event that an SDK put into an object, next to its name."""
+        if is_done(text):
             return self._done()
-        inside = Frame(data.event, inner)  # as SDKs wrap it
-        views, _, deltas = read(DECODER, inside)
+        inside = Frame(name, text)
+        views, _, deltas = read(self.decoder, inside)
         return deltas + [delta for view in views for delta in self._event(view, inside)]
 
-    def _event(self, data: Data, frame: Frame) -> list[Delta]:
-        kind = frame.event if frame.event.startswith("thread.") else name_of(data)
-        if frame.event == "error" or (not kind and data.error):
-            kind = "error"
+    def _event(self, view: Any, frame: Frame) -> list[Delta]:
+        kind = self._kind(view, frame)
         known = self.EVENTS.get(kind)
-        if known is None:
-            return [] if self._now is None else self._other(data, frame, kind)
-        run = id_label(data.id if data.object == "thread.run" else data.run_id)
-        if run is not None and run != self._run_id:  # the step of another run stays as it is
-            self._now = self._now if self._run_id is None else None
-            self._run_id = run
-        return known(self, data)
+        if known is not None:
+            return known(self, view)
+        return [] if self._now is None else self._other(view, frame, kind)
+
+    def _kind(self, view: Any, frame: Frame) -> str:
+        """Return the name of the event, or the name that its data implies: deltas by their type, states by status."""
+        if frame.event == "error" or frame.event.startswith("thread."):
+            return frame.event
+        if type(view.object) is str and view.object.startswith("thread."):
+            return f"{view.object}.{view.status}" if type(view.status) is str else view.object
+        return "error" if view.error else ""
+
+    def _is_body(self, _view: Any, _kind: str) -> bool:
+        return False
 
     # Steps
 
-    def _step_of(self, data: Data) -> tuple[Step, list[Delta]]:
-        """Return the current step, a new one if it is not the last one, and the deltas that begin it."""
-        last, key = self._now, id_label(data.id)
-        if last is not None and key in (None, last.key):
-            return last, []
-        known = self._steps.get(key)
-        self._now = self._steps[key] = known or Step(key)
-        again = last is not None and last.ended
-        return self._now, [TurnOpened(key) if known else TurnOpened(key, key, self._model, restart=again)]
+    def _in_run(self, kind: object, id_: str | None, run_id: str | None) -> list[Delta]:
+        """Note which run an event is about: the step of another run stays as it is."""
+        run = id_ if kind == "thread.run" else run_id
+        if run is not None and run != self._run_id:
+            self._now = self._now if self._run_id is None else None
+            self._run_id = run
+        return []
 
-    def _current(self, data: Data) -> tuple[Step, list[Delta]]:
-        """Return the step that a message or the run belongs to: the open one, as neither names it."""
-        return (self._now, []) if self._now is not None and not self._now.ended else self._step_of(data)
-
-    def _step(self, data: Data) -> list[Delta]:
-        """Return the deltas of a step's event, unless the step has ended and another step is open."""
-        known = self._steps.get(id_label(data.id))
-        if known is not None and known is not self._now and known.ended:
-            return [Noted(0, "data_after_end")]
-        step, deltas = self._step_of(data)
-        for call in calls_in(data.delta.step_details if data.delta else None):
-            deltas += step.piece(call)
-        return deltas
-
-    def _step_completed(self, data: Data) -> list[Delta]:
-        listed = [call for call in calls_in(data.step_details) if text_label(call.type) in SERVER_TOOLS]
-        known = self._steps.get(id_label(data.id))
-        if known is None and not listed:  # of an earlier stream, whose calls have their results by now
-            return [delta for call in calls_in(data.step_details) for delta in report.answered(call.id)]
-        if known is not None and known.ended:
+    def _opened_step(self, id_: str | None) -> list[Delta]:
+        """Begin a step, or return to it, unless it is the current one."""
+        last = self._now
+        if last is not None and id_ in (None, last.key):
             return []
-        step, deltas = self._step_of(data)
-        deltas += step.close_codes()
-        for call in listed:
-            deltas += restated_code(call)
-        return deltas + report.usage(data.usage) + self._ended(Finish(0, "stop", "completed"))
+        known = self._steps.get(id_)
+        self._now = self._steps[id_] = known or Step(id_)
+        again = last is not None and last.ended
+        return [TurnOpened(id_) if known else TurnOpened(id_, id_, self._model, restart=again)]
+
+    def _current(self, id_: str | None) -> list[Delta]:
+        """Begin a step for a message or the run, unless one is open: neither names the step that it belongs to."""
+        return [] if self._now is not None and not self._now.ended else self._opened_step(id_)
+
+    def _step(self, id_: str | None) -> list[Delta]:
+        """Turn to the step of an event, unless the step has ended and another step is open."""
+        known = self._steps.get(id_)
+        self._open = known is None or known is self._now or not known.ended
+        return self._opened_step(id_) if self._open else [Noted(0, "data_after_end")]
+
+    def _step_done(self, id_: str | None, tool: str | None) -> list[Delta]:
+        """Turn to a step that is over, unless it ended before, or is one of an earlier stream that used no `tool`."""
+        known = self._steps.get(id_)
+        self._open = tool is not None if known is None else not known.ended
+        return self._opened_step(id_) + self._close_codes() if self._open else []
+
+    def _answered(self, step: str | None, id_: str | None) -> list[Delta]:
+        """Report that a call of an earlier stream has its result by now."""
+        return [] if self._open or step in self._steps else report.answered(id_)
+
+    def _close_codes(self) -> list[Delta]:
+        return [] if self._now is None else self._now.close_codes()
+
+    def _finish(self, reason: TurnReason, said: str, *, drops: bool = False) -> list[Delta]:
+        return self._ended(Finish(0, reason, said, drops=drops))
 
     def _ended(self, *finish: Finish) -> list[Delta]:
         step = self._now
@@ -130,92 +335,43 @@ class AssistantsTranslator(TurnTranslator):
         step.ended = True
         return [*finish, TurnEnded(step.key)]
 
-    # Messages
-
-    def _message_delta(self, data: Data) -> list[Delta]:
-        step, deltas = self._current(data)
-        texts = _texts(data.delta.content if data.delta else None)
-        step.spoken = step.spoken or bool(texts)
-        return deltas + texts
-
-    def _message(self, data: Data) -> list[Delta]:
-        step, deltas = self._current(data)
-        if not step.spoken:
-            deltas += _texts(data.content)
-        step.spoken = True
-        reason = data.incomplete_details and data.incomplete_details.reason
-        known = turn_reason(reason)
-        return deltas + report.finish(reason) if known and known[0] in CUT_REASONS else deltas
-
     # The run
 
-    def _run(self, data: Data) -> list[Delta]:
-        self._model = name_label(data.model) or self._model
+    def _begun(self, model: str | None) -> list[Delta]:
+        self._model = model or self._model
         return []
 
-    def _ending(self, data: Data) -> list[Delta]:
+    def _ending(self, model: str | None, id_: str | None, counts: object) -> list[Delta]:
+        """Return the deltas before the end of the run, unless it is over by its last step."""
+        over = self._now is not None and self._now.ended
+        return [] if over else self._closing(model, id_, counts)
+
+    def _closing(self, model: str | None, id_: str | None, counts: object) -> list[Delta]:
         """Return the deltas before the end of the run; its counts are the sum over its steps."""
-        usage = report.usage(data.usage) if self._now is None else []
-        return self._run(data) + self._current(data)[1] + usage
+        usage = report.usage(counts) if self._now is None else []
+        return self._begun(model) + self._current(id_) + usage
 
-    def _asked(self, data: Data) -> list[Delta]:
+    def _ask(self, id_: str | None, name: str | None, text: str) -> list[Delta]:
+        self._listed.append((id_, name, text))
+        return []
+
+    def _asked(self, model: str | None, id_: str | None, counts: object) -> list[Delta]:
         """Return the calls whose outputs the run asks for, each once: a repeated stream repeats the request."""
-        action = data.required_action
-        listed = calls_in(action.submit_tool_outputs if action else None)
-        asked = [call for call in listed if id_label(call.id) not in self._asked_for]
-        if listed and not asked:
-            return self._ended(Finish(0, "tool_calls", "requires_action"))
-        self._asked_for.update(id for call in asked if (id := id_label(call.id)) is not None)
-        deltas = self._ending(data)
-        if self._now is not None:
-            deltas += self._now.close_codes() + self._now.asked(asked)
-        return deltas + self._ended(Finish(0, "tool_calls", "requires_action"))
+        listed, self._listed = self._listed, []
+        asked = [call for call in listed if call[0] not in self._asked_for]
+        deltas: list[Delta] = []
+        if asked or not listed:
+            self._asked_for.update(call for call, _, _ in asked if call is not None)
+            deltas = self._closing(model, id_, counts) + self._close_codes() + _whole(asked)
+        return deltas + self._finish("tool_calls", "requires_action")
 
-    def _run_ended(self, data: Data, finish: Finish) -> list[Delta]:
-        over = self._now is not None and self._now.ended  # by its last step
-        return [] if over else self._ending(data) + self._ended(finish)
+    def _run_cut(self, raw: object) -> list[Delta]:
+        reason, said = turn_reason(raw) or ("length", "incomplete")
+        return self._finish(reason if reason in CUT_REASONS else "length", said)
 
-    def _run_over(self, data: Data, outcome: str) -> list[Delta]:
-        codes = self._now.close_codes() if self._now is not None and outcome == "completed" else []
-        return codes + self._run_ended(data, finish_of(data, outcome))
+    def _failed(self, error: object, model: str | None, id_: str | None, counts: object) -> list[Delta]:
+        deltas = self._closing(model, id_, counts) if self._now is None else []
+        return deltas + report.error(error or "the run failed")
 
-    def _run_failed(self, data: Data) -> list[Delta]:
-        deltas = self._ending(data) if self._now is None else []
-        return deltas + report.error(data.last_error or "the run failed")
-
-    def _taken_back(self, data: Data) -> list[Delta]:
-        status = text_label(data.status) or "cancelled"
-        reason: TurnReason = "error" if status == "failed" else "aborted"
-        return self._run_ended(data, Finish(0, reason, status, drops=True))
-
-    def _error(self, data: Data) -> list[Delta]:
-        flat = {"code": data.code, "type": data.type, "message": data.message, "param": data.param}
-        return report.error(data.error or {name: value for name, value in flat.items() if value})
-
-    EVENTS: ClassVar[Events] = {
-        "thread.run.step.delta": _step,
-        "thread.message.delta": _message_delta,
-        **dict.fromkeys(("thread.message.completed", "thread.message.incomplete"), _message),
-        **dict.fromkeys(("thread.run.created", "thread.run.queued", "thread.run.in_progress"), _run),
-        **dict.fromkeys(("thread.run.step.created", "thread.run.step.in_progress"), _step),
-        "thread.run.step.completed": _step_completed,
-        "thread.run.requires_action": _asked,
-        "thread.run.completed": partial(_run_over, outcome="completed"),
-        "thread.run.incomplete": partial(_run_over, outcome="incomplete"),
-        "thread.run.failed": _run_failed,
-        **dict.fromkeys(("thread.run.cancelled", "thread.run.expired"), _taken_back),
-        **dict.fromkeys(
-            [f"thread.run.step.{how}" for how in ("cancelled", "expired", "failed")], _taken_back
-        ),
-        "error": _error,
-    }
-
-
-def _texts(parts: list[Part] | None) -> list[Delta]:
-    deltas: list[Delta] = []
-    for part in parts or ():
-        if part.text is not None:
-            deltas += report.text(part.text.value)
-        elif said := report.text(part.refusal):
-            deltas += (TextRefused(0), *said)
-    return deltas
+    def _taken_back(self, status: str | None) -> list[Delta]:
+        return self._finish("error" if status == "failed" else "aborted", status or "cancelled", drops=True)
