@@ -236,7 +236,7 @@ def outcome_of(event_type: str, status: object) -> str:
 
 
 def finish_of(response: Any, outcome: str) -> Finish:
-    """Report why a completed or incomplete response ended, or the run of an assistant."""
+    """Report why a completed or incomplete response ended."""
     if outcome == "completed":
         return Finish(0, "stop", outcome)
     known = turn_reason((response.incomplete_details or Details()).reason)
