@@ -63,6 +63,7 @@ class TableTranslator(TurnTranslator):
         BODIES: the statements of frames that are no event (a whole body, say), by a member that such a frame has; the
             first member that is there decides.
         KINDS: the members that may name an event's kind, else the frame's name does.
+        EVENTLESS: members decide what any frame is that has no row in `ROWS`, whatever it calls itself.
         SOURCE: the functions of the rows, as they were compiled.
         bodies: the functions of `BODIES`.
     """
@@ -70,6 +71,7 @@ class TableTranslator(TurnTranslator):
     ROWS: ClassVar[Rows] = {}
     BODIES: ClassVar[Rows] = {}
     KINDS: ClassVar[tuple[str, ...]] = ("type",)
+    EVENTLESS: ClassVar[bool] = False
     SOURCE: ClassVar[str] = ""
     bodies: ClassVar[dict[str, Callable[[Any, Any], list[Delta]]]] = {}
 
@@ -88,10 +90,10 @@ class TableTranslator(TurnTranslator):
 
     def _is_body(self, view: Any, kind: str, /) -> bool:  # noqa: ARG002
         """Return whether a frame is no event: nothing in it names a kind."""
-        return all(getattr(view, member) is None for member in self.KINDS)
+        return self.EVENTLESS or all(getattr(view, member) is None for member in self.KINDS)
 
     def _other(self, view: Any, frame: Frame, kind: str, /) -> list[Delta]:
-        if self.bodies and self._is_body(view, kind):
+        if self._is_body(view, kind):
             for member, row in self.bodies.items():
                 if getattr(view, member) is not None:
                     return row(self, view)
@@ -227,8 +229,10 @@ Scope = tuple[_Object, ...]  # the event, then the objects around the current on
 
 def _function(name: str, row: Row, root: Node, names: dict[str, Any]) -> str:
     """Return the source of a row's function."""
-    writer = _Writer(names)
-    writer.row(row, (_Object("event", root),))
+    again: set[Any] = set()
+    for _ in range(2):  # values that are read more than once are known after the first time
+        writer = _Writer(names, again)
+        writer.row(row, (_Object("event", root),))
     body = "\n".join(f"{_INDENT}{line}" for line in [*writer.lines, "return deltas"])
     return f"def {name}(self, event):\n{body}\n"
 
@@ -244,10 +248,12 @@ class _Writer:
     _names: dict[str, Any]
     _used: set[str]
     _known: list[dict[Any, Any]]
+    _again: set[Any]
 
-    def __init__(self, names: dict[str, Any]) -> None:
+    def __init__(self, names: dict[str, Any], again: set[Any]) -> None:
         self.lines = []
         self._names = names  # those that functions refer to, and their values
+        self._again = again  # values that are read more than once
         self._used = {"self", "event", "deltas"}  # variables of this function
         self._known = [{}]  # what variables hold, by the blocks that are open
 
@@ -336,18 +342,22 @@ class _Writer:
         self._line(f"{item} = {made}({member}={item}) if type({item}) is str else {item}")
 
     def _given(self, of: Given, scope: Scope) -> None:
-        found, node = self._objects(of.path, scope)
-        node.many.add("one")
-        inner = self._variable(of.path)
-        self._line(f"{inner} = {found}")
-        with self._block(f"if {inner}:"):
-            self.row(of.row, (*scope, _Object(inner, node)))
+        if "|" in of.path:
+            found, node = self._objects(of.path, scope)
+            node.many.add("one")
+            inner = _Object(self._variable(of.path), node)
+            self._line(f"{inner.variable} = {found}")
+        else:
+            inner, _ = self._walk(f"{of.path}.", scope)
+        with self._block(f"if {inner.variable}:"):
+            self.row(of.row, (*scope, inner))
 
     def _when(self, of: When, scope: Scope) -> None:
         value = self._expression(of.value, scope)
-        with self._block(f"if {f'({value})' if ' ' in value else value} in {of.among!r}:"):
-            self.row(of.row, scope)
-        if of.otherwise:
+        value = f"({value})" if " " in value else value
+        with self._block(f"if {_among(value, of.among, negated=not of.row)}:"):
+            self.row(of.row or of.otherwise, scope)
+        if of.row and of.otherwise:
             with self._block("else:"):
                 self.row(of.otherwise, scope)
 
@@ -381,13 +391,16 @@ class _Writer:
         if not isinstance(value, (Value, FirstOf)):
             return self._bound(value)
         key = value, scope[-1].variable
-        if held := self._held(key):
+        held = self._held(key)
+        if held:
+            self._again.add(key)
             return str(held)
         values = value.values if isinstance(value, FirstOf) else (value,)
         ways = [(way, one) for one in values for way in one.path.split("|")]
         (path, of), *others = ways
         first = self._reading(path, of, scope)
-        if not others:
+        if not others and (key not in self._again or value.read is None):
+            self._known[-1][key] = first
             return first
         found = self._variable(path)
         self._line(f"{found} = {first}")
@@ -453,6 +466,16 @@ class _Writer:
             other.node.share(name, node)
             ways.append(_inside(other, name, scope))
         return " or ".join(ways), node
+
+
+def _among(value: str, among: tuple[Any, ...], *, negated: bool) -> str:
+    """Return the condition that a value is one of some; a truth value or None has to be itself."""
+    if len(among) > 1:
+        return f"{value} not in {among!r}" if negated else f"{value} in {among!r}"
+    (one,) = among
+    if one is None or one is True or one is False:
+        return f"{value} is not {one!r}" if negated else f"{value} is {one!r}"
+    return f"{value} != {one!r}" if negated else f"{value} == {one!r}"
 
 
 def _inside(of: _Object, name: str, scope: Scope, absent: str = "") -> str:

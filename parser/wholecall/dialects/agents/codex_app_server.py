@@ -153,6 +153,7 @@ class CodexAppServerTranslator(TableTranslator):
         "applyPatchApproval": _asks("fileChange", changes="params.fileChanges"),
     }
     BODIES: ClassVar[Rows] = {"id": _ANSWER, "result": (*_ANSWER, own(report.unknown))}
+    EVENTLESS = True  # an answer to a request of the client
     KINDS = ("method", "type")
 
     _turns: Beside
@@ -177,9 +178,6 @@ class CodexAppServerTranslator(TableTranslator):
         if message.error:
             return report.error(message.error, fatal=message.id is None)  # else a request failed
         return self._other(message, frame, self._kind(message, frame))
-
-    def _is_body(self, _message: Any, _kind: str) -> bool:
-        return True  # an answer to a request of the client
 
     def _runs_on(self, thread: str | None, model: str | None) -> list[Delta]:
         """Note the model of a thread, whose turns do not name it."""

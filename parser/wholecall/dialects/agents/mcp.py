@@ -44,6 +44,7 @@ class McpTranslator(TableTranslator):
         "result": (opened(), own("_answer", as_is("result.isError"))),
         "jsonrpc": (),
     }
+    EVENTLESS = True  # no member names an event
 
     def takes_silently(self, frame: Frame) -> bool:  # noqa: ARG002
         """Return True: there are no calls, and anything that looks like a call is data."""
@@ -57,9 +58,6 @@ class McpTranslator(TableTranslator):
         if not view.error:
             view.error = None  # an empty error is none
         return self._other(view, frame, self._kind(view, frame))
-
-    def _is_body(self, _view: object, _kind: str) -> bool:
-        return True  # no member names an event
 
     def _answer(self, failed: object) -> list[Delta]:
         if failed is not True:

@@ -91,6 +91,7 @@ class LlamaTranslator(TableTranslator):
         "event": (given("event", *_EVENT),),
         "completion_message": (given("completion_message", *_MESSAGE),),
     }
+    EVENTLESS = True  # the kind is in the inner event: the name of a frame means nothing
     ERRORS = frozenset({"error"})
 
     _numbers: dict[str, int]
@@ -121,9 +122,6 @@ class LlamaTranslator(TableTranslator):
     def close(self) -> list[Delta]:
         """Return the deltas of the end of the stream: none, unless it is llama-stack's."""
         return [] if self._guest is None else self._guest.close()
-
-    def _is_body(self, _view: object, _kind: str) -> bool:
-        return True  # the kind is in the inner event: the name of a frame means nothing
 
     def _other(self, view: Any, frame: Frame, kind: str) -> list[Delta]:
         deltas = super()._other(view, frame, kind)

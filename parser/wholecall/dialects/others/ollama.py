@@ -89,6 +89,7 @@ class OllamaTranslator(PieceTranslator, TableTranslator):
         "thinking": _COMPLETION,
         "done": _COMPLETION,
     }
+    EVENTLESS = True  # whatever type a line names
     DONE_ENDS = True
 
     _calls: WholeCalls
@@ -99,9 +100,6 @@ class OllamaTranslator(PieceTranslator, TableTranslator):
     def close(self) -> list[Delta]:
         """Report that the calls are over: each of them came whole."""
         return self._calls.end()
-
-    def _is_body(self, _line: Any, _kind: str) -> bool:
-        return True  # whatever type a line names
 
     def _opened_by(
         self, model: str | None, thought: str | None, text: str | None, calls: object = None

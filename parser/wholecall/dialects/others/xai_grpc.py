@@ -91,6 +91,7 @@ class XaiGrpcTranslator(TableTranslator):
         "outputs": _CHUNK,
         "usage": _CHUNK,
     }
+    EVENTLESS = True  # whatever type a line names
 
     _slots: dict[Union[tuple[str, str | None, str], int], int]
     _rounds: dict[int, bool]
@@ -98,9 +99,6 @@ class XaiGrpcTranslator(TableTranslator):
     def _clear(self) -> None:
         self._slots = {}  # of the calls so far, by all their members
         self._rounds = {}  # rounds with calls, and whether any call is the client's
-
-    def _is_body(self, _line: Any, _kind: str) -> bool:
-        return True  # whatever type a line names
 
     def _other(self, line: Any, frame: Frame, kind: str) -> list[Delta]:
         """Return the deltas of a line; an unknown one says nothing before the answer."""
