@@ -93,7 +93,7 @@ class TableTranslator(TurnTranslator):
         return self.EVENTLESS or all(getattr(view, member) is None for member in self.KINDS)
 
     def _other(self, view: Any, frame: Frame, kind: str, /) -> list[Delta]:
-        if self._is_body(view, kind):
+        if self.bodies and self._is_body(view, kind):
             for member, row in self.bodies.items():
                 if getattr(view, member) is not None:
                     return row(self, view)
@@ -399,7 +399,7 @@ class _Writer:
         ways = [(way, one) for one in values for way in one.path.split("|")]
         (path, of), *others = ways
         first = self._reading(path, of, scope)
-        if not others and (key not in self._again or value.read is None):
+        if not others and (key not in self._again or of.read is None):
             self._known[-1][key] = first
             return first
         found = self._variable(path)

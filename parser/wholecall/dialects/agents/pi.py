@@ -159,7 +159,8 @@ class PiTranslator(TableTranslator):
         return began
 
     def _piece(self, index: Index | None) -> list[Delta]:
-        began = self._part()
+        began = self._opened()
+        self._updated = True
         self._spoken.add(index)
         return began
 
