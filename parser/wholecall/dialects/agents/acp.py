@@ -18,59 +18,89 @@ Protocol, "Prompt Turn" and "Tool Calls".
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, ClassVar, Final
+
 from wholecall.deltas import ITEM_DONE, CallSeen, CallWhole, Delta, Finish, TurnEnded, TurnOpened
 from wholecall.dialects import report
-from wholecall.dialects.agents.acp_views import DECODER, QUIET, Message, Params, Result, Session, Update
-from wholecall.dialects.decode import is_blank, is_noise, member, wire_text
-from wholecall.dialects.labels import id_label, name_label
+from wholecall.dialects.compiled import TableTranslator
+from wholecall.dialects.decode import is_blank, member
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.translator import ViewTranslator
+from wholecall.dialects.statements import Rows, Say, as_id, as_is, as_name, as_text, by, json_text, own
 from wholecall.framing.frame import Frame
 from wholecall.types import Flag
 
 __all__ = ["AcpTranslator"]
 
+# Updates that are not about the answer.
+_QUIET: Final = (
+    *("user_message_chunk", "user_message", "plan", "plan_update", "plan_removed"),
+    *("available_commands_update", "current_mode_update", "config_option_update"),
+    *("session_info_update", "usage_update", "tool_call_content_chunk"),
+)
 
-class AcpTranslator(ViewTranslator):
-    """Frames of one connection to deltas."""
+# The parts of rows.
+_SESSION = as_id("params.sessionId")
+_CONTENT = as_is("params.update.content")
+_EXTRA = ("title", "kind", "locations", "_meta")  # members of a call that are kept
 
-    decoder = DECODER
 
-    _sessions: dict[str | None, Session]
-    _now: Session | None
+def _call(of: str, **named: Any) -> Say:
+    """Return the statement about the call in a member, which holds only its changes."""
+    labels = as_id(f"{of}.toolCallId"), as_name(f"{of}.title|{of}.kind")
+    changes = json_text(f"{of}.rawInput"), as_is(f"{of}.status")
+    extra: dict[str, Any] = {name: as_is(f"{of}.{name}") for name in _EXTRA}
+    return own("_call", _SESSION, *labels, *changes, **named, **extra)
+
+
+_UPDATES: Rows = {
+    "agent_message_chunk": (own("_said", _SESSION, report.text, _CONTENT),),
+    "agent_thought_chunk": (own("_said", _SESSION, report.thought, _CONTENT),),
+    "tool_call": (_call("params.update"),),
+    "tool_call_update": (_call("params.update", changes=True),),
+    "state_update": (own("_finish", _SESSION, as_is("params.update.stopReason")),),
+}
+
+
+class AcpTranslator(TableTranslator):
+    """Messages of one connection to deltas."""
+
+    ROWS: ClassVar[Rows] = {
+        "session/update": (by(as_text("params.update.sessionUpdate"), _UPDATES, _QUIET),),
+        "session/request_permission": (_call("params.toolCall", asks=True),),
+        "session/prompt": (own("_prompt", as_id("id"), _SESSION),),
+    }
+    BODIES: ClassVar[Rows] = {
+        "method": (),  # other requests and notifications are not about an answer
+        "error": (own("_failed", as_id("id"), as_is("error")),),
+        "result": (own("_answer", as_id("id"), as_is("result.stopReason"), as_is("result.usage")),),
+        "jsonrpc": (),
+    }
+
+    _sessions: dict[str | None, _Session]
+    _now: _Session | None
     _prompts: dict[str, str | None]
     _hears_client: bool
 
     def __init__(self) -> None:
+        super().__init__()
         self._sessions = {}
         self._now = None  # whose turn is current
         self._prompts = {}  # requests without an answer, and their sessions
         self._hears_client = False
 
-    def _take(self, message: Message, frame: Frame) -> list[Delta]:
-        params, id_ = message.params or Params(), id_label(message.id)
-        if message.method is not None:
-            return self._method(message.method, id_, params)
-        if message.error:
-            return self._error(id_, message.error)
-        if message.result is not None:
-            return self._answer(id_, message.result)
-        quiet = message.jsonrpc is not None or message.type == "ping" or is_noise(frame)
-        return [] if quiet else report.unknown()
+    def _take(self, view: Any, frame: Frame, /) -> list[Delta]:
+        """Return the deltas of one message; an error is an answer, which may be one to any request."""
+        row = self.EVENTS.get(view.method) if type(view.method) is str else None
+        return self._other(view, frame, self._kind(view, frame)) if row is None else row(self, view)
 
-    def _method(self, method: object, id_: str | None, params: Params) -> list[Delta]:
-        session = id_label(params.session_id)
-        if method == "session/update":
-            return self._update(session, params.update or Update())
-        if method == "session/request_permission":
-            asked = params.tool_call or Update()
-            return self._switch(session) + self._call(self._session(session), asked, asks=True)
-        if method == "session/prompt" and id_ is not None:
-            self._prompts[id_], self._hears_client = session, True
-        return []
+    def _is_body(self, _view: object, _kind: str) -> bool:
+        return True
 
-    def _session(self, id_: str | None) -> Session:
-        return self._sessions.setdefault(id_, Session(id_))
+    # Sessions and their prompts
+
+    def _session(self, id_: str | None) -> _Session:
+        return self._sessions.setdefault(id_, _Session(id_))
 
     def _switch(self, id_: str | None) -> list[Delta]:
         """Return the deltas that make the session's turn the current one; or a new turn if its last prompt is over."""
@@ -82,11 +112,16 @@ class AcpTranslator(ViewTranslator):
         session.begin()
         return [TurnOpened(session.key, id_, restart=over)]
 
-    def _answer(self, id_: str | None, result: Result) -> list[Delta]:
+    def _prompt(self, id_: str | None, session: str | None) -> list[Delta]:
+        if id_ is not None:
+            self._prompts[id_], self._hears_client = session, True
+        return []
+
+    def _answer(self, id_: str | None, stop_reason: object, usage: object) -> list[Delta]:
         session = self._now.id if self._now is not None else None
-        if id_ is not None and turn_reason(result.stop_reason) is not None:
+        if id_ is not None and turn_reason(stop_reason) is not None:
             session = self._prompts.pop(id_, session)
-        return self._finish(session, result.stop_reason, result.usage)
+        return self._finish(session, stop_reason, usage)
 
     def _finish(self, id_: str | None, stop_reason: object, usage: object = None) -> list[Delta]:
         known = turn_reason(stop_reason)
@@ -97,39 +132,101 @@ class AcpTranslator(ViewTranslator):
         finish = Finish(0, *known, drops=known[0] in ("content_filter", "error"))  # refused or cancelled
         return [*deltas, *report.usage(usage), finish, TurnEnded(session.key)]
 
-    def _error(self, id_: str | None, error: object) -> list[Delta]:
+    def _failed(self, id_: str | None, error: object) -> list[Delta]:
         """Report that a request failed; only a failed prompt fails the answer."""
+        if not error:
+            return []
         if id_ is None or id_ in self._prompts:
             return report.error(error)
         prompted = self._now is not None and self._now.open
         return [] if self._hears_client else report.error(error, fatal=prompted)
 
-    def _update(self, id_: str | None, update: Update) -> list[Delta]:
-        kind, words = update.session_update, member(update.content, "text")
-        if kind in ("tool_call", "tool_call_update"):
-            session = self._session(id_)
-            late = not session.open and id_label(update.tool_call_id) in session.calls
-            if late and kind == "tool_call_update":
-                return []  # the final text of a call of a prompt that is over
-            return self._switch(id_) + self._call(session, update)
-        if kind == "state_update":
-            return self._finish(id_, update.stop_reason)
-        if kind in ("agent_message_chunk", "agent_thought_chunk"):
-            said = report.text(words) if kind == "agent_message_chunk" else report.thought(words)
-            return self._switch(id_) + said if said else []
-        return [] if type(kind) is str and kind in QUIET else report.unknown()
+    # Content
 
-    def _call(self, session: Session, update: Update, *, asks: bool = False) -> list[Delta]:
-        id_, text = id_label(update.tool_call_id), wire_text(update.raw_input)
-        call, new = session.call(id_)
-        name = None if call.named else name_label(update.title) or name_label(update.kind)
+    def _said(self, id_: str | None, say: Callable[[object], list[Delta]], content: object) -> list[Delta]:
+        said = say(member(content, "text"))
+        return self._switch(id_) + said if said else []
+
+    def _call(
+        self,
+        session: str | None,
+        id_: str | None,
+        name: str | None,
+        text: str,
+        status: object,
+        *,
+        asks: bool = False,
+        changes: bool = False,
+        **extra: object,
+    ) -> list[Delta]:
+        of = self._session(session)
+        if changes and not of.open and id_ in of.calls:
+            return []  # the final text of a call of a prompt that is over
+        deltas = self._switch(session)
+        call, new = of.call(id_)
+        name = None if call.named else name
         call.named = call.named or name is not None
-        deltas: list[Delta] = []
-        if new or name or update.extra or asks:
+        others = report.extra(**extra)
+        if new or name or others or asks:
             flags: tuple[Flag, ...] = ("needs_approval",) if asks else ()
-            deltas.append(CallSeen(0, call.slot, None, id_, name, "server", flags=flags, extra=update.extra))
+            deltas.append(CallSeen(0, call.slot, None, id_, name, "server", flags=flags, extra=others))
         if text and text != call.text:
             call.text, call.rank = text, max(call.rank + 1, ITEM_DONE)  # each text replaces the one before
             deltas.append(CallWhole(0, call.slot, None, id_, None, text, call.rank, "server"))
-        over = update.status in ("completed", "failed") or (asks and not is_blank(call.text))
+        over = status in ("completed", "failed") or (asks and not is_blank(call.text))
         return deltas + report.closed(call.slot) if over else deltas
+
+
+class _Known:
+    """The state of a call: its slot, and its last text."""
+
+    slot: int
+    named: bool
+    text: str
+    rank: int
+
+    def __init__(self, slot: int) -> None:
+        self.slot = slot
+        self.named = False
+        self.text = ""
+        self.rank = 0
+
+
+class _Session:
+    """A session, and the turn that its latest prompt began."""
+
+    id: str | None
+    open: bool
+    calls: dict[str, _Known]
+    n_slots: int
+    _n_turns: int
+
+    def __init__(self, id: str | None) -> None:
+        self.id = id
+        self.open = False
+        self.calls = {}
+        self.n_slots = 0
+        self._n_turns = 0
+
+    @property
+    def key(self) -> str:
+        """Return the key of the turn."""
+        return f"{self.id}#{self._n_turns}"
+
+    def begin(self) -> None:
+        """Begin the next turn."""
+        self.open = True
+        self._n_turns += 1
+        self.calls.clear()
+        self.n_slots = 0
+
+    def call(self, id: str | None) -> tuple[_Known, bool]:
+        """Return the call of this id, and whether it is new; without an id it always is."""
+        known = self.calls.get(id) if id is not None else None
+        if known is not None:
+            return known, False
+        call = _Known(self.n_slots)
+        self.n_slots += 1
+        if id is not None:
+            self.calls[id] = call
+        return call, True

@@ -25,44 +25,105 @@ guide, "Return control to the agent developer" (2026).
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, ClassVar, Final, Union
+
+import msgspec
 
 from wholecall.deltas import ITEM_DONE, CallRefused, CallSeen, CallWhole, Delta, Finish, WireFault
 from wholecall.dialects import report
-from wholecall.dialects.amazon.agents_views import (
-    DECODER,
-    ActionGroup,
-    Chunk,
-    Control,
-    Event,
-    Invocation,
-    Step,
-    Trace,
-    arguments_of,
-)
 from wholecall.dialects.amazon.errors import error_of, exception_in
-from wholecall.dialects.decode import listed, member, plain, wire_text
+from wholecall.dialects.compiled import TableTranslator
+from wholecall.dialects.decode import UNREADABLE, listed, plain, wire_text
 from wholecall.dialects.detect import opened_chunk
-from wholecall.dialects.labels import id_label, name_label, text_label
-from wholecall.dialects.translator import TurnTranslator
+from wholecall.dialects.labels import text_label
+from wholecall.dialects.statements import (
+    Rows,
+    Value,
+    as_id,
+    as_is,
+    as_name,
+    each,
+    given,
+    json_text,
+    opened,
+    own,
+    thought,
+    usage,
+    when,
+)
 from wholecall.framing.frame import Frame
-from wholecall.types import Flag, Kind
+from wholecall.types import Flag, Kind, TurnReason
 
 __all__ = ["BedrockAgentsTranslator"]
 
-# The agent's invocations other than its action groups, under the name that the kind of the invocation has.
-_OTHERS: Final = {
-    "knowledge_base_lookup_input": "knowledgeBaseLookupInput",
-    "agent_collaborator_invocation_input": "agentCollaboratorInvocationInput",
-    "code_interpreter_invocation_input": "codeInterpreterInvocationInput",
-}
 _CONFIRMED: Final = frozenset({"USER_CONFIRMATION", "USER_CONFIRMATION_AND_RESULT"})
 
 
-class BedrockAgentsTranslator(TurnTranslator):
-    """Events of one invocation to deltas."""
+def _finished(reason: TurnReason, word: str) -> list[Delta]:
+    return [Finish(0, reason, word)]
 
-    decoder = DECODER
+
+def _observed(callers: object) -> list[Delta]:
+    """Report the end of the turn, unless it is only that of a collaborator, which others called."""
+    return _finished("stop", "FINISH") if len(listed(callers)) < 2 else []
+
+
+# The parts of rows: the calls, and the steps of the agent.
+_ACTION = (
+    as_name("function|apiPath"),
+    as_is("actionInvocationType"),
+    *(Value(path, kind=msgspec.Raw) for path in ("parameters", "requestBody")),
+    *(Value(path) for path in ("actionGroup", "httpMethod|verb", "agentId", "collaboratorName")),
+)
+_EXECUTED = own("_action", as_id("../traceId"), "server", None, *_ACTION)
+_OTHERS = tuple(
+    own("_invoked", as_id("traceId"), f"{kind}Input", json_text(f"{kind}Input"))
+    for kind in ("knowledgeBaseLookup", "agentCollaboratorInvocation", "codeInterpreterInvocation")
+)
+_INVOKES = (
+    given(
+        "actionGroupInvocationInput",
+        # A call that is returned is also an event, which reports it.
+        when(as_is("executionType"), ("RETURN_CONTROL",), otherwise=(_EXECUTED,)),
+    ),
+    when(as_is("actionGroupInvocationInput"), (None,), *_OTHERS),
+)
+_INVOCATION = as_id("/returnControl.invocationId|/invocationId")
+_INPUTS = "/returnControl.invocationInputs|/invocationInputs"
+_INPUT = "functionInvocationInput|apiInvocationInput"
+_RETURNED = own("_returned", _INVOCATION, as_is(_INPUTS), *_ACTION)
+_SESSION = as_id("/trace.sessionId|/sessionId")
+_MODEL = as_name("orchestrationTrace.modelInvocationInput.foundationModel")
+_FAILED = own(report.failure, fatal=False, code=as_is("failureCode"), message=as_is("failureReason"))
+_THOUGHT = thought("rationale.text", as_id("rationale.traceId"))
+_USAGE = usage("modelInvocationOutput.metadata.usage")
+_CALLERS = as_is("/trace.callerChain|/callerChain")
+_OBSERVED = when(as_is("observation.type"), ("FINISH",), own(_observed, _CALLERS))
+_TRACE = (
+    own("_traced", _SESSION, _MODEL),
+    given("failureTrace", _FAILED),
+    given("orchestrationTrace", _THOUGHT, _USAGE, given("invocationInput", *_INVOKES), _OBSERVED),
+    given("routingClassifierTrace", _USAGE, _OBSERVED),
+)
+_CHUNK = (own("_chunk", as_is("chunk.bytes|bytes")),)
+_CONTROL = (
+    opened(),
+    each(_INPUTS, given(_INPUT, _RETURNED), when(as_is(_INPUT), (None,), own(report.unknown))),
+    own(_finished, "tool_calls", "returnControl"),
+)
+
+
+class BedrockAgentsTranslator(TableTranslator):
+    """Events of one invocation to deltas: each is a member of its name, as SDKs decode it, or the content of one."""
+
+    ROWS: ClassVar[Rows] = {
+        "trace": (given("trace.trace", *_TRACE), given("trace", *_TRACE)),
+        "chunk": _CHUNK,
+        "bytes": _CHUNK,
+        "returnControl": _CONTROL,
+        "invocationInputs": _CONTROL,
+    }
+    BODIES: ClassVar[Rows] = {"files": ()}
     QUIET = frozenset({"files", "initial-response"})
 
     _n_calls: int
@@ -74,98 +135,105 @@ class BedrockAgentsTranslator(TurnTranslator):
         """Return the deltas of one event."""
         return [error_of(frame)] if frame.event == "error" else super().translate(frame)
 
-    def _take(self, event: Event, frame: Frame, /) -> list[Delta]:
-        if event.trace is not None:
-            bare = event.trace.trace is None
-            return self._trace(event if bare else event.trace, event.trace)
-        if event.chunk is not None or event.coded is not None:
-            return self._chunk(event.chunk or Chunk(event.coded))
-        if event.return_control is not None or event.invocation_inputs is not None:
-            told = event.return_control or Control(event.invocation_id, event.invocation_inputs)
-            return self._return_control(told)
-        return self._other(event, frame, frame.event)
+    def _kind(self, view: Any, frame: Frame, /) -> str:
+        """Return the member that names the event; the name of a frame without any tells only that it is quiet."""
+        for name in self.ROWS:
+            if getattr(view, name) is not None:
+                return name
+        return "" if frame.event in self.ROWS else super()._kind(view, frame)
 
-    def _other(self, event: Event, frame: Frame, kind: str, /) -> list[Delta]:
-        payload = plain(frame.data)
-        error = exception_in(payload) or member(payload, "error")
-        quiet = event.files is not None or event.type == "ping"
-        return report.error(error) if error else [] if quiet else super()._other(event, frame, kind)
+    def _other(self, view: Any, frame: Frame, kind: str, /) -> list[Delta]:
+        error = exception_in(plain(frame.data)) if 'Exception"' in frame.data else None
+        return report.error(error) if error else super()._other(view, frame, kind)
 
-    def _chunk(self, chunk: Chunk) -> list[Delta]:
-        text = opened_chunk(chunk.coded) if type(chunk.coded) is str else None
+    def _traced(self, session: str | None, model: str | None) -> list[Delta]:
+        """Begin the answer with the first trace; collaborators have sessions of their own."""
+        return self._opened(None if self._open else session, model)
+
+    def _chunk(self, coded: object) -> list[Delta]:
+        text = opened_chunk(coded) if type(coded) is str else None
         if type(text) is str:
             return self._opened() + report.text(text)
         return [WireFault("invalid_utf8", "a piece of the answer is no text")]
 
-    # Traces
+    def _invoked(self, id_: str | None, name: str, text: str) -> list[Delta]:
+        """Report an invocation that is no action, if it is there: its kind is its name."""
+        if not text:
+            return []
+        self._n_calls += 1
+        return report.whole_call(self._n_calls, id_, name, text, "server")
 
-    def _trace(self, about: Event | Trace, trace: Trace) -> list[Delta]:
-        steps = trace.trace or trace
-        step, routing = steps.orchestration_trace or Step(), steps.routing_classifier_trace or Step()
-        asked = step.model_invocation_input
-        session = (
-            None if self._open else id_label(about.session_id)
-        )  # collaborators have sessions of their own
-        deltas = self._opened(session, asked and asked.foundation_model)
-        failed = steps.failure_trace
-        if failed is not None:
-            deltas += report.failure(fatal=False, code=failed.failure_code, message=failed.failure_reason)
-        if step.rationale is not None:
-            deltas += report.thought(step.rationale.text, id_label(step.rationale.trace_id))
-        answered = (step.model_invocation_output or routing.model_invocation_output) or None
-        if answered is not None and answered.metadata is not None:
-            deltas += report.usage(answered.metadata.usage)
-        if step.invocation_input is not None:
-            deltas += self._invokes(step.invocation_input)
-        seen = step.observation or routing.observation
-        ends = seen is not None and seen.type == "FINISH" and len(listed(about.caller_chain)) < 2
-        return [*deltas, Finish(0, "stop", "FINISH")] if ends else deltas
+    def _returned(
+        self, of: str | None, inputs: list[Any], name: str | None, asked: object, *action: Any
+    ) -> list[Delta]:
+        """Report a call for the client, whose answer names the invocation: the call's id, if it is alone in it."""
+        kind: Kind = "server" if asked == "USER_CONFIRMATION" else "function"
+        return self._action(of if len(inputs) == 1 else None, kind, of, name, asked, *action)
 
-    def _invokes(self, invocation: Invocation) -> list[Delta]:
-        """Report a call that the agent executes; one that it hands to the client comes as such."""
-        id_, action = id_label(invocation.trace_id), invocation.action_group_invocation_input
-        if action is not None:
-            returned = action.execution_type == "RETURN_CONTROL"
-            return [] if returned else self._action(id_, action, "server")
-        deltas: list[Delta] = []
-        for field, name in _OTHERS.items():
-            if text := wire_text(getattr(invocation, field)):
-                self._n_calls += 1
-                deltas += report.whole_call(self._n_calls, id_, name, text, "server")
-        return deltas
-
-    # The client's calls
-
-    def _return_control(self, control: Control) -> list[Delta]:
-        deltas, inputs = self._opened(), control.invocation_inputs or []
-        invocation = id_label(control.invocation_id)
-        for one in inputs:
-            action = one.function_invocation_input or one.api_invocation_input
-            if action is None:
-                deltas += report.unknown()
-                continue
-            kind: Kind = "server" if action.action_invocation_type == "USER_CONFIRMATION" else "function"
-            deltas += self._action(invocation if len(inputs) == 1 else None, action, kind, invocation)
-        return [*deltas, Finish(0, "tool_calls", "returnControl")]
-
-    def _action(self, id_: str | None, action: ActionGroup, kind: Kind, of: str | None = None) -> list[Delta]:
+    def _action(
+        self,
+        id_: str | None,
+        kind: Kind,
+        of: str | None,
+        name: str | None,
+        asked: object,
+        parameters: msgspec.Raw,
+        body: msgspec.Raw,
+        group: object,
+        verb: object,
+        agent: object,
+        collaborator: object,
+    ) -> list[Delta]:
         """Report a call, whole or not at all; `of` is the invocation that the client's answer names."""
         self._n_calls += 1
-        name = name_label(action.function) or name_label(action.api_path)
-        text = arguments_of(action.parameters, action.request_body)
-        asks = text_label(action.action_invocation_type) in _CONFIRMED
-        flags: tuple[Flag, ...] = ("needs_approval",) if asks else ()
+        slot, text = self._n_calls, _arguments(parameters, body)
+        flags: tuple[Flag, ...] = ("needs_approval",) if text_label(asked) in _CONFIRMED else ()
         extra = report.extra(
-            invocationId=of,
-            actionGroup=action.action_group,
-            httpMethod=action.http_method or action.verb,
-            agentId=action.agent_id,
-            collaboratorName=action.collaborator_name,
+            invocationId=of, actionGroup=group, httpMethod=verb, agentId=agent, collaboratorName=collaborator
         )
-        slot = self._n_calls
         seen = CallSeen(0, slot, None, id_, name, kind, flags=flags, extra=extra)
         if text is None:
-            raw = wire_text(action.parameters) + wire_text(action.request_body)
+            raw = wire_text(parameters) + wire_text(body)
             return [seen, CallRefused(0, slot, None, "unparseable", "its parameters cannot be read", raw)]
         whole = [CallWhole(0, slot, None, id_, None, text, ITEM_DONE, kind)] if text else []
         return [seen, *whole, *report.closed(slot)]
+
+
+# The arguments of a call, made of its parameters.
+
+
+class _Parameter(msgspec.Struct, gc=False):
+    name: msgspec.Raw
+    value: msgspec.Raw
+
+
+class _Properties(msgspec.Struct, gc=False):
+    properties: list[_Parameter]
+
+
+class _Body(msgspec.Struct, gc=False):
+    content: dict[str, Union[_Properties, list[_Parameter]]]
+
+
+_PARAMETERS = msgspec.json.Decoder(list[_Parameter])
+_BODY = msgspec.json.Decoder(_Body)
+_NOTHING = (b"", b"null")
+
+
+def _arguments(parameters: msgspec.Raw, body: msgspec.Raw) -> str | None:
+    """Return the object of all parameters by their names, empty if there are none; None if they cannot be read.
+
+    Any oddity in them loses the call, never one of its arguments.
+    """
+    try:
+        found = [] if bytes(parameters) in _NOTHING else _PARAMETERS.decode(parameters)
+        content = {} if bytes(body) in _NOTHING else _BODY.decode(body).content
+    except UNREADABLE:
+        return None
+    for part in content.values():
+        found += part.properties if isinstance(part, _Properties) else part
+    said = [(bytes(one.name), bytes(one.value)) for one in found]
+    if any(not name.startswith(b'"') for name, _ in said):
+        return None
+    members = b",".join(name + b":" + value for name, value in said)
+    return f"{{{members.decode('utf-8', 'surrogatepass')}}}" if said else ""
