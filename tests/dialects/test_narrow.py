@@ -13,24 +13,12 @@ import pytest
 from tests.dialects.test_pieces import VALUES, places
 from tests.dialects.test_translator import RECORDED, frames_of
 from wholecall.deltas import Delta, ReasoningFragment, Slot, TextFragment
+from wholecall.dialects import at, say
 from wholecall.dialects.compiled import Node, members_of
 from wholecall.dialects.decode import UNREADABLE
 from wholecall.dialects.narrow import PieceTableTranslator
 from wholecall.dialects.pieces import NO_PIECE
 from wholecall.dialects.runs import Key
-from wholecall.dialects.statements import (
-    Rows,
-    as_index,
-    begin,
-    each,
-    given,
-    own,
-    piece,
-    text,
-    thought,
-    usage,
-    when,
-)
 from wholecall.dialects.table import DIALECTS, named
 from wholecall.framing import Frame
 
@@ -40,16 +28,16 @@ TABLES = [dialect.name for dialect in DIALECTS if isinstance(dialect.start(), Pi
 class Toy(PieceTableTranslator):
     """A dialect with a row of each sort."""
 
-    ROWS: ClassVar[Rows] = {
-        "text": (text("delta.text|text"),),
-        "both": (given("delta", thought("thinking", as_index("/n")), text("text")),),
-        "plan": (thought("text", "plan"),),
-        "call": (each("calls", piece(as_index("n"), "arguments|input"), alone=True),),
-        "begun": (begin(), text("text")),
-        "told": (text("text"), usage("usage")),
-        "listed": (each("parts", text("text")),),
-        "depends": (when(as_index("n"), (0,), text("text")),),
-        "own": (own("_end"),),
+    ROWS: ClassVar[say.Rows] = {
+        "text": (say.text("delta.text|text"),),
+        "both": (say.given("delta", say.thought("thinking", at.index("/n")), say.text("text")),),
+        "plan": (say.thought("text", "plan"),),
+        "call": (say.each("calls", say.piece(at.index("n"), "arguments|input"), alone=True),),
+        "begun": (say.begin(), say.text("text")),
+        "told": (say.text("text"), say.usage("usage")),
+        "listed": (say.each("parts", say.text("text")),),
+        "depends": (say.when(at.index("n"), (0,), say.text("text")),),
+        "own": (say.own("_end"),),
     }
 
 

@@ -23,39 +23,8 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
-from wholecall.dialects import report
+from wholecall.dialects import at, report, say
 from wholecall.dialects.compiled import TableTranslator, source_of
-from wholecall.dialects.statements import (
-    POSITION,
-    Row,
-    Rows,
-    as_choice,
-    as_id,
-    as_index,
-    as_is,
-    as_name,
-    as_text,
-    begin,
-    by,
-    closed,
-    counts,
-    do,
-    each,
-    end,
-    finish,
-    first_of,
-    given,
-    json_text,
-    json_value,
-    opened,
-    own,
-    piece,
-    stop_unless_open,
-    text,
-    thought,
-    usage,
-    when,
-)
 from wholecall.framing import Frame
 
 
@@ -64,11 +33,11 @@ def read(*values: Any) -> list[Delta]:
     return [UsageSeen({"read": values})]
 
 
-def translator(**rows: Row) -> TableTranslator:
+def translator(**rows: say.Row) -> TableTranslator:
     """Return the translator of a dialect with these rows."""
 
     class Made(TableTranslator):
-        ROWS: ClassVar[Rows] = rows
+        ROWS: ClassVar[say.Rows] = rows
         n_done = 0
 
         def note(self) -> None:
@@ -80,7 +49,7 @@ def translator(**rows: Row) -> TableTranslator:
     return Made()
 
 
-def told(row: Row, event: dict[str, Any], *events: dict[str, Any]) -> list[Delta]:
+def told(row: say.Row, event: dict[str, Any], *events: dict[str, Any]) -> list[Delta]:
     """Return the deltas of events with the same row."""
     made = translator(event=row)
     frames = [Frame("", json.dumps({"type": "event", **one})) for one in (event, *events)]
@@ -89,7 +58,7 @@ def told(row: Row, event: dict[str, Any], *events: dict[str, Any]) -> list[Delta
 
 def value(of: Any, event: dict[str, Any]) -> Any:
     """Return the value that a statement reads from an event."""
-    (delta,) = told((own(read, of),), event)
+    (delta,) = told((say.own(read, of),), event)
     assert isinstance(delta, UsageSeen)
     return delta.usage["read"][0]
 
@@ -97,28 +66,28 @@ def value(of: Any, event: dict[str, Any]) -> Any:
 @pytest.mark.parametrize(
     ("of", "event", "expected"),
     [
-        (as_is("a"), {"a": {"b": [1]}}, {"b": [1]}),
-        (as_is("a"), {}, None),
-        (as_is("a.b"), {"a": {"b": 0}}, 0),
-        (as_is("a.b"), {"a": None}, None),
-        (as_is("a.b.c|d"), {"a": {"b": {}}, "d": 1}, 1),
-        (as_is("a|b"), {"a": False, "b": True}, False),
-        (as_id("a|b"), {"a": " ", "b": 7}, "7"),
-        (as_name("a|b"), {"a": 3, "b": "f"}, "f"),
-        (as_text("a"), {"a": ""}, None),
-        (as_index("a|b"), {"a": 0, "b": 1}, 0),
-        (as_index("a|b"), {"b": "1"}, 1),
-        (as_choice("a"), {}, 0),
-        (json_text("a.b"), {"a": {"b": "text"}}, "text"),
-        (json_text("a.b"), {}, ""),
-        (json_text("a|b"), {"a": "", "b": {"x": 1.0}}, '{"x": 1.0}'),
-        (json_value("a|b"), {"a": None, "b": {"x": 1}}, ('{"x": 1}', True)),
-        (json_value("a|b"), {"a": "{", "b": {}}, ("{", False)),
-        (first_of(as_id("a"), as_index("b")), {"b": 0}, 0),
-        (first_of(as_id("a"), as_index("b")), {"a": "x", "b": 0}, "x"),
-        (as_is("a[].b"), {"a": [{}, {"b": 0}, {"b": 1}]}, 0),
-        (as_name("a[].b"), {"a": [{"b": ""}, {"b": "f"}]}, "f"),
-        (as_is("a[].b"), {}, None),
+        (at.value("a"), {"a": {"b": [1]}}, {"b": [1]}),
+        (at.value("a"), {}, None),
+        (at.value("a.b"), {"a": {"b": 0}}, 0),
+        (at.value("a.b"), {"a": None}, None),
+        (at.value("a.b.c|d"), {"a": {"b": {}}, "d": 1}, 1),
+        (at.value("a|b"), {"a": False, "b": True}, False),
+        (at.id("a|b"), {"a": " ", "b": 7}, "7"),
+        (at.name("a|b"), {"a": 3, "b": "f"}, "f"),
+        (at.text("a"), {"a": ""}, None),
+        (at.index("a|b"), {"a": 0, "b": 1}, 0),
+        (at.index("a|b"), {"b": "1"}, 1),
+        (at.choice("a"), {}, 0),
+        (at.json_text("a.b"), {"a": {"b": "text"}}, "text"),
+        (at.json_text("a.b"), {}, ""),
+        (at.json_text("a|b"), {"a": "", "b": {"x": 1.0}}, '{"x": 1.0}'),
+        (at.json_value("a|b"), {"a": None, "b": {"x": 1}}, ('{"x": 1}', True)),
+        (at.json_value("a|b"), {"a": "{", "b": {}}, ("{", False)),
+        (at.first_of(at.id("a"), at.index("b")), {"b": 0}, 0),
+        (at.first_of(at.id("a"), at.index("b")), {"a": "x", "b": 0}, "x"),
+        (at.value("a[].b"), {"a": [{}, {"b": 0}, {"b": 1}]}, 0),
+        (at.name("a[].b"), {"a": [{"b": ""}, {"b": "f"}]}, "f"),
+        (at.value("a[].b"), {}, None),
         (3, {}, 3),
         (None, {}, None),
         (("a", 1), {}, ("a", 1)),
@@ -132,31 +101,31 @@ def test_a_value_is_read_at_its_path(of: Any, event: dict[str, Any], expected: A
 @pytest.mark.parametrize(
     ("row", "event", "expected"),
     [
-        ((begin("id", "model"),), {"id": 1, "model": "m"}, [TurnOpened("1", "1", "m", restart=True)]),
-        ((begin(),), {}, [TurnOpened(None, None, None, restart=True)]),
-        ((text("a"),), {"a": "x"}, [TextFragment(0, "x")]),
-        ((text("a", as_choice("n")),), {"a": "x", "n": 2}, [TextFragment(2, "x")]),
-        ((thought("a", "plan"),), {"a": "x"}, [ReasoningFragment(0, "x", "plan")]),
+        ((say.begin("id", "model"),), {"id": 1, "model": "m"}, [TurnOpened("1", "1", "m", restart=True)]),
+        ((say.begin(),), {}, [TurnOpened(None, None, None, restart=True)]),
+        ((say.text("a"),), {"a": "x"}, [TextFragment(0, "x")]),
+        ((say.text("a", at.choice("n")),), {"a": "x", "n": 2}, [TextFragment(2, "x")]),
+        ((say.thought("a", "plan"),), {"a": "x"}, [ReasoningFragment(0, "x", "plan")]),
         (
-            (thought("a", as_index("n"), signature="s"),),
+            (say.thought("a", at.index("n"), signature="s"),),
             {"a": "x", "n": 3, "s": "y"},
             [ReasoningFragment(0, "x", 3, None, "y")],
         ),
-        ((usage("a.b"),), {"a": {"b": {"n": 1}}}, [UsageSeen({"n": 1})]),
-        ((counts("a", "b"),), {"a": 0, "c": 1}, [UsageSeen({"a": 0})]),
-        ((counts("a"),), {}, []),
-        ((finish("a"),), {"a": "stop"}, [Finish(0, "stop", "stop")]),
-        ((finish("a", drops_at="stop"),), {"a": "stop"}, [Finish(0, "stop", "stop", drops=True)]),
-        ((finish("a", as_choice("n")),), {"a": "stop", "n": 1}, [Finish(1, "stop", "stop")]),
-        ((end(),), {}, [TurnEnded(None)]),
-        ((piece(as_index("n"), "a"),), {"n": 1, "a": '{"x"'}, [Slot(0, 1, None, '{"x"')]),
-        ((closed(as_index("n")),), {"n": 1}, [CallClosed(0, 1, None)]),
-        ((closed(as_index("n"), final=False),), {"n": 1}, [CallClosed(0, 1, None, final=False)]),
+        ((say.usage("a.b"),), {"a": {"b": {"n": 1}}}, [UsageSeen({"n": 1})]),
+        ((say.counts("a", "b"),), {"a": 0, "c": 1}, [UsageSeen({"a": 0})]),
+        ((say.counts("a"),), {}, []),
+        ((say.finish("a"),), {"a": "stop"}, [Finish(0, "stop", "stop")]),
+        ((say.finish("a", drops_at="stop"),), {"a": "stop"}, [Finish(0, "stop", "stop", drops=True)]),
+        ((say.finish("a", at.choice("n")),), {"a": "stop", "n": 1}, [Finish(1, "stop", "stop")]),
+        ((say.end(),), {}, [TurnEnded(None)]),
+        ((say.piece(at.index("n"), "a"),), {"n": 1, "a": '{"x"'}, [Slot(0, 1, None, '{"x"')]),
+        ((say.closed(at.index("n")),), {"n": 1}, [CallClosed(0, 1, None)]),
+        ((say.closed(at.index("n"), final=False),), {"n": 1}, [CallClosed(0, 1, None, final=False)]),
         ((), {"a": 1}, []),
     ],
 )
 def test_a_statement_reports_what_it_is_named_for(
-    row: Row, event: dict[str, Any], expected: list[Delta]
+    row: say.Row, event: dict[str, Any], expected: list[Delta]
 ) -> None:
     """Each statement reports its kind of delta, with the values at its paths; nothing where the wire has nothing."""
     assert expected == told(row, event)
@@ -164,7 +133,7 @@ def test_a_statement_reports_what_it_is_named_for(
 
 def test_a_whole_value_of_a_call_is_not_a_piece() -> None:
     """Arguments may be an object where text is usual; an empty one is a placeholder (quirk 25)."""
-    row = (piece(as_index("n"), "a"),)
+    row = (say.piece(at.index("n"), "a"),)
     (whole,) = told(row, {"n": 1, "a": {"x": 1}})
 
     assert isinstance(whole, CallWhole)
@@ -175,10 +144,10 @@ def test_a_whole_value_of_a_call_is_not_a_piece() -> None:
 def test_a_message_goes_on_until_it_ends() -> None:
     """`opened` begins a message once; a repeated end begins none, and stops the row."""
     row = (
-        opened(model="model", repeats=True),
-        stop_unless_open(),
-        text("a"),
-        when(as_is("over"), (True,), end()),
+        say.opened(model="model", repeats=True),
+        say.stop_unless_open(),
+        say.text("a"),
+        say.when(at.value("over"), (True,), say.end()),
     )
     event, over = {"model": "m", "a": "x"}, {"a": "y", "over": True}
     first = TurnOpened(None, None, "m", restart=True)
@@ -187,14 +156,14 @@ def test_a_message_goes_on_until_it_ends() -> None:
         row, event, over, over
     )
     assert [first, TextFragment(0, "x")] * 2 == told(
-        (opened(model="model"), text("a"), do("_end")), event, event
+        (say.opened(model="model"), say.text("a"), say.do("_end")), event, event
     )
 
 
 def test_statements_about_the_objects_of_a_list() -> None:
     """Within a list a path begins at the object; `/` leads to the event, `../` to the object around, `#` is the position."""
-    paths = as_is("name"), as_is("../title"), as_is("/id"), POSITION
-    row = (each("parts", each("calls", own(read, *paths))),)
+    paths = at.value("name"), at.value("../title"), at.value("/id"), at.POSITION
+    row = (say.each("parts", say.each("calls", say.own(read, *paths))),)
     event = {"id": 7, "parts": [{"title": "p"}, {"title": "q", "calls": [{"name": "f"}, {"name": "g"}]}]}
 
     assert [UsageSeen({"read": ("f", "q", 7, 0)}), UsageSeen({"read": ("g", "q", 7, 1)})] == told(row, event)
@@ -204,7 +173,7 @@ def test_statements_about_the_objects_of_a_list() -> None:
 @pytest.mark.parametrize("parts", [{"a": "x"}, [{"a": "x"}], [{}, {"a": "x"}, {"a": 3}], [{"a": "x"}, None]])
 def test_one_object_is_a_list_of_one(parts: Any, alone: bool) -> None:
     """A list may be an object alone, whichever of the two is usual (quirk 39)."""
-    assert [TextFragment(0, "x")] == told((each("parts", text("a"), alone=alone),), {"parts": parts})
+    assert [TextFragment(0, "x")] == told((say.each("parts", say.text("a"), alone=alone),), {"parts": parts})
 
 
 @pytest.mark.parametrize(
@@ -212,13 +181,15 @@ def test_one_object_is_a_list_of_one(parts: Any, alone: bool) -> None:
 )
 def test_a_text_stands_for_a_part(parts: Any) -> None:
     """A list of parts may be a text, or hold texts, also in frames that only the tolerant decoder reads."""
-    assert [TextFragment(0, "x")] == told((each("parts", text("a"), text="a"),), {"parts": parts})
+    assert [TextFragment(0, "x")] == told((say.each("parts", say.text("a"), text="a"),), {"parts": parts})
 
 
 def test_alternative_lists_hold_the_same_objects() -> None:
     """What a row reads of an object under one of its paths, it reads under the others; so do other rows."""
-    both = each("a.parts|parts", text("x"))
-    made = translator(first=(each("parts", text("y")),), second=(both,), third=(text("a.parts[].z"),))
+    both = say.each("a.parts|parts", say.text("x"))
+    made = translator(
+        first=(say.each("parts", say.text("y")),), second=(both,), third=(say.text("a.parts[].z"),)
+    )
     events = [
         {"type": "first", "parts": [{"y": "1"}]},
         {"type": "second", "parts": [{"x": "2"}]},
@@ -234,9 +205,9 @@ def test_alternative_lists_hold_the_same_objects() -> None:
 def test_statements_on_conditions() -> None:
     """`given` asks for an object, `when` for a value, `by` names a row; an unknown name is reported."""
     row = (
-        given("a", text("x")),
-        when(as_is("role"), (None, "me"), text("mine"), otherwise=(text("other"),)),
-        by(as_text("kind"), {"t": (text("mine"),)}, ("quiet",)),
+        say.given("a", say.text("x")),
+        say.when(at.value("role"), (None, "me"), say.text("mine"), otherwise=(say.text("other"),)),
+        say.by(at.text("kind"), {"t": (say.text("mine"),)}, ("quiet",)),
     )
 
     assert [] == told(row, {"a": None, "role": "you", "kind": "quiet"})
@@ -250,7 +221,7 @@ def test_statements_on_conditions() -> None:
 def test_a_dialect_has_statements_of_its_own() -> None:
     """`own` reports for a method of the translator, `do` calls one that reports nothing, in the order of the row."""
     assert [TextFragment(0, "x")] == told(
-        (own("said", as_is("a")), do("note"), own("said", as_is("a"))), {"a": "x"}
+        (say.own("said", at.value("a")), say.do("note"), say.own("said", at.value("a"))), {"a": "x"}
     )
 
 
@@ -276,8 +247,11 @@ def test_a_frame_without_a_kind_may_be_a_body(frame: dict[str, Any], expected: l
 
     class Made(TableTranslator):
         KINDS = ("kind",)
-        ROWS: ClassVar[Rows] = {"event": ()}
-        BODIES: ClassVar[Rows] = {"parts": (each("parts", text("a")),), "answer": (text("answer"),)}
+        ROWS: ClassVar[say.Rows] = {"event": ()}
+        BODIES: ClassVar[say.Rows] = {
+            "parts": (say.each("parts", say.text("a")),),
+            "answer": (say.text("answer"),),
+        }
         QUIET = frozenset({"quiet"})
         ERRORS = frozenset({"failed"})
 
@@ -286,7 +260,7 @@ def test_a_frame_without_a_kind_may_be_a_body(frame: dict[str, Any], expected: l
 
 def test_tables_of_a_base_class_are_inherited() -> None:
     """A dialect without rows of its own has those of its base."""
-    base = type(translator(event=(text("a"),)))
+    base = type(translator(event=(say.text("a"),)))
 
     class Made(base):  # type: ignore[misc, valid-type] - made just now
         QUIET = frozenset({"other"})
@@ -302,7 +276,7 @@ def failing(_value: object) -> list[Delta]:
 
 def test_the_source_of_a_table_can_be_read() -> None:
     """Each row is a function in plain source; a traceback shows its line."""
-    made = translator(event=(text("a.b"), own(failing, as_is("c"))))
+    made = translator(event=(say.text("a.b"), say.own(failing, at.value("c"))))
 
     with pytest.raises(ArithmeticError) as caught:
         made.translate(Frame("", '{"type": "event"}'))
@@ -321,7 +295,10 @@ def test_the_source_of_a_table_can_be_read() -> None:
 @pytest.mark.parametrize("name", ["deltas", "self", "event", "text", "next", "str", "enumerate", "listed"])
 def test_a_member_may_have_the_name_of_a_variable(name: str) -> None:
     """The names that a function uses are members as others are."""
-    row = (each(f"{name}.parts", text(f"{name}|x"), text="x"), own(read, as_is(f"{name}.{name}|y")))
+    row = (
+        say.each(f"{name}.parts", say.text(f"{name}|x"), text="x"),
+        say.own(read, at.value(f"{name}.{name}|y")),
+    )
     event = {name: {"parts": ["1", {name: "2"}], name: 3}}
 
     assert [TextFragment(0, "1"), TextFragment(0, "2"), UsageSeen({"read": (3,)})] == told(row, event)

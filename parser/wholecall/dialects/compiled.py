@@ -1,6 +1,6 @@
 """Compiles the tables of dialects: from rows of statements to a view of all their members, and a function of each row.
 
-Theory of operation. A dialect's table has a row for each event (see `wholecall.dialects.statements`). Its class is
+Theory of operation. A dialect's table has a row for each event (see `wholecall.dialects.say`). Its class is
 compiled once, when its module is imported. Each row becomes the source of one function, and each path in it an
 expression; a path also puts its members into the view, a tree of Structs that one typed decoder fills. The row
 
@@ -31,21 +31,9 @@ import msgspec
 
 from wholecall.deltas import Delta
 from wholecall.dialects import report
+from wholecall.dialects.at import FirstOf, State, Value
 from wholecall.dialects.decode import NO_TEXT
-from wholecall.dialects.statements import (
-    By,
-    Do,
-    Each,
-    FirstOf,
-    Given,
-    Row,
-    Rows,
-    Say,
-    State,
-    Stop,
-    Value,
-    When,
-)
+from wholecall.dialects.say import By, Do, Each, Given, Row, Rows, Say, Stop, When
 from wholecall.dialects.translator import TurnTranslator
 from wholecall.framing.frame import Frame
 
@@ -230,9 +218,10 @@ Scope = tuple[_Object, ...]  # the event, then the objects around the current on
 def _function(name: str, row: Row, root: Node, names: dict[str, Any]) -> str:
     """Return the source of a row's function."""
     again: set[Any] = set()
-    for _ in range(2):  # values that are read more than once are known after the first time
-        writer = _Writer(names, again)
-        writer.row(row, (_Object("event", root),))
+    scope = (_Object("event", root),)
+    _Writer(names, again).row(row, scope)  # finds the values that are read more than once
+    writer = _Writer(names, again)
+    writer.row(row, scope)
     body = "\n".join(f"{_INDENT}{line}" for line in [*writer.lines, "return deltas"])
     return f"def {name}(self, event):\n{body}\n"
 
@@ -472,7 +461,7 @@ def _among(value: str, among: tuple[Any, ...], *, negated: bool) -> str:
     """Return the condition that a value is one of some; a truth value or None has to be itself."""
     if len(among) > 1:
         return f"{value} not in {among!r}" if negated else f"{value} in {among!r}"
-    (one,) = among
+    one = among[0]
     if one is None or one is True or one is False:
         return f"{value} is not {one!r}" if negated else f"{value} is {one!r}"
     return f"{value} != {one!r}" if negated else f"{value} == {one!r}"

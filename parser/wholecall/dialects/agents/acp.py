@@ -22,11 +22,10 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Final
 
 from wholecall.deltas import ITEM_DONE, CallSeen, CallWhole, Delta, Finish, TurnEnded, TurnOpened
-from wholecall.dialects import report
+from wholecall.dialects import at, report, say
 from wholecall.dialects.compiled import TableTranslator
 from wholecall.dialects.decode import is_blank, member
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.statements import Rows, Say, as_id, as_is, as_name, as_text, by, json_text, own
 from wholecall.framing.frame import Frame
 from wholecall.types import Flag
 
@@ -40,40 +39,40 @@ _QUIET: Final = (
 )
 
 # The parts of rows.
-_SESSION = as_id("params.sessionId")
-_CONTENT = as_is("params.update.content")
+_SESSION = at.id("params.sessionId")
+_CONTENT = at.value("params.update.content")
 _EXTRA = ("title", "kind", "locations", "_meta")  # members of a call that are kept
 
 
-def _call(of: str, **named: Any) -> Say:
+def _call(of: str, **named: Any) -> say.Say:
     """Return the statement about the call in a member, which holds only its changes."""
-    labels = as_id(f"{of}.toolCallId"), as_name(f"{of}.title|{of}.kind")
-    changes = json_text(f"{of}.rawInput"), as_is(f"{of}.status")
-    extra: dict[str, Any] = {name: as_is(f"{of}.{name}") for name in _EXTRA}
-    return own("_call", _SESSION, *labels, *changes, **named, **extra)
+    labels = at.id(f"{of}.toolCallId"), at.name(f"{of}.title|{of}.kind")
+    changes = at.json_text(f"{of}.rawInput"), at.value(f"{of}.status")
+    extra: dict[str, Any] = {name: at.value(f"{of}.{name}") for name in _EXTRA}
+    return say.own("_call", _SESSION, *labels, *changes, **named, **extra)
 
 
-_UPDATES: Rows = {
-    "agent_message_chunk": (own("_said", _SESSION, report.text, _CONTENT),),
-    "agent_thought_chunk": (own("_said", _SESSION, report.thought, _CONTENT),),
+_UPDATES: say.Rows = {
+    "agent_message_chunk": (say.own("_said", _SESSION, report.text, _CONTENT),),
+    "agent_thought_chunk": (say.own("_said", _SESSION, report.thought, _CONTENT),),
     "tool_call": (_call("params.update"),),
     "tool_call_update": (_call("params.update", changes=True),),
-    "state_update": (own("_finish", _SESSION, as_is("params.update.stopReason")),),
+    "state_update": (say.own("_finish", _SESSION, at.value("params.update.stopReason")),),
 }
 
 
 class AcpTranslator(TableTranslator):
     """Messages of one connection to deltas."""
 
-    ROWS: ClassVar[Rows] = {
-        "session/update": (by(as_text("params.update.sessionUpdate"), _UPDATES, _QUIET),),
+    ROWS: ClassVar[say.Rows] = {
+        "session/update": (say.by(at.text("params.update.sessionUpdate"), _UPDATES, _QUIET),),
         "session/request_permission": (_call("params.toolCall", asks=True),),
-        "session/prompt": (own("_prompt", as_id("id"), _SESSION),),
+        "session/prompt": (say.own("_prompt", at.id("id"), _SESSION),),
     }
-    BODIES: ClassVar[Rows] = {
+    BODIES: ClassVar[say.Rows] = {
         "method": (),  # other requests and notifications are not about an answer
-        "error": (own("_failed", as_id("id"), as_is("error")),),
-        "result": (own("_answer", as_id("id"), as_is("result.stopReason"), as_is("result.usage")),),
+        "error": (say.own("_failed", at.id("id"), at.value("error")),),
+        "result": (say.own("_answer", at.id("id"), at.value("result.stopReason"), at.value("result.usage")),),
         "jsonrpc": (),
     }
 

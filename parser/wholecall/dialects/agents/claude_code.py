@@ -44,31 +44,13 @@ from wholecall.deltas import (
     Index,
     TextBegan,
 )
-from wholecall.dialects import report
+from wholecall.dialects import at, report, say
 from wholecall.dialects.agents.beside import Beside
 from wholecall.dialects.anthropic.blocks import Blocks
 from wholecall.dialects.anthropic.views import Block, Message, finish_deltas, usage_deltas
 from wholecall.dialects.compiled import TableTranslator
 from wholecall.dialects.decode import is_blank, listed
 from wholecall.dialects.labels import id_label, name_label, text_label
-from wholecall.dialects.statements import (
-    Rows,
-    Say,
-    Value,
-    as_id,
-    as_index,
-    as_is,
-    as_name,
-    as_text,
-    by,
-    each,
-    given,
-    json_text,
-    own,
-    text,
-    thought,
-    when,
-)
 from wholecall.framing.frame import Frame
 
 __all__ = ["ClaudeCodeTranslator"]
@@ -77,9 +59,9 @@ __all__ = ["ClaudeCodeTranslator"]
 _QUIET: Final = frozenset({"redacted_thinking", "container_upload", "compaction"})  # blocks
 
 
-def _usage(path: str) -> Say:
+def _usage(path: str) -> say.Say:
     """Report token counts, as Anthropic Messages does."""
-    return own(usage_deltas, as_is(path))
+    return say.own(usage_deltas, at.value(path))
 
 
 def _is_true(value: object) -> bool:
@@ -87,61 +69,67 @@ def _is_true(value: object) -> bool:
 
 
 # The parts of rows: events of Anthropic Messages.
-_AGENT = as_id("/parent_tool_use_id")  # the call that began a sub-agent
-_INDEX = as_index("event.index")
-_START = own("_message_start", _AGENT, Value("event.message", kind=Optional[Message]))
-_THINKING = (thought("event.delta.thinking", _INDEX, "_thought", signature="event.delta.signature"),)
-_DELTAS: Rows = {
-    "text_delta": (text("event.delta.text", _INDEX, "_text"),),
+_AGENT = at.id("/parent_tool_use_id")  # the call that began a sub-agent
+_INDEX = at.index("event.index")
+_START = say.own("_message_start", _AGENT, at.Value("event.message", kind=Optional[Message]))
+_THINKING = (say.thought("event.delta.thinking", _INDEX, "_thought", signature="event.delta.signature"),)
+_DELTAS: say.Rows = {
+    "text_delta": (say.text("event.delta.text", _INDEX, "_text"),),
     "thinking_delta": _THINKING,
     "signature_delta": _THINKING,
-    "input_json_delta": (own("_piece", _INDEX, as_is("event.delta.partial_json")),),
+    "input_json_delta": (say.own("_piece", _INDEX, at.value("event.delta.partial_json")),),
 }
 _QUIET_DELTAS: Final = ("citations_delta", "compaction_delta")
-_EVENTS: Rows = {
-    "content_block_delta": (by(as_is("event.delta.type"), _DELTAS, _QUIET_DELTAS),),
-    "content_block_start": (own("_start", _INDEX, Value("event.content_block", kind=Optional[Block])),),
-    "content_block_stop": (own("_stop", _INDEX),),
-    "message_delta": (own("_reason", as_is("event.delta.stop_reason")), _usage("event.usage")),
-    "message_stop": (own("_stopped"),),
+_EVENTS: say.Rows = {
+    "content_block_delta": (say.by(at.value("event.delta.type"), _DELTAS, _QUIET_DELTAS),),
+    "content_block_start": (
+        say.own("_start", _INDEX, at.Value("event.content_block", kind=Optional[Block])),
+    ),
+    "content_block_stop": (say.own("_stop", _INDEX),),
+    "message_delta": (say.own("_reason", at.value("event.delta.stop_reason")), _usage("event.usage")),
+    "message_stop": (say.own("_stopped"),),
 }
-_GOES_ON = (own("_in_events", _AGENT), by(as_is("event.type"), _EVENTS, ("ping",)))
-_ERROR = own(report.error, as_is("event.error"), fatal=False)
-_EVENT = (when(Value("event.error", bool), (True,), _ERROR, otherwise=_GOES_ON),)
+_GOES_ON = (say.own("_in_events", _AGENT), say.by(at.value("event.type"), _EVENTS, ("ping",)))
+_ERROR = say.own(report.error, at.value("event.error"), fatal=False)
+_EVENT = (say.when(at.Value("event.error", bool), (True,), _ERROR, otherwise=_GOES_ON),)
 
 # The parts of rows: whole lines, and requests to the client.
 _CALLS: Final = ("tool_use", "server_tool_use", "mcp_tool_use")
-_CALL = own("_call", as_id("id"), as_name("name"), json_text("input"), as_is("caller"), as_is("server_name"))
-_SAID = own("_said", as_text("type"), *map(as_is, ("text", "thinking", "signature", "data")))
-_ASKS = own("_asks", as_id("tool_use_id"), as_name("tool_name"), json_text("input"))
-_TOOL = as_id("/request_id"), as_name("name"), json_text("arguments")
-_OURS = given("message.params", own("_request", *_TOOL, as_is("../server_name"), as_is("../message.id")))
-_MCP = when(as_is("message.method"), ("tools/call",), _OURS)
-_FAILS = own("_fails", as_is("subtype"), as_is("errors"), as_is("result"))
-_ALONE = own("_alone", as_id("session_id"), as_is("result"), as_is("usage"))
+_CALL = say.own(
+    "_call", at.id("id"), at.name("name"), at.json_text("input"), at.value("caller"), at.value("server_name")
+)
+_SAID = say.own("_said", at.text("type"), *map(at.value, ("text", "thinking", "signature", "data")))
+_ASKS = say.own("_asks", at.id("tool_use_id"), at.name("tool_name"), at.json_text("input"))
+_TOOL = at.id("/request_id"), at.name("name"), at.json_text("arguments")
+_OURS = say.given(
+    "message.params", say.own("_request", *_TOOL, at.value("../server_name"), at.value("../message.id"))
+)
+_MCP = say.when(at.value("message.method"), ("tools/call",), _OURS)
+_FAILS = say.own("_fails", at.value("subtype"), at.value("errors"), at.value("result"))
+_ALONE = say.own("_alone", at.id("session_id"), at.value("result"), at.value("usage"))
 
 
 class ClaudeCodeTranslator(TableTranslator):
     """Lines of one session to deltas."""
 
-    ROWS: ClassVar[Rows] = {
-        "stream_event": (when(as_is("event.type"), ("message_start",), _START, otherwise=_EVENT),),
+    ROWS: ClassVar[say.Rows] = {
+        "stream_event": (say.when(at.value("event.type"), ("message_start",), _START, otherwise=_EVENT),),
         "assistant": (
-            own("_on", _AGENT, as_id("message.id"), as_name("message.model")),
-            each("message.content", when(as_text("type"), _CALLS, _CALL, otherwise=(_SAID,))),
-            own("_reason", as_is("message.stop_reason")),
+            say.own("_on", _AGENT, at.id("message.id"), at.name("message.model")),
+            say.each("message.content", say.when(at.text("type"), _CALLS, _CALL, otherwise=(_SAID,))),
+            say.own("_reason", at.value("message.stop_reason")),
             _usage("message.usage"),
-            own("_failed", as_is("error")),
+            say.own("_failed", at.value("error")),
         ),
-        "user": (each("message.content", own("_over", as_id("tool_use_id"))),),
+        "user": (say.each("message.content", say.own("_over", at.id("tool_use_id"))),),
         "control_request": (
-            when(as_is("request.subtype"), ("can_use_tool",), given("request", _ASKS)),
-            when(as_is("request.subtype"), ("mcp_message",), given("request", _MCP)),
+            say.when(at.value("request.subtype"), ("can_use_tool",), say.given("request", _ASKS)),
+            say.when(at.value("request.subtype"), ("mcp_message",), say.given("request", _MCP)),
         ),
-        "control_cancel_request": (own("_cancel", as_id("request_id")),),
+        "control_cancel_request": (say.own("_cancel", at.id("request_id")),),
         "result": (
-            when(Value("is_error", _is_true), (True,), _FAILS, otherwise=(_ALONE,)),
-            own("_answered", as_is("subtype"), as_is("stop_reason")),
+            say.when(at.Value("is_error", _is_true), (True,), _FAILS, otherwise=(_ALONE,)),
+            say.own("_answered", at.value("subtype"), at.value("stop_reason")),
         ),
     }
     QUIET = frozenset(

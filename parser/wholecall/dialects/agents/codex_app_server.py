@@ -33,28 +33,10 @@ from typing import Any, ClassVar, Final
 import msgspec
 
 from wholecall.deltas import ITEM_DONE, CallRefused, CallSeen, CallWhole, Delta, Finish
-from wholecall.dialects import report
+from wholecall.dialects import at, report, say
 from wholecall.dialects.agents.beside import Beside
 from wholecall.dialects.compiled import TableTranslator
 from wholecall.dialects.decode import listed, wire_text
-from wholecall.dialects.statements import (
-    Row,
-    Rows,
-    Value,
-    as_id,
-    as_is,
-    as_name,
-    as_text,
-    by,
-    given,
-    json_text,
-    own,
-    stop_unless_open,
-    text,
-    thought,
-    usage,
-    when,
-)
 from wholecall.framing.frame import Frame
 from wholecall.types import TurnReason
 
@@ -66,48 +48,48 @@ _BROKEN_OFF: Mapping[object, TurnReason] = {"interrupted": "aborted", "failed": 
 # The parts of rows.
 
 
-def _on(turn: str) -> Row:
+def _on(turn: str) -> say.Row:
     """Make the turn of this id the current one; nothing else is said about a turn that is over."""
-    return own("_on", as_id(turn), as_id("params.threadId|params.conversationId")), stop_unless_open()
+    return say.own("_on", at.id(turn), at.id("params.threadId|params.conversationId")), say.stop_unless_open()
 
 
-def _item(rows: Rows) -> Row:
+def _item(rows: say.Rows) -> say.Row:
     """Report an item by its type."""
-    kind = as_text("params.item.type")
-    return (when(kind, _QUIET_ITEMS, otherwise=(*_IN_TURN, by(kind, rows))),)
+    kind = at.text("params.item.type")
+    return (say.when(kind, _QUIET_ITEMS, otherwise=(*_IN_TURN, say.by(kind, rows))),)
 
 
-def _work(*members: str) -> Row:
+def _work(*members: str) -> say.Row:
     """Report a call that the agent executes: its arguments are the members that describe the action."""
-    labels = as_is("/method"), as_id("id"), as_name("tool|type"), as_is("server"), as_is("status")
-    return (given("params.item", own("_work", *labels, **_raw({name: name for name in members}))),)
+    labels = at.value("/method"), at.id("id"), at.name("tool|type"), at.value("server"), at.value("status")
+    return (say.given("params.item", say.own("_work", *labels, **_raw({name: name for name in members}))),)
 
 
-def _asks(kind: str | None = None, **members: str) -> Row:
+def _asks(kind: str | None = None, **members: str) -> say.Row:
     """Report that the client is asked for an approval; a request with a kind describes the call."""
-    return *_IN_TURN, own("_approval", as_id("params.itemId|params.callId"), kind, **_raw(members))
+    return *_IN_TURN, say.own("_approval", at.id("params.itemId|params.callId"), kind, **_raw(members))
 
 
 def _raw(paths: Mapping[str, str]) -> dict[str, Any]:
     """Read named values as the wire's own text."""
-    return {name: Value(path, kind=msgspec.Raw) for name, path in paths.items()}
+    return {name: at.raw(path) for name, path in paths.items()}
 
 
 _IN_TURN = _on("params.turnId")
 _OF_TURN = _on("params.turn.id|params.turnId")
-_OVER = own("_over", as_id("id"), as_text("status"), as_is("error"))
-_FAILED = (_IN_TURN[0], own("_failed", as_is("params.willRetry")))
-_ERROR = own(report.error, as_is("params.error"), fatal=False)
-_PIECE = (*_IN_TURN, own("_in_pieces", as_id("params.itemId")))
-_THOUGHT = (*_PIECE, thought("params.delta", as_id("params.itemId")))
-_TOOL = as_id("params.callId"), as_name("params.tool"), json_text("params.arguments")
+_OVER = say.own("_over", at.id("id"), at.text("status"), at.value("error"))
+_FAILED = (_IN_TURN[0], say.own("_failed", at.value("params.willRetry")))
+_ERROR = say.own(report.error, at.value("params.error"), fatal=False)
+_PIECE = (*_IN_TURN, say.own("_in_pieces", at.id("params.itemId")))
+_THOUGHT = (*_PIECE, say.thought("params.delta", at.id("params.itemId")))
+_TOOL = at.id("params.callId"), at.name("params.tool"), at.json_text("params.arguments")
 _ASKS = _asks()
-_ANSWER = (given("result.thread", own("_runs_on", as_id("id"), as_name("../result.model"))),)
+_ANSWER = (say.given("result.thread", say.own("_runs_on", at.id("id"), at.name("../result.model"))),)
 _QUIET_ITEMS: Final = (
     *("userMessage", "hookPrompt", "plan", "enteredReviewMode", "exitedReviewMode"),
     *("contextCompaction", "subAgentActivity", "imageGeneration", "sleep"),
 )
-_WORK: Rows = {
+_WORK: say.Rows = {
     "commandExecution": _work("command"),
     "fileChange": _work("changes"),
     "mcpToolCall": _work("arguments"),
@@ -115,36 +97,41 @@ _WORK: Rows = {
     "collabToolCall": _work("prompt", "receiverThreadIds"),
     "imageView": _work("path"),
 }
-_STARTED: Rows = {
+_STARTED: say.Rows = {
     **_WORK,
     "webSearch": _work(),  # its members are placeholders
     "dynamicToolCall": (),  # the client's, which is asked for it
     "agentMessage": (),
     "reasoning": (),
 }
-_COMPLETED: Rows = {
+_COMPLETED: say.Rows = {
     **_WORK,
     "webSearch": _work("query", "action"),
     "dynamicToolCall": _work("arguments"),
-    "agentMessage": (given("params.item", own("_told", as_id("id"), as_is("text"))),),
-    "reasoning": (given("params.item", own("_mused", as_id("id"), as_is("summary"), as_is("content"))),),
+    "agentMessage": (say.given("params.item", say.own("_told", at.id("id"), at.value("text"))),),
+    "reasoning": (
+        say.given("params.item", say.own("_mused", at.id("id"), at.value("summary"), at.value("content"))),
+    ),
 }
 
 
 class CodexAppServerTranslator(TableTranslator):
     """Messages of one connection to deltas."""
 
-    ROWS: ClassVar[Rows] = {
+    ROWS: ClassVar[say.Rows] = {
         "turn/started": _OF_TURN,
-        "turn/completed": (*_OF_TURN, given("params.turn", _OVER)),
-        "error": (when(as_is("params.turnId"), (None,), otherwise=_FAILED), _ERROR),
-        "thread/tokenUsage/updated": (*_IN_TURN, usage("params.tokenUsage.last")),
+        "turn/completed": (*_OF_TURN, say.given("params.turn", _OVER)),
+        "error": (say.when(at.value("params.turnId"), (None,), otherwise=_FAILED), _ERROR),
+        "thread/tokenUsage/updated": (*_IN_TURN, say.usage("params.tokenUsage.last")),
         "item/started": _item(_STARTED),
         "item/completed": _item(_COMPLETED),
-        "item/agentMessage/delta": (*_PIECE, text("params.delta")),
+        "item/agentMessage/delta": (*_PIECE, say.text("params.delta")),
         "item/reasoning/textDelta": _THOUGHT,
         "item/reasoning/summaryTextDelta": _THOUGHT,
-        "item/tool/call": (*_IN_TURN, own("_request", as_is("id"), *_TOOL, as_is("params.namespace"))),
+        "item/tool/call": (
+            *_IN_TURN,
+            say.own("_request", at.value("id"), *_TOOL, at.value("params.namespace")),
+        ),
         "item/commandExecution/requestApproval": _asks("commandExecution", command="params.command"),
         "item/fileChange/requestApproval": _ASKS,
         "item/permissions/requestApproval": _ASKS,
@@ -152,7 +139,7 @@ class CodexAppServerTranslator(TableTranslator):
         "execCommandApproval": _asks("commandExecution", command="params.command"),
         "applyPatchApproval": _asks("fileChange", changes="params.fileChanges"),
     }
-    BODIES: ClassVar[Rows] = {"id": _ANSWER, "result": (*_ANSWER, own(report.unknown))}
+    BODIES: ClassVar[say.Rows] = {"id": _ANSWER, "result": (*_ANSWER, say.own(report.unknown))}
     EVENTLESS = True  # an answer to a request of the client
     KINDS = ("method", "type")
 

@@ -20,9 +20,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from wholecall.deltas import Delta, Finish
-from wholecall.dialects import report
+from wholecall.dialects import at, report, say
 from wholecall.dialects.compiled import TableTranslator
-from wholecall.dialects.statements import Rows, as_is, opened, own, when
 from wholecall.framing.frame import Frame
 from wholecall.types import TurnReason
 
@@ -31,17 +30,17 @@ __all__ = ["McpTranslator"]
 _FAILED = {"message": "the tool reports an error"}
 
 # An error that answers no request is the connection's.
-_ANSWERED = (opened(), own(report.error, as_is("error"), fatal=False), own("_over", "error"))
-_ERROR = when(as_is("id"), (None,), own(report.error, as_is("error")), otherwise=_ANSWERED)
+_ANSWERED = (say.opened(), say.own(report.error, at.value("error"), fatal=False), say.own("_over", "error"))
+_ERROR = say.when(at.value("id"), (None,), say.own(report.error, at.value("error")), otherwise=_ANSWERED)
 
 
 class McpTranslator(TableTranslator):
     """Messages of one connection to deltas."""
 
-    BODIES: ClassVar[Rows] = {
+    BODIES: ClassVar[say.Rows] = {
         "error": (_ERROR,),
-        "method": (opened(),),
-        "result": (opened(), own("_answer", as_is("result.isError"))),
+        "method": (say.opened(),),
+        "result": (say.opened(), say.own("_answer", at.value("result.isError"))),
         "jsonrpc": (),
     }
     EVENTLESS = True  # no member names an event

@@ -25,32 +25,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from wholecall.deltas import OBJECT, CallWhole, Delta, Finish, Index, Slot
-from wholecall.dialects import report
+from wholecall.dialects import at, report, say
 from wholecall.dialects.compiled import TableTranslator
 from wholecall.dialects.decode import is_blank, member, plain
 from wholecall.dialects.labels import id_label, name_label
-from wholecall.dialects.statements import (
-    POSITION,
-    Rows,
-    as_id,
-    as_index,
-    as_is,
-    as_name,
-    as_text,
-    begin,
-    by,
-    each,
-    end,
-    given,
-    json_text,
-    opened,
-    own,
-    state,
-    text,
-    thought,
-    usage,
-    when,
-)
 from wholecall.framing.frame import Frame
 from wholecall.types import TurnReason
 
@@ -78,56 +56,60 @@ def _finish(raw: str | None) -> list[Delta]:
 
 
 # The parts of rows: the new part of a message, by its type; then a block of a whole message, and all of it.
-_INDEX = as_index("contentIndex")
-_PART = own("_part")
-_PIECE = own("_piece", _INDEX)
-_CALL = as_id("toolCall.id"), as_name("toolCall.name"), json_text("toolCall.arguments")
-_UPDATES: Rows = {
-    "text_delta": (_PIECE, text("delta")),
-    "thinking_delta": (_PIECE, thought("delta", _INDEX)),
-    "toolcall_delta": (_PART, own("_call_piece", _INDEX, as_text("delta"))),
+_INDEX = at.index("contentIndex")
+_PART = say.own("_part")
+_PIECE = say.own("_piece", _INDEX)
+_CALL = at.id("toolCall.id"), at.name("toolCall.name"), at.json_text("toolCall.arguments")
+_UPDATES: say.Rows = {
+    "text_delta": (_PIECE, say.text("delta")),
+    "thinking_delta": (_PIECE, say.thought("delta", _INDEX)),
+    "toolcall_delta": (_PART, say.own("_call_piece", _INDEX, at.text("delta"))),
     "text_start": (_PART,),
     "thinking_start": (_PART,),
-    "toolcall_start": (_PART, own("_call_start", _INDEX, json_text("partial"))),
-    "text_end": (_PART, own("_unsaid", _INDEX, text=as_is("content"))),
-    "thinking_end": (_PART, own("_unsaid", _INDEX, thought=as_is("content"))),
-    "toolcall_end": (_PART, own("_call_end", _INDEX, *_CALL)),
+    "toolcall_start": (_PART, say.own("_call_start", _INDEX, at.json_text("partial"))),
+    "text_end": (_PART, say.own("_unsaid", _INDEX, text=at.value("content"))),
+    "thinking_end": (_PART, say.own("_unsaid", _INDEX, thought=at.value("content"))),
+    "toolcall_end": (_PART, say.own("_call_end", _INDEX, *_CALL)),
 }
-_LABELS = as_id("id"), as_name("name")
-_BLOCKS: Rows = {
-    "text": (text("text"),),
-    "thinking": (thought("thinking", POSITION),),
+_LABELS = at.id("id"), at.name("name")
+_BLOCKS: say.Rows = {
+    "text": (say.text("text"),),
+    "thinking": (say.thought("thinking", at.POSITION),),
     "toolCall": (
-        own(report.call_start, POSITION, *_LABELS, kind="server"),
-        own("_call_end", POSITION, *_LABELS, json_text("arguments")),
+        say.own(report.call_start, at.POSITION, *_LABELS, kind="server"),
+        say.own("_call_end", at.POSITION, *_LABELS, at.json_text("arguments")),
     ),
 }
 _WHOLE = (
-    opened(model="model"),
-    each(
+    say.opened(model="model"),
+    say.each(
         "content",
-        when(state("_updated"), (False,), by(as_is("type"), _BLOCKS)),
-        own(report.thought, None, POSITION, signature=as_is("thinkingSignature")),
+        say.when(at.state("_updated"), (False,), say.by(at.value("type"), _BLOCKS)),
+        say.own(report.thought, None, at.POSITION, signature=at.value("thinkingSignature")),
     ),
-    own(_failed, as_is("stopReason"), as_is("errorMessage")),
-    usage("usage"),
-    own(_finish, as_text("stopReason")),
-    end(),
+    say.own(_failed, at.value("stopReason"), at.value("errorMessage")),
+    say.usage("usage"),
+    say.own(_finish, at.text("stopReason")),
+    say.end(),
 )
-_OF_MODEL = as_is("role"), ("assistant",)
+_OF_MODEL = at.value("role"), ("assistant",)
 
 
 class PiTranslator(TableTranslator):
     """Events of one agent to deltas."""
 
-    ROWS: ClassVar[Rows] = {
-        "message_start": (given("message", when(*_OF_MODEL, begin(model="model"))),),
+    ROWS: ClassVar[say.Rows] = {
+        "message_start": (say.given("message", say.when(*_OF_MODEL, say.begin(model="model"))),),
         "message_update": (
-            when(as_is("assistantMessageEvent"), (None,), own(report.unknown)),
-            given("assistantMessageEvent", by(as_is("type"), _UPDATES, ("start", "done", "error"))),
+            say.when(at.value("assistantMessageEvent"), (None,), say.own(report.unknown)),
+            say.given(
+                "assistantMessageEvent", say.by(at.value("type"), _UPDATES, ("start", "done", "error"))
+            ),
         ),
-        "message_end": (given("message", when(*_OF_MODEL, *_WHOLE)),),
-        "agent_end": (when(state("_n_turns"), (0,), each("messages", when(*_OF_MODEL, *_WHOLE))),),
+        "message_end": (say.given("message", say.when(*_OF_MODEL, *_WHOLE)),),
+        "agent_end": (
+            say.when(at.state("_n_turns"), (0,), say.each("messages", say.when(*_OF_MODEL, *_WHOLE))),
+        ),
     }
     QUIET = frozenset(
         {

@@ -30,27 +30,12 @@ from typing import Any, ClassVar, Final, Union
 import msgspec
 
 from wholecall.deltas import ITEM_DONE, CallRefused, CallSeen, CallWhole, Delta, Finish, WireFault
-from wholecall.dialects import report
+from wholecall.dialects import at, report, say
 from wholecall.dialects.amazon.errors import error_of, exception_in
 from wholecall.dialects.compiled import TableTranslator
 from wholecall.dialects.decode import UNREADABLE, listed, plain, wire_text
 from wholecall.dialects.detect import opened_chunk
 from wholecall.dialects.labels import text_label
-from wholecall.dialects.statements import (
-    Rows,
-    Value,
-    as_id,
-    as_is,
-    as_name,
-    each,
-    given,
-    json_text,
-    opened,
-    own,
-    thought,
-    usage,
-    when,
-)
 from wholecall.framing.frame import Frame
 from wholecall.types import Flag, Kind, TurnReason
 
@@ -70,60 +55,64 @@ def _observed(callers: object) -> list[Delta]:
 
 # The parts of rows: the calls, and the steps of the agent.
 _ACTION = (
-    as_name("function|apiPath"),
-    as_is("actionInvocationType"),
-    *(Value(path, kind=msgspec.Raw) for path in ("parameters", "requestBody")),
-    *(Value(path) for path in ("actionGroup", "httpMethod|verb", "agentId", "collaboratorName")),
+    at.name("function|apiPath"),
+    at.value("actionInvocationType"),
+    *(at.raw(path) for path in ("parameters", "requestBody")),
+    *(at.Value(path) for path in ("actionGroup", "httpMethod|verb", "agentId", "collaboratorName")),
 )
-_EXECUTED = own("_action", as_id("../traceId"), "server", None, *_ACTION)
+_EXECUTED = say.own("_action", at.id("../traceId"), "server", None, *_ACTION)
 _OTHERS = tuple(
-    own("_invoked", as_id("traceId"), f"{kind}Input", json_text(f"{kind}Input"))
+    say.own("_invoked", at.id("traceId"), f"{kind}Input", at.json_text(f"{kind}Input"))
     for kind in ("knowledgeBaseLookup", "agentCollaboratorInvocation", "codeInterpreterInvocation")
 )
 _INVOKES = (
-    given(
+    say.given(
         "actionGroupInvocationInput",
         # A call that is returned is also an event, which reports it.
-        when(as_is("executionType"), ("RETURN_CONTROL",), otherwise=(_EXECUTED,)),
+        say.when(at.value("executionType"), ("RETURN_CONTROL",), otherwise=(_EXECUTED,)),
     ),
-    when(as_is("actionGroupInvocationInput"), (None,), *_OTHERS),
+    say.when(at.value("actionGroupInvocationInput"), (None,), *_OTHERS),
 )
-_INVOCATION = as_id("/returnControl.invocationId|/invocationId")
+_INVOCATION = at.id("/returnControl.invocationId|/invocationId")
 _INPUTS = "/returnControl.invocationInputs|/invocationInputs"
 _INPUT = "functionInvocationInput|apiInvocationInput"
-_RETURNED = own("_returned", _INVOCATION, as_is(_INPUTS), *_ACTION)
-_SESSION = as_id("/trace.sessionId|/sessionId")
-_MODEL = as_name("orchestrationTrace.modelInvocationInput.foundationModel")
-_FAILED = own(report.failure, fatal=False, code=as_is("failureCode"), message=as_is("failureReason"))
-_THOUGHT = thought("rationale.text", as_id("rationale.traceId"))
-_USAGE = usage("modelInvocationOutput.metadata.usage")
-_CALLERS = as_is("/trace.callerChain|/callerChain")
-_OBSERVED = when(as_is("observation.type"), ("FINISH",), own(_observed, _CALLERS))
-_TRACE = (
-    own("_traced", _SESSION, _MODEL),
-    given("failureTrace", _FAILED),
-    given("orchestrationTrace", _THOUGHT, _USAGE, given("invocationInput", *_INVOKES), _OBSERVED),
-    given("routingClassifierTrace", _USAGE, _OBSERVED),
+_RETURNED = say.own("_returned", _INVOCATION, at.value(_INPUTS), *_ACTION)
+_SESSION = at.id("/trace.sessionId|/sessionId")
+_MODEL = at.name("orchestrationTrace.modelInvocationInput.foundationModel")
+_FAILED = say.own(
+    report.failure, fatal=False, code=at.value("failureCode"), message=at.value("failureReason")
 )
-_CHUNK = (own("_chunk", as_is("chunk.bytes|bytes")),)
+_THOUGHT = say.thought("rationale.text", at.id("rationale.traceId"))
+_USAGE = say.usage("modelInvocationOutput.metadata.usage")
+_CALLERS = at.value("/trace.callerChain|/callerChain")
+_OBSERVED = say.when(at.value("observation.type"), ("FINISH",), say.own(_observed, _CALLERS))
+_TRACE = (
+    say.own("_traced", _SESSION, _MODEL),
+    say.given("failureTrace", _FAILED),
+    say.given("orchestrationTrace", _THOUGHT, _USAGE, say.given("invocationInput", *_INVOKES), _OBSERVED),
+    say.given("routingClassifierTrace", _USAGE, _OBSERVED),
+)
+_CHUNK = (say.own("_chunk", at.value("chunk.bytes|bytes")),)
 _CONTROL = (
-    opened(),
-    each(_INPUTS, given(_INPUT, _RETURNED), when(as_is(_INPUT), (None,), own(report.unknown))),
-    own(_finished, "tool_calls", "returnControl"),
+    say.opened(),
+    say.each(
+        _INPUTS, say.given(_INPUT, _RETURNED), say.when(at.value(_INPUT), (None,), say.own(report.unknown))
+    ),
+    say.own(_finished, "tool_calls", "returnControl"),
 )
 
 
 class BedrockAgentsTranslator(TableTranslator):
     """Events of one invocation to deltas: each is a member of its name, as SDKs decode it, or the content of one."""
 
-    ROWS: ClassVar[Rows] = {
-        "trace": (given("trace.trace", *_TRACE), given("trace", *_TRACE)),
+    ROWS: ClassVar[say.Rows] = {
+        "trace": (say.given("trace.trace", *_TRACE), say.given("trace", *_TRACE)),
         "chunk": _CHUNK,
         "bytes": _CHUNK,
         "returnControl": _CONTROL,
         "invocationInputs": _CONTROL,
     }
-    BODIES: ClassVar[Rows] = {"files": ()}
+    BODIES: ClassVar[say.Rows] = {"files": ()}
     QUIET = frozenset({"files", "initial-response"})
 
     _n_calls: int

@@ -19,33 +19,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from wholecall.deltas import CallRefused, Delta, Index, Piecewise
-from wholecall.dialects import report
+from wholecall.dialects import at, report, say
 from wholecall.dialects.cohere.cohere_shared import PLAN, CohereTranslator
 from wholecall.dialects.decode import member
 from wholecall.dialects.detect import COHERE_V1_QUIET
 from wholecall.dialects.labels import text_label
 from wholecall.dialects.runs import Key
-from wholecall.dialects.statements import (
-    CHAT_ARGUMENTS,
-    CHAT_NAME,
-    POSITION,
-    Piece,
-    Rows,
-    as_id,
-    as_index,
-    as_is,
-    as_name,
-    begin,
-    each,
-    end,
-    finish,
-    given,
-    json_text,
-    json_value,
-    own,
-    text,
-    thought,
-)
 
 __all__ = ["CohereV1Translator"]
 
@@ -54,36 +33,36 @@ def _usage(meta: object) -> list[Delta]:
     return report.usage({name: count for name in ("billed_units", "tokens") if (count := member(meta, name))})
 
 
-_CHUNK = own(
+_CHUNK = say.own(
     "_chunk",
-    as_index("index"),
-    as_id("id"),
-    as_name(CHAT_NAME),
-    json_value(CHAT_ARGUMENTS),
-    piece=Piece("call", "parameters", as_index("index")),
+    at.index("index"),
+    at.id("id"),
+    at.name(at.CHAT_NAME),
+    at.json_value(at.CHAT_ARGUMENTS),
+    piece=say.Piece("call", "parameters", at.index("index")),
 )
-_WHOLE = own("_whole", POSITION, as_id("id"), as_name(CHAT_NAME), json_text(CHAT_ARGUMENTS))
-_PLAN = thought("text", PLAN, "_plan")
+_WHOLE = say.own("_whole", at.POSITION, at.id("id"), at.name(at.CHAT_NAME), at.json_text(at.CHAT_ARGUMENTS))
+_PLAN = say.thought("text", PLAN, "_plan")
 _LAST = (
-    own("_unsaid", as_is("response.text|text")),
-    each("response.tool_calls|tool_calls", _WHOLE),
-    own(_usage, as_is("response.meta|meta")),
-    finish("finish_reason|response.finish_reason", drops_at="error"),
-    end(),
+    say.own("_unsaid", at.value("response.text|text")),
+    say.each("response.tool_calls|tool_calls", _WHOLE),
+    say.own(_usage, at.value("response.meta|meta")),
+    say.finish("finish_reason|response.finish_reason", drops_at="error"),
+    say.end(),
 )
 
 
 class CohereV1Translator(CohereTranslator):
     """Frames of one stream to deltas; it remembers the text, because the end repeats it."""
 
-    ROWS: ClassVar[Rows] = {
-        "stream-start": (begin("generation_id"),),
-        "text-generation": (text("text", report="_text"),),
-        "tool-calls-chunk": (_PLAN, given("tool_call_delta", _PLAN, _CHUNK)),
-        "tool-calls-generation": (own("_unplanned", as_is("text")), each("tool_calls", _WHOLE)),
+    ROWS: ClassVar[say.Rows] = {
+        "stream-start": (say.begin("generation_id"),),
+        "text-generation": (say.text("text", report="_text"),),
+        "tool-calls-chunk": (_PLAN, say.given("tool_call_delta", _PLAN, _CHUNK)),
+        "tool-calls-generation": (say.own("_unplanned", at.value("text")), say.each("tool_calls", _WHOLE)),
         "stream-end": _LAST,
     }
-    BODIES: ClassVar[Rows] = {"generation_id": (begin("generation_id"), *_LAST)}
+    BODIES: ClassVar[say.Rows] = {"generation_id": (say.begin("generation_id"), *_LAST)}
     KINDS = ("event_type", "type")
     QUIET = COHERE_V1_QUIET
 

@@ -21,30 +21,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from wholecall.deltas import Delta, Index
-from wholecall.dialects import report
+from wholecall.dialects import at, report, say
 from wholecall.dialects.cohere.cohere_shared import PLAN, CohereTranslator
-from wholecall.dialects.statements import (
-    CHAT_ARGUMENTS,
-    CHAT_NAME,
-    POSITION,
-    Piece,
-    Rows,
-    as_id,
-    as_index,
-    as_is,
-    as_name,
-    begin,
-    closed,
-    each,
-    finish,
-    first_of,
-    json_text,
-    json_value,
-    own,
-    text,
-    thought,
-    usage,
-)
 
 __all__ = ["CohereV2Translator"]
 
@@ -63,44 +41,46 @@ def _piece(index: Index | None, nth: int, said: tuple[str, bool]) -> list[Delta]
 
 
 _CALLS = "delta.message.tool_calls|message.tool_calls"
-_START = own(_start, as_index("/index"), POSITION, as_id("id"), as_name(CHAT_NAME))
-_PIECE = own(
+_START = say.own(_start, at.index("/index"), at.POSITION, at.id("id"), at.name(at.CHAT_NAME))
+_PIECE = say.own(
     _piece,
-    as_index("/index"),
-    POSITION,
-    json_value(CHAT_ARGUMENTS),
-    piece=Piece("call", CHAT_ARGUMENTS, as_index("/index")),
+    at.index("/index"),
+    at.POSITION,
+    at.json_value(at.CHAT_ARGUMENTS),
+    piece=say.Piece("call", at.CHAT_ARGUMENTS, at.index("/index")),
 )
-_WHOLE = own("_whole", POSITION, as_id("id"), as_name(CHAT_NAME), json_text(CHAT_ARGUMENTS))
+_WHOLE = say.own("_whole", at.POSITION, at.id("id"), at.name(at.CHAT_NAME), at.json_text(at.CHAT_ARGUMENTS))
 _SAID = (
-    thought("delta.message.tool_plan|message.tool_plan", PLAN),
-    each(
+    say.thought("delta.message.tool_plan|message.tool_plan", PLAN),
+    say.each(
         "delta.message.content|message.content",
-        thought("thinking", first_of(as_index("/index"), POSITION)),
-        text("text"),
+        say.thought("thinking", at.first_of(at.index("/index"), at.POSITION)),
+        say.text("text"),
         text="text",
         alone=True,
     ),
 )
 _OVER = (
-    usage("delta.usage|usage"),
-    finish("delta.finish_reason|finish_reason", drops_at="error"),
-    own("_over", as_is("delta.error")),
+    say.usage("delta.usage|usage"),
+    say.finish("delta.finish_reason|finish_reason", drops_at="error"),
+    say.own("_over", at.value("delta.error")),
 )
 
 
 class CohereV2Translator(CohereTranslator):
     """Frames of one stream to deltas."""
 
-    ROWS: ClassVar[Rows] = {
-        "message-start": (begin("id"), *_SAID),
+    ROWS: ClassVar[say.Rows] = {
+        "message-start": (say.begin("id"), *_SAID),
         "tool-plan-delta": _SAID,
         "content-start": _SAID,
         "content-delta": _SAID,
-        "tool-call-start": (each(_CALLS, _START, _PIECE, alone=True),),
-        "tool-call-delta": (each(_CALLS, _PIECE, alone=True),),
-        "tool-call-end": (closed(as_index("index"), final=False),),
+        "tool-call-start": (say.each(_CALLS, _START, _PIECE, alone=True),),
+        "tool-call-delta": (say.each(_CALLS, _PIECE, alone=True),),
+        "tool-call-end": (say.closed(at.index("index"), final=False),),
         "message-end": _OVER,
     }
-    BODIES: ClassVar[Rows] = {"message": (begin("id"), *_SAID, each(_CALLS, _WHOLE, alone=True), *_OVER)}
+    BODIES: ClassVar[say.Rows] = {
+        "message": (say.begin("id"), *_SAID, say.each(_CALLS, _WHOLE, alone=True), *_OVER)
+    }
     QUIET = frozenset({"content-end", "citation-start", "citation-end", "debug"})

@@ -22,28 +22,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from wholecall.deltas import Delta, TurnOpened
-from wholecall.dialects import report
+from wholecall.dialects import at, report, say
 from wholecall.dialects.compiled import TableTranslator
 from wholecall.dialects.decode import listed, member, plain, undecodable
 from wholecall.dialects.frameworks.vercel_calls import Announced, Calls
-from wholecall.dialects.statements import (
-    CHAT_ARGUMENTS,
-    CHAT_NAME,
-    Rows,
-    as_id,
-    as_is,
-    as_name,
-    begin,
-    each,
-    end,
-    given,
-    json_text,
-    opened,
-    own,
-    text,
-    thought,
-    when,
-)
 from wholecall.framing.frame import Frame
 
 __all__ = ["VercelDataTranslator"]
@@ -62,41 +44,41 @@ def _usage(counts: object) -> list[Delta]:
     return report.usage({name: count for name, count in known if count is not None})
 
 
-_ID, _NAME, _STATE = as_id("toolCallId"), as_name("toolName"), as_is("state")
-_OPENAI = as_name(CHAT_NAME), json_text(CHAT_ARGUMENTS)
+_ID, _NAME, _STATE = at.id("toolCallId"), at.name("toolName"), at.value("state")
+_OPENAI = at.name(at.CHAT_NAME), at.json_text(at.CHAT_ARGUMENTS)
 _OPENAI_CALLS = (
-    each("tool_calls", own("_whole", as_id("id"), *_OPENAI)),
-    given("function_call", own("_whole", None, *_OPENAI)),
+    say.each("tool_calls", say.own("_whole", at.id("id"), *_OPENAI)),
+    say.given("function_call", say.own("_whole", None, *_OPENAI)),
 )
-_INVOCATION = own("_invocation", _ID, _NAME, json_text("args"), _STATE)
+_INVOCATION = say.own("_invocation", _ID, _NAME, at.json_text("args"), _STATE)
 _MESSAGE = (
-    begin("id"),
-    when(as_is("parts"), (None, []), text("content")),
-    each("parts", thought("reasoning"), text("text")),
-    each("parts", given("toolInvocation", _INVOCATION)),
+    say.begin("id"),
+    say.when(at.value("parts"), (None, []), say.text("content")),
+    say.each("parts", say.thought("reasoning"), say.text("text")),
+    say.each("parts", say.given("toolInvocation", _INVOCATION)),
     # Version 4 sends both, with the same calls.
-    when(as_is("parts[].toolInvocation"), (None,), each("toolInvocations", _INVOCATION)),
-    end(),
+    say.when(at.value("parts[].toolInvocation"), (None,), say.each("toolInvocations", _INVOCATION)),
+    say.end(),
 )
 
 
 class VercelDataTranslator(TableTranslator):
     """Lines of one stream to deltas."""
 
-    ROWS: ClassVar[Rows] = {
-        "f": (own("_calls.next_step"), opened("messageId")),
-        "j": (own(report.thought, None, signature=as_is("signature")),),
-        "i": (own(report.thought, None, data=as_is("data")),),
-        "b": (own("_begun", _ID, _NAME, _STATE),),
-        "c": (own("_calls.piece", _ID, as_is("argsTextDelta")),),
-        "9": (own("_whole", _ID, _NAME, json_text("args"), _STATE, listed=False),),
-        "a": (own("_result", _ID),),
-        "d": (own(_usage, as_is("usage")), own("_finish", as_is("finishReason")), end()),
+    ROWS: ClassVar[say.Rows] = {
+        "f": (say.own("_calls.next_step"), say.opened("messageId")),
+        "j": (say.own(report.thought, None, signature=at.value("signature")),),
+        "i": (say.own(report.thought, None, data=at.value("data")),),
+        "b": (say.own("_begun", _ID, _NAME, _STATE),),
+        "c": (say.own("_calls.piece", _ID, at.value("argsTextDelta")),),
+        "9": (say.own("_whole", _ID, _NAME, at.json_text("args"), _STATE, listed=False),),
+        "a": (say.own("_result", _ID),),
+        "d": (say.own(_usage, at.value("usage")), say.own("_finish", at.value("finishReason")), say.end()),
         "7": _OPENAI_CALLS,
         "1": _OPENAI_CALLS,
-        "4": (own(_assistant, as_is("content")),),
+        "4": (say.own(_assistant, at.value("content")),),
     }
-    BODIES: ClassVar[Rows] = {"toolInvocations": _MESSAGE, "parts": _MESSAGE}
+    BODIES: ClassVar[say.Rows] = {"toolInvocations": _MESSAGE, "parts": _MESSAGE}
     KINDS = ()  # the code of the line alone
 
     _calls: Calls

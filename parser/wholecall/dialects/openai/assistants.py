@@ -39,28 +39,11 @@ from wholecall.deltas import (
     TurnOpened,
     by_transport,
 )
-from wholecall.dialects import report
+from wholecall.dialects import at, report, say
 from wholecall.dialects.compiled import TableTranslator
 from wholecall.dialects.decode import is_done, read, wire_text
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.restated import restated_together
-from wholecall.dialects.statements import (
-    Rows,
-    Value,
-    as_id,
-    as_index,
-    as_is,
-    as_name,
-    as_text,
-    do,
-    each,
-    json_text,
-    own,
-    piece,
-    stop_unless_open,
-    usage,
-    when,
-)
 from wholecall.framing.frame import Frame
 from wholecall.types import CUT_REASONS, TurnReason
 
@@ -169,41 +152,52 @@ def _server_tool(kind: object) -> str | None:
 
 
 # The parts of rows.
-_RUN = own("_in_run", as_is("object"), as_id("id"), as_id("run_id"))
-_CODE = as_id("id"), as_is("type"), as_is("code_interpreter.input")
-_FUNCTION = own(report.seen, as_index("index"), as_id("id"), as_name("function.name"))
-_CALL = when(
-    as_text("type"),
+_RUN = say.own("_in_run", at.value("object"), at.id("id"), at.id("run_id"))
+_CODE = at.id("id"), at.value("type"), at.value("code_interpreter.input")
+_FUNCTION = say.own(report.seen, at.index("index"), at.id("id"), at.name("function.name"))
+_CALL = say.when(
+    at.text("type"),
     _SERVER_TOOLS,
-    own("_now.tool", as_index("index"), *_CODE),
-    otherwise=(_FUNCTION, piece(as_index("index"), "function.arguments")),
+    say.own("_now.tool", at.index("index"), *_CODE),
+    otherwise=(_FUNCTION, say.piece(at.index("index"), "function.arguments")),
 )
-_STEP = (_RUN, own("_step", as_id("id")), stop_unless_open(), each("delta.step_details.tool_calls", _CALL))
+_STEP = (
+    _RUN,
+    say.own("_step", at.id("id")),
+    say.stop_unless_open(),
+    say.each("delta.step_details.tool_calls", _CALL),
+)
 _LISTED = "step_details.tool_calls"
 _STEP_DONE = (
     _RUN,
-    own("_step_done", as_id("id"), Value(f"{_LISTED}[].type", _server_tool)),
-    each(_LISTED, own("_answered", as_id("/id"), as_id("id"))),
-    stop_unless_open(),
-    each(_LISTED, when(as_text("type"), _SERVER_TOOLS, own(_restated, *_CODE))),
-    usage("usage"),
-    own("_finish", "stop", "completed"),
+    say.own("_step_done", at.id("id"), at.Value(f"{_LISTED}[].type", _server_tool)),
+    say.each(_LISTED, say.own("_answered", at.id("/id"), at.id("id"))),
+    say.stop_unless_open(),
+    say.each(_LISTED, say.when(at.text("type"), _SERVER_TOOLS, say.own(_restated, *_CODE))),
+    say.usage("usage"),
+    say.own("_finish", "stop", "completed"),
 )
-_CURRENT = own("_current", as_id("id"))
-_TEXT = as_is("text.value"), as_is("refusal")
-_REASON = as_is("incomplete_details.reason")
-_MESSAGE = (_RUN, _CURRENT, each("content", own("_now.unsaid", *_TEXT)), do("_now.speak"), own(_cut, _REASON))
-_BEGUN = (_RUN, own("_begun", as_name("model")))
-_OF_RUN = as_name("model"), as_id("id"), as_is("usage")
-_ENDING = own("_ending", *_OF_RUN)
-_TAKEN_BACK = (_RUN, _ENDING, own("_taken_back", as_text("status")))
-_ASKED = own("_ask", as_id("id"), as_name("function.name"), json_text("function.arguments"))
+_CURRENT = say.own("_current", at.id("id"))
+_TEXT = at.value("text.value"), at.value("refusal")
+_REASON = at.value("incomplete_details.reason")
+_MESSAGE = (
+    _RUN,
+    _CURRENT,
+    say.each("content", say.own("_now.unsaid", *_TEXT)),
+    say.do("_now.speak"),
+    say.own(_cut, _REASON),
+)
+_BEGUN = (_RUN, say.own("_begun", at.name("model")))
+_OF_RUN = at.name("model"), at.id("id"), at.value("usage")
+_ENDING = say.own("_ending", *_OF_RUN)
+_TAKEN_BACK = (_RUN, _ENDING, say.own("_taken_back", at.text("status")))
+_ASKED = say.own("_ask", at.id("id"), at.name("function.name"), at.json_text("function.arguments"))
 
 
 class AssistantsTranslator(TableTranslator):
     """Frames of one stream of a run to deltas; `_open` is whether the step takes the event at hand."""
 
-    ROWS: ClassVar[Rows] = {
+    ROWS: ClassVar[say.Rows] = {
         "thread.run.created": _BEGUN,
         "thread.run.queued": _BEGUN,
         "thread.run.in_progress": _BEGUN,
@@ -214,22 +208,27 @@ class AssistantsTranslator(TableTranslator):
         "thread.run.step.cancelled": _TAKEN_BACK,
         "thread.run.step.expired": _TAKEN_BACK,
         "thread.run.step.failed": _TAKEN_BACK,
-        "thread.message.delta": (_RUN, _CURRENT, each("delta.content", own("_now.text", *_TEXT))),
+        "thread.message.delta": (_RUN, _CURRENT, say.each("delta.content", say.own("_now.text", *_TEXT))),
         "thread.message.completed": _MESSAGE,
         "thread.message.incomplete": _MESSAGE,
         "thread.run.requires_action": (
             _RUN,
-            each("required_action.submit_tool_outputs.tool_calls", _ASKED),
-            own("_asked", *_OF_RUN),
+            say.each("required_action.submit_tool_outputs.tool_calls", _ASKED),
+            say.own("_asked", *_OF_RUN),
         ),
-        "thread.run.completed": (_RUN, own("_close_codes"), _ENDING, own("_finish", "stop", "completed")),
-        "thread.run.incomplete": (_RUN, _ENDING, own("_run_cut", _REASON)),
-        "thread.run.failed": (_RUN, own("_failed", as_is("last_error"), *_OF_RUN)),
+        "thread.run.completed": (
+            _RUN,
+            say.own("_close_codes"),
+            _ENDING,
+            say.own("_finish", "stop", "completed"),
+        ),
+        "thread.run.incomplete": (_RUN, _ENDING, say.own("_run_cut", _REASON)),
+        "thread.run.failed": (_RUN, say.own("_failed", at.value("last_error"), *_OF_RUN)),
         "thread.run.cancelled": _TAKEN_BACK,
         "thread.run.expired": _TAKEN_BACK,
-        "error": (_RUN, own(_error, as_is("error"), *map(as_is, _ERROR))),
+        "error": (_RUN, say.own(_error, at.value("error"), *map(at.value, _ERROR))),
     }
-    BODIES: ClassVar[Rows] = {"data": (own("_wrapped", as_is("event"), json_text("data")),)}
+    BODIES: ClassVar[say.Rows] = {"data": (say.own("_wrapped", at.value("event"), at.json_text("data")),)}
     KINDS = ("object",)
     QUIET = _QUIET
 

@@ -23,19 +23,8 @@ from __future__ import annotations
 from typing import Any, ClassVar, Final
 
 from wholecall.deltas import Delta
+from wholecall.dialects import at, say
 from wholecall.dialects.compiled import TableTranslator
-from wholecall.dialects.statements import (
-    Rows,
-    as_choice,
-    as_id,
-    as_name,
-    counts,
-    each,
-    finish,
-    own,
-    text,
-    usage,
-)
 from wholecall.framing.frame import Frame
 
 __all__ = ["LegacyTranslator"]
@@ -44,28 +33,39 @@ _OF_LLAMA: Final = ("prompt_token_count", "generation_token_count")
 _OF_TITAN: Final = ("inputTextTokenCount", "totalOutputTextTokenCount")
 
 # The parts of rows.
-_BEGIN = own("_begin_first", as_id("/id"), as_name("/model"))
-_NUMBER = as_choice("index")
+_BEGIN = say.own("_begin_first", at.id("/id"), at.name("/model"))
+_NUMBER = at.choice("index")
 
 
 class LegacyTranslator(TableTranslator):
     """Frames of one stream of text completions to deltas."""
 
-    BODIES: ClassVar[Rows] = {
+    BODIES: ClassVar[say.Rows] = {
         "choices": (
-            each("choices", _BEGIN, text("text", _NUMBER), finish("finish_reason|stop_reason", _NUMBER)),
-            usage("usage"),
+            say.each(
+                "choices", _BEGIN, say.text("text", _NUMBER), say.finish("finish_reason|stop_reason", _NUMBER)
+            ),
+            say.usage("usage"),
         ),
-        "generation": (_BEGIN, text("generation"), finish("stop_reason"), counts(*_OF_LLAMA)),
-        "outputs": (each("outputs", _BEGIN, text("text", _NUMBER), finish("stop_reason", _NUMBER)),),
-        "outputText": (_BEGIN, text("outputText"), finish("completionReason"), counts(*_OF_TITAN)),
+        "generation": (_BEGIN, say.text("generation"), say.finish("stop_reason"), say.counts(*_OF_LLAMA)),
+        "outputs": (
+            say.each("outputs", _BEGIN, say.text("text", _NUMBER), say.finish("stop_reason", _NUMBER)),
+        ),
+        "outputText": (
+            _BEGIN,
+            say.text("outputText"),
+            say.finish("completionReason"),
+            say.counts(*_OF_TITAN),
+        ),
         "results": (
-            each("results", _BEGIN, text("outputText", _NUMBER), finish("completionReason", _NUMBER)),
-            counts(*_OF_TITAN),
+            say.each(
+                "results", _BEGIN, say.text("outputText", _NUMBER), say.finish("completionReason", _NUMBER)
+            ),
+            say.counts(*_OF_TITAN),
         ),
-        "usage": (usage("usage"),),
-        **dict.fromkeys(_OF_LLAMA, (counts(*_OF_LLAMA),)),
-        **dict.fromkeys(_OF_TITAN, (counts(*_OF_TITAN),)),
+        "usage": (say.usage("usage"),),
+        **dict.fromkeys(_OF_LLAMA, (say.counts(*_OF_LLAMA),)),
+        **dict.fromkeys(_OF_TITAN, (say.counts(*_OF_TITAN),)),
     }
     KINDS = ()
     QUIET = frozenset({""})  # all other frames, for they can have no call

@@ -22,27 +22,9 @@ from __future__ import annotations
 from typing import ClassVar, Final
 
 from wholecall.deltas import ITEM_DONE, CallRefused, CallSeen, CallWhole, Delta, Finish, Index
-from wholecall.dialects import report
+from wholecall.dialects import at, report, say
 from wholecall.dialects.compiled import TableTranslator
 from wholecall.dialects.openai.chat_calls import content
-from wholecall.dialects.statements import (
-    Rows,
-    as_id,
-    as_index,
-    as_is,
-    as_name,
-    as_text,
-    begin,
-    by,
-    closed,
-    each,
-    end,
-    first_of,
-    json_text,
-    own,
-    piece,
-    usage,
-)
 from wholecall.types import Flag, Kind
 
 __all__ = ["ConversationsTranslator"]
@@ -50,12 +32,12 @@ __all__ = ["ConversationsTranslator"]
 _QUIET: Final = ("agent.handoff", "agent.handoff.started", "agent.handoff.done")
 
 # The parts of rows.
-_SLOT = first_of(as_id("id|tool_call_id"), as_index("output_index"))
-_LABELS = as_name("name"), as_is("confirmation_status")
-_FUNCTION = own("_seen", _SLOT, as_id("tool_call_id"), *_LABELS)
-_TOOL = own("_seen", _SLOT, as_id("tool_call_id|id"), *_LABELS, "server")
-_SAID = own(content, as_is("content"))
-_OVER = (own("_refusals"), usage("usage"), own("_finish"), end())
+_SLOT = at.first_of(at.id("id|tool_call_id"), at.index("output_index"))
+_LABELS = at.name("name"), at.value("confirmation_status")
+_FUNCTION = say.own("_seen", _SLOT, at.id("tool_call_id"), *_LABELS)
+_TOOL = say.own("_seen", _SLOT, at.id("tool_call_id|id"), *_LABELS, "server")
+_SAID = say.own(content, at.value("content"))
+_OVER = (say.own("_refusals"), say.usage("usage"), say.own("_finish"), say.end())
 
 
 def _whole(slot: Index | None, text: str, kind: Kind = "function") -> list[Delta]:
@@ -65,28 +47,32 @@ def _whole(slot: Index | None, text: str, kind: Kind = "function") -> list[Delta
 class ConversationsTranslator(TableTranslator):
     """Frames of one stream to deltas; it remembers the labels of calls, because every event repeats them."""
 
-    ROWS: ClassVar[Rows] = {
-        "conversation.response.started": (begin("conversation_id"),),
+    ROWS: ClassVar[say.Rows] = {
+        "conversation.response.started": (say.begin("conversation_id"),),
         "message.output.delta": (_SAID,),
-        "function.call.delta": (_FUNCTION, piece(_SLOT, "arguments")),
-        "tool.execution.started": (_TOOL, piece(_SLOT, "arguments", "server")),
-        "tool.execution.delta": (_TOOL, piece(_SLOT, "arguments", "server")),
-        "tool.execution.done": (_TOOL, closed(_SLOT)),
+        "function.call.delta": (_FUNCTION, say.piece(_SLOT, "arguments")),
+        "tool.execution.started": (_TOOL, say.piece(_SLOT, "arguments", "server")),
+        "tool.execution.delta": (_TOOL, say.piece(_SLOT, "arguments", "server")),
+        "tool.execution.done": (_TOOL, say.closed(_SLOT)),
         "conversation.response.done": _OVER,
     }
-    ENTRIES: ClassVar[Rows] = {
+    ENTRIES: ClassVar[say.Rows] = {
         "message.output": (_SAID,),
-        "function.call": (_FUNCTION, own(_whole, _SLOT, json_text("arguments")), own("_closed", _SLOT)),
+        "function.call": (
+            _FUNCTION,
+            say.own(_whole, _SLOT, at.json_text("arguments")),
+            say.own("_closed", _SLOT),
+        ),
         "tool.execution": (
             _TOOL,
-            own(_whole, _SLOT, json_text("arguments"), "server"),
-            own("_closed", _SLOT),
+            say.own(_whole, _SLOT, at.json_text("arguments"), "server"),
+            say.own("_closed", _SLOT),
         ),
     }
-    BODIES: ClassVar[Rows] = {
+    BODIES: ClassVar[say.Rows] = {
         "outputs": (
-            begin("conversation_id", "outputs[].model"),
-            each("outputs", by(as_text("type"), ENTRIES, _QUIET)),
+            say.begin("conversation_id", "outputs[].model"),
+            say.each("outputs", say.by(at.text("type"), ENTRIES, _QUIET)),
             *_OVER,
         ),
     }

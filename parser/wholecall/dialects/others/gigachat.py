@@ -20,59 +20,41 @@ from __future__ import annotations
 from typing import ClassVar
 
 from wholecall.deltas import ITEM_DONE, CallWhole, Delta, Finish
-from wholecall.dialects import report
+from wholecall.dialects import at, report, say
 from wholecall.dialects.compiled import TableTranslator
 from wholecall.dialects.detect import GIGACHAT_DELTA, GIGACHAT_DONE, GIGACHAT_TOOLS
-from wholecall.dialects.statements import (
-    Rows,
-    as_id,
-    as_is,
-    as_name,
-    do,
-    each,
-    end,
-    given,
-    json_text,
-    opened,
-    own,
-    stop_unless_open,
-    text,
-    thought,
-    usage,
-    when,
-)
 from wholecall.dialects.whole_calls import WholeCalls
 from wholecall.types import TurnReason
 
 __all__ = ["GigaChatTranslator"]
 
-_STATE = as_is("../../tool_state_id"), as_is("../../tools_state_id")
-_CALL = own("_call", as_id("id"), as_name("name"), json_text("arguments"), *_STATE)
-_OURS = each("content", text("text"), given("function_call", _CALL), text="text")
-_MESSAGES = each(
+_STATE = at.value("../../tool_state_id"), at.value("../../tools_state_id")
+_CALL = say.own("_call", at.id("id"), at.name("name"), at.json_text("arguments"), *_STATE)
+_OURS = say.each("content", say.text("text"), say.given("function_call", _CALL), text="text")
+_MESSAGES = say.each(
     "messages",
-    thought("reasoning_content"),
-    when(as_is("role"), (None, "assistant"), _OURS),
-    when(as_is("role"), ("reasoning",), each("content", thought("text"), text="text")),
+    say.thought("reasoning_content"),
+    say.when(at.value("role"), (None, "assistant"), _OURS),
+    say.when(at.value("role"), ("reasoning",), say.each("content", say.thought("text"), text="text")),
 )
-_SAID = (opened(model="model"), do("_calls.next_frame"), _MESSAGES)
+_SAID = (say.opened(model="model"), say.do("_calls.next_frame"), _MESSAGES)
 _LAST = (
-    own("_open_last", as_name("model"), as_is("messages")),
-    stop_unless_open(),
-    do("_calls.next_frame"),
-    do("_count_anew"),
+    say.own("_open_last", at.name("model"), at.value("messages")),
+    say.stop_unless_open(),
+    say.do("_calls.next_frame"),
+    say.do("_count_anew"),
     _MESSAGES,
-    usage("usage"),
-    own("_finish", as_is("finish_reason")),
-    end(),
+    say.usage("usage"),
+    say.own("_finish", at.value("finish_reason")),
+    say.end(),
 )
 
 
 class GigaChatTranslator(TableTranslator):
     """Events of one stream to deltas; calls without ids are counted."""
 
-    ROWS: ClassVar[Rows] = {GIGACHAT_DELTA: _SAID, GIGACHAT_DONE: _LAST}
-    BODIES: ClassVar[Rows] = {"finish_reason": _LAST, "messages": _SAID}
+    ROWS: ClassVar[say.Rows] = {GIGACHAT_DELTA: _SAID, GIGACHAT_DONE: _LAST}
+    BODIES: ClassVar[say.Rows] = {"finish_reason": _LAST, "messages": _SAID}
     KINDS = ("event", "type")
     QUIET = GIGACHAT_TOOLS
     ERRORS = frozenset({"error", "response.error"})

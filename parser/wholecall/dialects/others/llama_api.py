@@ -23,31 +23,11 @@ from typing import Any, ClassVar
 from msgspec.structs import replace
 
 from wholecall.deltas import OBJECT, Delta, Index, Labelled, TurnEnded
-from wholecall.dialects import report
+from wholecall.dialects import at, report, say
 from wholecall.dialects.compiled import TableTranslator
 from wholecall.dialects.detect import LLAMA_API_TYPES
 from wholecall.dialects.openai.chat_calls import content
 from wholecall.dialects.others.llama_stack import LlamaStackTranslator, counts
-from wholecall.dialects.statements import (
-    CHAT_ARGUMENTS,
-    CHAT_NAME,
-    POSITION,
-    Rows,
-    Value,
-    as_id,
-    as_is,
-    as_name,
-    as_text,
-    begin,
-    do,
-    each,
-    finish,
-    given,
-    json_value,
-    opened,
-    own,
-    when,
-)
 from wholecall.framing.frame import Frame
 
 __all__ = ["LlamaTranslator"]
@@ -67,29 +47,40 @@ def _silent(kind: str | None) -> list[Delta]:
     return [] if kind in LLAMA_API_TYPES else report.unknown()
 
 
-_LABELS = as_id("id"), as_name(CHAT_NAME), json_value(CHAT_ARGUMENTS)
-_CALL = own("_call", *_LABELS)
-_TYPED = when(as_is("type"), ("tool_call",), _CALL, otherwise=(own(_text, as_is("text"), as_is("type")),))
-_DELTA = when(as_is("function"), (None,), _TYPED, otherwise=(_CALL,))
-_BEGUN = when(as_is("event_type"), ("start",), begin("/id", "/model"), otherwise=(opened("/id", "/model"),))
-_OVER = (finish("stop_reason"), own(counts, Value("metrics|/metrics")))
-_SAID = (when(as_is("delta"), (None,), own(_silent, as_text("event_type"))), given("delta", _DELTA), *_OVER)
-_EVENT = (_BEGUN, when(as_is("delta.parse_status"), (None,), *_SAID, otherwise=(do("_hand_over"),)))
+_LABELS = at.id("id"), at.name(at.CHAT_NAME), at.json_value(at.CHAT_ARGUMENTS)
+_CALL = say.own("_call", *_LABELS)
+_TYPED = say.when(
+    at.value("type"), ("tool_call",), _CALL, otherwise=(say.own(_text, at.value("text"), at.value("type")),)
+)
+_DELTA = say.when(at.value("function"), (None,), _TYPED, otherwise=(_CALL,))
+_BEGUN = say.when(
+    at.value("event_type"), ("start",), say.begin("/id", "/model"), otherwise=(say.opened("/id", "/model"),)
+)
+_OVER = (say.finish("stop_reason"), say.own(counts, at.Value("metrics|/metrics")))
+_SAID = (
+    say.when(at.value("delta"), (None,), say.own(_silent, at.text("event_type"))),
+    say.given("delta", _DELTA),
+    *_OVER,
+)
+_EVENT = (
+    _BEGUN,
+    say.when(at.value("delta.parse_status"), (None,), *_SAID, otherwise=(say.do("_hand_over"),)),
+)
 _MESSAGE = (
     _BEGUN,
-    own(content, as_is("content")),
-    each("tool_calls", own(_labelled, POSITION, *_LABELS)),
+    say.own(content, at.value("content")),
+    say.each("tool_calls", say.own(_labelled, at.POSITION, *_LABELS)),
     *_OVER,
-    own("_over"),
+    say.own("_over"),
 )
 
 
 class LlamaTranslator(TableTranslator):
     """Frames of one stream to deltas; it numbers the calls by their ids."""
 
-    BODIES: ClassVar[Rows] = {
-        "event": (given("event", *_EVENT),),
-        "completion_message": (given("completion_message", *_MESSAGE),),
+    BODIES: ClassVar[say.Rows] = {
+        "event": (say.given("event", *_EVENT),),
+        "completion_message": (say.given("completion_message", *_MESSAGE),),
     }
     EVENTLESS = True  # the kind is in the inner event: the name of a frame means nothing
     ERRORS = frozenset({"error"})

@@ -19,32 +19,12 @@ from typing import Any, ClassVar, Literal, Union
 import msgspec
 
 from wholecall.deltas import ITEM_DONE, CallWhole, Delta, Index, Piecewise, ReasoningFragment, TextFragment
-from wholecall.dialects import report
+from wholecall.dialects import at, report, say
 from wholecall.dialects.compiled import TableTranslator
 from wholecall.dialects.decode import NO_TEXT, UNREADABLE, wire_text
 from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.pieces import NO_PIECE, PieceTranslator, Read
 from wholecall.dialects.runs import Key
-from wholecall.dialects.statements import (
-    CHAT_ARGUMENTS,
-    Rows,
-    Value,
-    as_id,
-    as_index,
-    as_is,
-    as_name,
-    as_text,
-    counts,
-    do,
-    each,
-    end,
-    given,
-    json_text,
-    own,
-    text,
-    thought,
-    when,
-)
 from wholecall.dialects.whole_calls import WholeCalls
 
 __all__ = ["OllamaTranslator", "piece_of"]
@@ -55,27 +35,27 @@ def _is_last(done: object) -> bool:
 
 
 # The parts of rows.
-_ARGUMENTS = json_text(CHAT_ARGUMENTS)
-_FLAT = own("_whole", as_id("id"), as_name("name"), _ARGUMENTS, as_index("index"))
-_CALL = own("_whole", as_id("id"), as_name("function.name"), _ARGUMENTS, as_index("function.index"))
+_ARGUMENTS = at.json_text(at.CHAT_ARGUMENTS)
+_FLAT = say.own("_whole", at.id("id"), at.name("name"), _ARGUMENTS, at.index("index"))
+_CALL = say.own("_whole", at.id("id"), at.name("function.name"), _ARGUMENTS, at.index("function.index"))
 _MESSAGE = (
-    own("_opened_by", as_name("/model"), as_text("thinking"), as_text("content"), as_is("tool_calls")),
-    do("_calls.next_frame"),
-    thought("thinking"),
-    text("content"),
-    each("tool_calls", when(as_is("function"), (None,), _FLAT, otherwise=(_CALL,))),
+    say.own("_opened_by", at.name("/model"), at.text("thinking"), at.text("content"), at.value("tool_calls")),
+    say.do("_calls.next_frame"),
+    say.thought("thinking"),
+    say.text("content"),
+    say.each("tool_calls", say.when(at.value("function"), (None,), _FLAT, otherwise=(_CALL,))),
 )
-_LAST = when(
-    Value("done", _is_last),
+_LAST = say.when(
+    at.Value("done", _is_last),
     (True,),
-    counts("prompt_eval_count", "eval_count"),
-    own("_finish", as_is("done_reason")),
-    end(),
+    say.counts("prompt_eval_count", "eval_count"),
+    say.own("_finish", at.value("done_reason")),
+    say.end(),
 )
 _COMPLETION = (
-    own("_opened_by", as_name("model"), as_text("thinking"), as_text("response")),
-    thought("thinking"),
-    text("response"),
+    say.own("_opened_by", at.name("model"), at.text("thinking"), at.text("response")),
+    say.thought("thinking"),
+    say.text("response"),
     _LAST,
 )
 
@@ -83,8 +63,8 @@ _COMPLETION = (
 class OllamaTranslator(PieceTranslator, TableTranslator):
     """Lines of one stream to deltas; it counts calls, because only their order distinguishes them."""
 
-    BODIES: ClassVar[Rows] = {
-        "message": (given("message", *_MESSAGE), _LAST),
+    BODIES: ClassVar[say.Rows] = {
+        "message": (say.given("message", *_MESSAGE), _LAST),
         "response": _COMPLETION,
         "thinking": _COMPLETION,
         "done": _COMPLETION,

@@ -22,29 +22,10 @@ from __future__ import annotations
 from typing import Any, ClassVar, Final, Union
 
 from wholecall.deltas import HYDRATION, CallWhole, Delta
-from wholecall.dialects import report
+from wholecall.dialects import at, report, say
 from wholecall.dialects.compiled import TableTranslator
 from wholecall.dialects.decode import is_blank
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.statements import (
-    Rows,
-    Value,
-    as_choice,
-    as_id,
-    as_is,
-    as_name,
-    as_text,
-    each,
-    end,
-    given,
-    json_text,
-    opened,
-    own,
-    text,
-    thought,
-    usage,
-    when,
-)
 from wholecall.framing.frame import Frame
 from wholecall.types import Kind
 
@@ -63,31 +44,31 @@ def _told_again(id_: str | None, name: str | None, text: str, type_: str | None)
 
 
 # The parts of rows.
-_LABELS = as_id("id"), as_name("function.name"), json_text("function.arguments"), as_text("type")
-_RESULT = (each("tool_calls", own(_told_again, *_LABELS)),)
+_LABELS = at.id("id"), at.name("function.name"), at.json_text("function.arguments"), at.text("type")
+_RESULT = (say.each("tool_calls", say.own(_told_again, *_LABELS)),)
 _ANSWER = (
-    thought("reasoning_content", as_choice("../index"), data="encrypted_content"),
-    text("content"),
-    each("tool_calls", own("_call", *_LABELS, as_choice("../../index"))),
+    say.thought("reasoning_content", at.choice("../index"), data="encrypted_content"),
+    say.text("content"),
+    say.each("tool_calls", say.own("_call", *_LABELS, at.choice("../../index"))),
 )
 _OUTPUT = (
-    opened("../id", "../model"),
-    given("delta|message", when(as_is("role"), ("ROLE_TOOL",), *_RESULT, otherwise=_ANSWER)),
-    own("_finish", as_is("finish_reason"), as_choice("index")),
+    say.opened("../id", "../model"),
+    say.given("delta|message", say.when(at.value("role"), ("ROLE_TOOL",), *_RESULT, otherwise=_ANSWER)),
+    say.own("_finish", at.value("finish_reason"), at.choice("index")),
 )
 _CHUNK = (
-    each("outputs", *_OUTPUT),
-    usage("usage"),
-    when(as_is("outputs[].message"), (None,), otherwise=(end(),)),  # a whole body
+    say.each("outputs", *_OUTPUT),
+    say.usage("usage"),
+    say.when(at.value("outputs[].message"), (None,), otherwise=(say.end(),)),  # a whole body
 )
-_FAILED = own("_fail", as_is("error"))
+_FAILED = say.own("_fail", at.value("error"))
 
 
 class XaiGrpcTranslator(TableTranslator):
     """Lines of one stream to deltas; all members of a call together distinguish it, for it has no index."""
 
-    BODIES: ClassVar[Rows] = {
-        "chunk": (given("chunk", when(Value("error", bool), (True,), _FAILED, otherwise=_CHUNK)),),
+    BODIES: ClassVar[say.Rows] = {
+        "chunk": (say.given("chunk", say.when(at.Value("error", bool), (True,), _FAILED, otherwise=_CHUNK)),),
         "outputs": _CHUNK,
         "usage": _CHUNK,
     }

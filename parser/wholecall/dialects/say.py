@@ -1,57 +1,35 @@
 """Statements, of which the rows of a dialect's table are made: what an event means, by the paths of its members.
 
-Theory of operation. A row is what one event says, in order: `text("delta.text")` reports visible text, `usage("usage")`
-token counts. A statement names members by *paths*, which are read as labels, texts or values as the statement needs:
-
-    delta.message.id      a member of a member of the object that the statement is about; absent where one of them is
-    function.name|name    the first of several members that holds something
-    /index                a member of the event itself, within `each` and `given`
-    ../role               a member of the object around this one
-    outputs[].model       the first member that holds something, of the objects of a list
-
-`each` and `given` contain statements about the objects of a list, or about one object; `when` and `by` contain
-statements that depend on a value, `when` also on the translator's `state`. A dialect with a rule of its own calls a
-function, or a method of its translator: `own("_call", as_id("id"), json_text("arguments"))`. Statements are data:
-`wholecall.dialects.compiled` makes a function of each row.
+Theory of operation. A row is what one event says, in order: `say.text("delta.text")` reports visible text,
+`say.usage("usage")` token counts. A statement names members by paths, which it reads as it needs them
+(`wholecall.dialects.at`). `each` and `given` contain statements about the objects of a list, or about one object;
+`when` and `by` contain statements that depend on a value, `when` also on the translator's state. A dialect with a rule
+of its own calls a function, or a method of its translator: `say.own("_call", at.id("id"), at.json_text("arguments"))`.
+Statements are data: `wholecall.dialects.compiled` makes a function of each row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal, NamedTuple, Union
-
-import msgspec
+from typing import Any, Literal, NamedTuple, Union
 
 from wholecall.deltas import Delta
-from wholecall.dialects import report
-from wholecall.dialects.decode import value_text, wire_text
-from wholecall.dialects.labels import choice_label, id_label, index_label, name_label, text_label
+from wholecall.dialects import at, report
+from wholecall.dialects.at import Label, State, Value
 from wholecall.types import Kind, TurnReason
 
 __all__ = [
-    "CHAT_ARGUMENTS",
-    "CHAT_NAME",
-    "POSITION",
     "By",
     "Do",
     "Each",
-    "FirstOf",
     "Given",
     "Piece",
     "Row",
     "Rows",
     "Say",
-    "State",
     "Statement",
     "Stop",
-    "Value",
     "When",
-    "as_choice",
-    "as_id",
-    "as_index",
-    "as_is",
-    "as_name",
-    "as_text",
     "begin",
     "by",
     "closed",
@@ -60,111 +38,16 @@ __all__ = [
     "each",
     "end",
     "finish",
-    "first_of",
     "given",
-    "json_text",
-    "json_value",
     "opened",
     "own",
     "piece",
-    "state",
     "stop_unless_open",
     "text",
     "thought",
     "usage",
     "when",
 ]
-
-
-class Value(NamedTuple):
-    """The value at a path, and how it is read.
-
-    Attributes:
-        path: of the member; `#` is the position of the object in its list.
-        read: turns the member into a label or a text; None takes it as it is.
-        kind: the type of the member's field in the view.
-        truth: the part of the result that is true if there is something, so that no alternative is read; None if
-            anything but None is something, as the index 0 is.
-    """
-
-    path: str
-    read: Callable[[Any], Any] | None = None
-    kind: Any = Any
-    truth: str | None = ""
-
-
-class FirstOf(NamedTuple):
-    """The first of several values that holds something, where they are read in different ways."""
-
-    values: tuple[Value, ...]
-
-
-class State(NamedTuple):
-    """The value of an attribute of the translator, which earlier events left there."""
-
-    attribute: str
-
-
-POSITION: Final = Value("#")  # of the object in its list
-
-
-# The members of a call in the family of chat completions, flat calls included.
-CHAT_NAME: Final = "function.name|name"
-CHAT_ARGUMENTS: Final = "|".join(
-    f"{of}{name}"
-    for of in ("function.", "")
-    for name in ("arguments", "parsed_arguments", "args", "input", "parameters")
-)
-
-
-def as_is(path: str) -> Value:
-    """Read any value."""
-    return Value(path, truth=None)
-
-
-def as_id(path: str) -> Value:
-    """Read an id."""
-    return Value(path, id_label)
-
-
-def as_name(path: str) -> Value:
-    """Read a name."""
-    return Value(path, name_label)
-
-
-def as_index(path: str) -> Value:
-    """Read an index."""
-    return Value(path, index_label, truth=None)
-
-
-def first_of(*values: Value) -> FirstOf:
-    """Read the first of several values that holds something."""
-    return FirstOf(values)
-
-
-def state(attribute: str) -> State:
-    """Read an attribute of the translator, as it is when the statement is made."""
-    return State(attribute)
-
-
-def as_choice(path: str) -> Value:
-    """Read the number of a choice; it has one path, for an absent number is 0."""
-    return Value(path, choice_label, truth=None)
-
-
-def as_text(path: str) -> Value:
-    """Read a text that is not empty."""
-    return Value(path, text_label)
-
-
-def json_text(path: str) -> Value:
-    """Read arguments: the content of a string, or the wire's own text of any other value."""
-    return Value(path, wire_text, msgspec.Raw)
-
-
-def json_value(path: str) -> Value:
-    """Read arguments as `json_text` does, and whether they are a whole value."""
-    return Value(path, value_text, msgspec.Raw, "[0]")
 
 
 class Piece(NamedTuple):
@@ -237,7 +120,6 @@ class Stop(NamedTuple):
     """Leave out the rest of the row, unless a message is open."""
 
 
-Slot = Union[Value, FirstOf]
 Report = Union[Callable[..., list[Delta]], str]  # a function of this package, or a method of the translator
 Statement = Union[Say, Do, Each, Given, When, By, Stop]
 Row = tuple[Any, ...]  # of statements
@@ -258,12 +140,12 @@ def opened(id: str = "", model: str = "", *, repeats: bool = False) -> Say:
 
 
 def _labels(id: str, model: str) -> tuple[Any, ...]:
-    return as_id(id) if id else None, as_name(model) if model else None
+    return at.id(id) if id else None, at.name(model) if model else None
 
 
-def finish(path: str, choice: Slot | None = None, *, drops_at: TurnReason | None = None) -> Say:
+def finish(path: str, choice: Label | None = None, *, drops_at: TurnReason | None = None) -> Say:
     """Report why a choice ended; with the reason `drops_at` the provider takes back the open calls."""
-    values = (as_is(path),) if choice is None else (as_is(path), choice)
+    values = (at.value(path),) if choice is None else (at.value(path), choice)
     return Say(report.finish, values, {"drops_at": drops_at} if drops_at else {})
 
 
@@ -280,27 +162,27 @@ def stop_unless_open() -> Stop:
 # Content.
 
 
-def text(path: str, choice: Slot | None = None, report: Report = report.text) -> Say:
+def text(path: str, choice: Label | None = None, report: Report = report.text) -> Say:
     """Report visible text; a dialect that remembers it names its own method."""
-    values = (as_is(path),) if choice is None else (as_is(path), choice)
+    values = (at.value(path),) if choice is None else (at.value(path), choice)
     return Say(report, values, piece=Piece("text", path) if choice is None else None)
 
 
-def thought(path: str, block: Slot | str | None = None, report: Report = report.thought, **of: str) -> Say:
+def thought(path: str, block: Label | str | None = None, report: Report = report.thought, **of: str) -> Say:
     """Report reasoning, with its `signature` and its encrypted `data` where the wire has them."""
-    values = (as_is(path),) if block is None else (as_is(path), block)
+    values = (at.value(path),) if block is None else (at.value(path), block)
     piece = Piece("thought", path, block)
-    return Say(report, values, {name: as_is(path) for name, path in of.items()}, piece)
+    return Say(report, values, {name: at.value(path) for name, path in of.items()}, piece)
 
 
 def usage(path: str) -> Say:
     """Report token counts."""
-    return Say(report.usage, (as_is(path),))
+    return Say(report.usage, (at.value(path),))
 
 
 def counts(*names: str) -> Say:
     """Report token counts that are separate members."""
-    return Say(_counts, (), {name: as_is(name) for name in names})
+    return Say(_counts, (), {name: at.value(name) for name in names})
 
 
 def _counts(**counts: object) -> list[Delta]:
@@ -310,9 +192,9 @@ def _counts(**counts: object) -> list[Delta]:
 # Calls.
 
 
-def piece(slot: Slot, path: str, kind: Kind = "function") -> Say:
+def piece(slot: Label, path: str, kind: Kind = "function") -> Say:
     """Report a piece of a call's text, or its whole value."""
-    values = (slot, json_value(path)) if kind == "function" else (slot, json_value(path), kind)
+    values = (slot, at.json_value(path)) if kind == "function" else (slot, at.json_value(path), kind)
     return Say(_piece, values, piece=Piece("call", path, slot) if kind == "function" else None)
 
 
@@ -320,7 +202,7 @@ def _piece(slot: Any, said: tuple[str, bool], kind: Kind = "function") -> list[D
     return report.piece(slot, said[0], kind, whole=said[1])
 
 
-def closed(slot: Slot, *, final: bool = True) -> Say:
+def closed(slot: Label, *, final: bool = True) -> Say:
     """Report that the wire ended a call."""
     return Say(report.closed, (slot,), {} if final else {"final": False})
 
