@@ -75,7 +75,6 @@ class State(NamedTuple):
 
 POSITION: Final = Value("#")  # of the object in its list
 
-
 # The members of a call in the family of chat completions, flat calls included.
 CHAT_NAME: Final = "function.name|name"
 CHAT_ARGUMENTS: Final = "|".join(
@@ -86,22 +85,22 @@ CHAT_ARGUMENTS: Final = "|".join(
 
 
 def value(path: str) -> Value:
-    """Read any value."""
+    """Read any value as it is; None where it is absent."""
     return Value(path, truth=None)
 
 
 def id(path: str) -> Value:
-    """Read an id."""
+    """Read an id: a text that says something, or a whole number."""
     return Value(path, id_label)
 
 
 def name(path: str) -> Value:
-    """Read a name."""
+    """Read a name: a text that says something."""
     return Value(path, name_label)
 
 
 def index(path: str) -> Value:
-    """Read an index."""
+    """Read an index: a whole number in any spelling."""
     return Value(path, index_label, truth=None)
 
 

@@ -4,7 +4,7 @@ Theory of operation. A dialect's table has a row for each event (see `wholecall.
 compiled once, when its module is imported. Each row becomes the source of one function, and each path in it an
 expression; a path also puts its members into the view, a tree of Structs that one typed decoder fills. The row
 
-    "usage": (usage("message.usage"),)
+    "usage": (say.usage("message.usage"),)
 
 becomes, with a view whose member `message` has a member `usage`,
 
@@ -459,9 +459,9 @@ class _Writer:
 
 def _among(value: str, among: tuple[Any, ...], *, negated: bool) -> str:
     """Return the condition that a value is one of some; a truth value or None has to be itself."""
-    if len(among) > 1:
+    one, *others = among
+    if others:
         return f"{value} not in {among!r}" if negated else f"{value} in {among!r}"
-    one = among[0]
     if one is None or one is True or one is False:
         return f"{value} is not {one!r}" if negated else f"{value} is {one!r}"
     return f"{value} != {one!r}" if negated else f"{value} == {one!r}"
