@@ -92,6 +92,7 @@ _TRACE = (
     say.given("orchestrationTrace", _THOUGHT, _USAGE, say.given("invocationInput", *_INVOKES), _OBSERVED),
     say.given("routingClassifierTrace", _USAGE, _OBSERVED),
 )
+_BARE, _SESSIONED = (say.given("trace", *_TRACE),), (say.given("trace.trace", *_TRACE),)
 _CHUNK = (say.own("_chunk", at.value("chunk.bytes|bytes")),)
 _CONTROL = (
     say.opened(),
@@ -106,7 +107,7 @@ class BedrockAgentsTranslator(TableTranslator):
     """Events of one invocation to deltas: each is a member of its name, as SDKs decode it, or the content of one."""
 
     ROWS: ClassVar[say.Rows] = {
-        "trace": (say.given("trace.trace", *_TRACE), say.given("trace", *_TRACE)),
+        "trace": (say.when(at.value("trace.trace"), (None,), *_BARE, otherwise=_SESSIONED),),
         "chunk": _CHUNK,
         "bytes": _CHUNK,
         "returnControl": _CONTROL,
