@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
+import textwrap
 import traceback
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args, get_origin
 
+import msgspec
 import pytest
 
 from tests.support.compiled import compiled
@@ -311,3 +314,253 @@ def test_the_source_of_a_dialect_is_printed() -> None:
     assert {"def message_start_row(self, event):", "def read(data):"} <= set(source.splitlines())
     with pytest.raises(TypeError, match=r"chat-completions is not a table"):
         compiled("chat-completions")
+
+
+SOURCES: dict[str, tuple[say.Row, str]] = {
+    "each": (
+        (
+            say.each(
+                "delta.parts|parts",
+                say.thought("thinking", at.first_of(at.index("/index"), at.POSITION)),
+                say.text("text"),
+                text="text",
+            ),
+            say.each("calls", say.own(read, at.id("id"), at.name("function.name|name")), alone=True),
+            say.each("calls", say.own("_end")),
+        ),
+        """
+        deltas = []
+        delta = event.delta
+        for part_at, part in enumerate(listed(delta and delta.parts or event.parts)):
+            part = PartView(text=part) if type(part) is str else part
+            index = index_label(event.index)
+            if index is None:
+                index = part_at
+            deltas += thought(part.thinking, index)
+            deltas += text(part.text)
+        for call in listed(event.calls):
+            function = call.function
+            name = name_label(function and function.name)
+            if not name:
+                name = name_label(call.name)
+            deltas += read(id_label(call.id), name)
+        for call2 in event.calls or ():
+            deltas += self._end()
+        """,
+    ),
+    "given": (
+        (say.given("a|b", say.text("x")), say.given("c.d", say.text("../x"), say.given("e", say.text("y")))),
+        """
+        deltas = []
+        a = event.a or event.b
+        if a:
+            deltas += text(a.x)
+        c = event.c
+        d = c and c.d
+        if d:
+            deltas += text(event.x)
+            e = d.e
+            if e:
+                deltas += text(e.y)
+        """,
+    ),
+    "when": (
+        (
+            say.when(at.value("a.b"), (None,), say.text("x"), otherwise=(say.text("y"), say.text("z"))),
+            say.when(at.value("a.b"), (True,), otherwise=(say.text("x"),)),
+            say.when(at.value("n"), (0,), otherwise=(say.text("x"),)),
+            say.when(at.text("t"), ("u",), say.text("x")),
+            say.when(at.text("t"), ("u", "v"), say.text("x")),
+            say.when(at.text("t"), ("u", "v"), otherwise=(say.end(),)),
+            say.when(at.state("_open"), (False,), say.do("_calls.next")),
+        ),
+        """
+        deltas = []
+        a = event.a
+        if (a and a.b) is None:
+            deltas += text(event.x)
+        else:
+            deltas += text(event.y)
+            deltas += text(event.z)
+        if (a and a.b) is not True:
+            deltas += text(event.x)
+        if event.n != 0:
+            deltas += text(event.x)
+        t = text_label(event.t)
+        if t == 'u':
+            deltas += text(event.x)
+        if t in ('u', 'v'):
+            deltas += text(event.x)
+        if t not in ('u', 'v'):
+            deltas += self._end()
+        if self._open is False:
+            self._calls.next()
+        """,
+    ),
+    "by": (
+        (
+            say.by(at.text("kind"), {"one": (say.text("x"),), "two": ()}, ("quiet",)),
+            say.stop_unless_open(),
+            say.finish("why"),
+        ),
+        """
+        deltas = []
+        kind = text_label(event.kind)
+        if kind == 'one':
+            deltas += text(event.x)
+        elif kind == 'two':
+            pass
+        elif kind not in ('quiet',):
+            deltas += unknown()
+        if not self._open:
+            return deltas
+        deltas += finish(event.why)
+        """,
+    ),
+    "a value that is read again": (
+        (
+            say.own(read, at.id("id"), at.json_text("arguments|input")),
+            say.given("call", say.own(read, at.id("id"), at.id("/id"), at.value("v"), at.value("v"))),
+            say.own(read, at.id("id"), at.json_text("arguments|input"), at.id("call.id")),
+        ),
+        """
+        id = id_label(event.id)
+        arguments = wire_text(event.arguments)
+        if not arguments:
+            arguments = wire_text(event.input)
+        deltas = read(id, arguments)
+        call = event.call
+        if call:
+            deltas += read(id_label(call.id), id_label(event.id), call.v, call.v)
+        deltas += read(id, arguments, id_label(call and call.id))
+        """,
+    ),
+    "lists and constants": (
+        (
+            say.own(
+                read, at.value("parts[].n"), at.name("a.parts[].n"), at.json_value("x.y"), 1, True, None, ()
+            ),
+        ),
+        """
+        a = event.a
+        x = event.x
+        deltas = read(next((it for item in event.parts or () if (it := item.n) is not None), None), \
+next((it2 for item2 in a and a.parts or () if (it2 := name_label(item2.n))), None), \
+value_text(x.y if x else NO_TEXT), 1, True, None, value)
+        """,
+    ),
+    "names": (
+        (say.text("text"), say.usage("usage"), say.own(read, at.id("text|usage"), at.value("type|next"))),
+        """
+        deltas = text(event.text)
+        deltas += usage(event.usage)
+        text2 = id_label(event.text)
+        if not text2:
+            text2 = id_label(event.usage)
+        type2 = event.type
+        if type2 is None:
+            type2 = event.next
+        deltas += read(text2, type2)
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize(("row", "source"), SOURCES.values(), ids=SOURCES)
+def test_a_row_is_plain_source(row: say.Row, source: str) -> None:
+    """The function of a row reads as a person would write it: each object once, a value that is read again once."""
+    body = textwrap.indent(textwrap.dedent(source).strip("\n"), "    ")
+
+    assert f"def event_row(self, event):\n{body}\n    return deltas\n" == source_of(
+        type(translator(event=row))
+    )
+
+
+@pytest.mark.parametrize(
+    ("among", "value", "taken"),
+    [
+        ((None,), None, True),
+        ((None,), 0, False),
+        ((True,), True, True),
+        ((True,), 1, False),
+        ((False,), False, True),
+        ((False,), 0, False),
+        (("u",), "u", True),
+        (("u",), "v", False),
+        ((0,), 0, True),
+        (("u", "v"), "v", True),
+        (("u", "v"), "w", False),
+        ((None, "u"), None, True),
+    ],
+)
+def test_a_truth_value_is_itself(among: tuple[Any, ...], value: Any, taken: bool) -> None:
+    """A condition on one truth value takes no number for it; other values are compared."""
+    row = (
+        say.when(at.value("a"), among, say.text("x"), otherwise=(say.text("y"),)),
+        say.when(at.value("a"), among, otherwise=(say.text("y"),)),
+    )
+    expected = [TextFragment(0, "x")] if taken else [TextFragment(0, "y")] * 2
+
+    assert expected == told(row, {"a": value, "x": "x", "y": "y"})
+
+
+def test_a_row_may_depend_on_state() -> None:
+    """A state is read when its statement is made, after the statements before it."""
+    counted = say.when(at.state("n_done"), (1,), say.text("a"))
+
+    assert [TextFragment(0, "x")] == told(
+        (counted, say.do("note"), counted, say.do("note"), counted), {"a": "x"}
+    )
+    assert [UsageSeen({"read": (0,)})] == told((say.own(read, at.state("n_done")),), {})
+
+
+def shape(view: Any) -> dict[str, str]:
+    """Return the members of a view and their types in short."""
+    return {field.name: _short(field.type) for field in msgspec.structs.fields(view)}
+
+
+def _short(kind: Any) -> str:
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return f"{{{', '.join(f'{name}: {of}' for name, of in shape(kind).items())}}}"
+    if get_args(kind):
+        inner = " or ".join(_short(of) for of in get_args(kind) if of is not type(None))
+        return f"[{inner}]" if get_origin(kind) is list else inner
+    return {Any: "any", msgspec.Raw: "raw", str: "text"}[kind]
+
+
+VIEWS: list[tuple[say.Row, dict[str, str]]] = [
+    ((say.text("a"), say.own(read, at.json_text("b"))), {"a": "any", "b": "raw"}),
+    ((say.text("a.b.c"),), {"a": "{b: {c: any}}"}),
+    ((say.own(read, at.value("a")), say.text("a.b")), {"a": "{b: any}"}),
+    ((say.text("a.b"), say.own(read, at.value("a"))), {"a": "{b: any}"}),
+    ((say.each("a", say.text("b")),), {"a": "[{b: any}]"}),
+    ((say.each("a", say.text("b"), alone=True),), {"a": "{b: any} or [{b: any}]"}),
+    ((say.each("a", say.text("b")), say.text("a.c")), {"a": "{b: any, c: any} or [{b: any, c: any}]"}),
+    ((say.each("a", say.text("b"), text="b"),), {"a": "[{b: any} or text] or text"}),
+    ((say.given("a|b", say.text("c")),), {"a": "{c: any}", "b": "{c: any}"}),
+    ((say.own(read, at.value("a[].b")),), {"a": "[{b: any}]"}),
+    (
+        (say.each("b", say.text("y")), say.text("b.y"), say.each("a|b", say.text("x"), text="x")),
+        dict.fromkeys("ba", "{y: any, x: any} or [{y: any, x: any} or text] or text"),
+    ),
+    (
+        (say.text("b.c.y"), say.given("a|b", say.text("c.x"), say.text("z"))),
+        dict.fromkeys("ba", "{c: {x: any, y: any}, z: any}"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("row", "members"), VIEWS)
+def test_a_view_has_the_members_that_its_rows_read(row: say.Row, members: dict[str, str]) -> None:
+    """Each path puts its members into the view; members of one name hold one kind of object, a list of it, or both."""
+    found = shape(type(translator(event=row)).decoder.type)
+
+    assert {"type": "any", "error": "any"} == {name: found.pop(name) for name in ("type", "error")}
+    assert {name: sorted_(of) for name, of in members.items()} == {
+        name: sorted_(of) for name, of in found.items()
+    }
+
+
+def sorted_(kind: str) -> list[str]:
+    """Return the words of a type in an order that does not depend on the order of its members."""
+    return sorted(re.findall(r"\w+|[\[\]{}]", kind))
