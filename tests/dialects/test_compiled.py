@@ -261,6 +261,50 @@ def test_a_frame_without_a_kind_may_be_a_body(frame: dict[str, Any], expected: l
     assert expected == Made().translate(Frame("", json.dumps(frame)))
 
 
+@pytest.mark.parametrize(
+    ("name", "frame", "said"),
+    [
+        ("", {"kind": "a"}, "a"),
+        ("b", {"kind": "a", "type": "b"}, "a"),
+        ("", {"kind": None, "type": "b"}, "b"),
+        ("a", {"kind": "", "type": ""}, "a"),
+        ("b", {"kind": 3, "type": ["a"]}, "b"),
+        ("b", {"whole": 1}, "b"),
+        ("c", {"whole": 1}, "whole"),
+        ("c", {"whole": 1, "kind": ""}, None),
+        ("c", {"whole": 1, "type": "c"}, None),
+        ("c", {"always": 1, "type": "c"}, "always"),
+    ],
+)
+def test_a_member_or_the_frame_names_the_kind(name: str, frame: dict[str, Any], said: str | None) -> None:
+    """The first member with a word names an event, else the frame's name; a body has neither, unless all frames are."""
+
+    class Made(TableTranslator):
+        KINDS = ("kind", "type")
+        ROWS: ClassVar[say.Rows] = {kind: (say.own(read, kind),) for kind in "ab"}
+        BODIES: ClassVar[say.Rows] = {"whole": (say.own(read, "whole"),)}
+
+    class Always(Made):
+        BODIES: ClassVar[say.Rows] = {"always": (say.own(read, "always"),)}
+        EVENTLESS = True
+
+    made = Always() if "always" in frame else Made()
+    expected = Noted(0, "unknown_events") if said is None else UsageSeen({"read": (said,)})
+    assert [expected] == made.translate(Frame(name, json.dumps(frame)))
+
+
+def test_rows_of_a_table_are_separate_functions() -> None:
+    """Events with one row share its function; their functions stand one after the other, named for the first event."""
+    row = (say.text("a"),)
+    made = translator(first=row, second=row, third=(say.end(),))
+
+    assert source_of(type(made)) == (
+        "def first_row(self, event):\n    deltas = text(event.a)\n    return deltas\n\n\n"
+        "def third_row(self, event):\n    deltas = self._end()\n    return deltas\n"
+    )
+    assert made.EVENTS["first"] is made.EVENTS["second"]
+
+
 def test_tables_of_a_base_class_are_inherited() -> None:
     """A dialect without rows of its own has those of its base."""
     base = type(translator(event=(say.text("a"),)))
@@ -284,8 +328,8 @@ def test_the_source_of_a_table_can_be_read() -> None:
     with pytest.raises(ArithmeticError) as caught:
         made.translate(Frame("", '{"type": "event"}'))
 
-    lines = [line.line for line in traceback.extract_tb(caught.tb)]
-    assert "deltas += failing(event.c)" in lines
+    lines = [(line.filename, line.line) for line in traceback.extract_tb(caught.tb)]
+    assert ("<the table of Made>", "deltas += failing(event.c)") in lines
     assert source_of(type(made)) == (
         "def event_row(self, event):\n"
         "    a = event.a\n"
@@ -435,6 +479,56 @@ SOURCES: dict[str, tuple[say.Row, str]] = {
         deltas += read(id, arguments, id_label(call and call.id))
         """,
     ),
+    "a value in a block": (
+        (
+            say.when(at.value("n"), (1,), say.own(read, at.id("a.b"))),
+            say.own(read, at.id("a.b")),
+        ),
+        """
+        deltas = []
+        if event.n == 1:
+            a = event.a
+            deltas += read(id_label(a and a.b))
+        a2 = event.a
+        deltas += read(id_label(a2 and a2.b))
+        """,
+    ),
+    "names of functions": (
+        (say.own(read, at.id("text|self|event")), say.text("a"), say.text("b")),
+        """
+        text = id_label(event.text)
+        if not text:
+            text = id_label(event.self)
+        if not text:
+            text = id_label(event.event)
+        deltas = read(text)
+        deltas += text_(event.a)
+        deltas += text_(event.b)
+        """,
+    ),
+    "names of variables": (
+        (
+            say.given("self.a", say.given("/event.a", say.given("/is_a.a", say.text("x")))),
+            say.given("if_.a", say.text("x")),
+        ),
+        """
+        deltas = []
+        self2 = event.self
+        a = self2 and self2.a
+        if a:
+            event2 = event.event
+            a2 = event2 and event2.a
+            if a2:
+                is_a = event.is_a
+                a3 = is_a and is_a.a
+                if a3:
+                    deltas += text(a3.x)
+        if_ = event.if_
+        a4 = if_ and if_.a
+        if a4:
+            deltas += text(a4.x)
+        """,
+    ),
     "lists and constants": (
         (
             say.own(
@@ -541,6 +635,15 @@ VIEWS: list[tuple[say.Row, dict[str, str]]] = [
     ((say.own(read, at.value("a[].b")),), {"a": "[{b: any}]"}),
     (
         (say.each("b", say.text("y")), say.text("b.y"), say.each("a|b", say.text("x"), text="x")),
+        dict.fromkeys("ba", "{y: any, x: any} or [{y: any, x: any} or text] or text"),
+    ),
+    ((say.own(read, at.value("b")), say.given("a|b", say.text("x"))), dict.fromkeys("ba", "{x: any}")),
+    (
+        (say.each("a", say.text("x")), say.given("a|b", say.text("x"))),
+        dict.fromkeys("ab", "{x: any} or [{x: any}]"),
+    ),
+    (
+        (say.each("b", say.text("y"), alone=True, text="y"), say.given("a|b", say.text("x"))),
         dict.fromkeys("ba", "{y: any, x: any} or [{y: any, x: any} or text] or text"),
     ),
     (

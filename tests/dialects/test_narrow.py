@@ -25,20 +25,37 @@ from wholecall.framing import Frame
 TABLES = [dialect.name for dialect in DIALECTS if isinstance(dialect.start(), PieceTableTranslator)]
 
 
-class Toy(PieceTableTranslator):
-    """A dialect with a row of each sort."""
+def toy() -> type[PieceTableTranslator]:
+    """Return a dialect with a row of each sort, compiled now."""
+    both = (say.given("delta", say.thought("thinking", at.index("/n")), say.text("text")),)
 
-    ROWS: ClassVar[say.Rows] = {
-        "text": (say.text("delta.text|text"),),
-        "both": (say.given("delta", say.thought("thinking", at.index("/n")), say.text("text")),),
-        "plan": (say.thought("text", "plan"),),
-        "call": (say.each("calls", say.piece(at.index("n"), "arguments|input"), alone=True),),
-        "begun": (say.begin(), say.text("text")),
-        "told": (say.text("text"), say.usage("usage")),
-        "listed": (say.each("parts", say.text("text")),),
-        "depends": (say.when(at.index("n"), (0,), say.text("text")),),
-        "own": (say.own("_end"),),
-    }
+    class Toy(PieceTableTranslator):
+        KINDS = ("type", "kind")
+        BODIES: ClassVar[say.Rows] = {
+            "whole": (say.own("_end", at.json_text("raw")), say.text("objects.text"))
+        }
+        ROWS: ClassVar[say.Rows] = {
+            "text": (say.text("delta.text|text"),),
+            "both": both,
+            "plan": (say.thought("text", "plan"),),
+            "call": (say.each("calls", say.piece(at.index("n"), "arguments|input"), alone=True),),
+            "chunk": (
+                say.text("text"),
+                say.given(
+                    "call", say.thought("text", "plan"), say.piece(at.index("n"), "of.arguments|arguments")
+                ),
+            ),
+            "first": (say.thought("text", at.first_of(at.index("n"), at.index("m"))),),
+            "many": (say.each("calls", say.piece(at.index("n"), "arguments")),),
+            "again": both,
+            "begun": (say.begin(), say.text("text")),
+            "told": (say.text("text"), say.usage("usage")),
+            "listed": (say.each("parts", say.text("text")),),
+            "depends": (say.when(at.index("n"), (0,), say.text("text")),),
+            "own": (say.own("_end"),),
+        }
+
+    return Toy
 
 
 def read(cls: type[PieceTableTranslator], data: str) -> tuple[Key, str]:
@@ -69,13 +86,21 @@ def told(cls: type[PieceTableTranslator], data: str) -> list[Delta]:
         ({"type": "text", "delta": {"text": "x", "thinking": None}}, [TextFragment(0, "x")]),
         ({"type": "both", "n": 1, "delta": {"text": "x"}}, [TextFragment(0, "x")]),
         ({"type": "both", "n": 1, "delta": {"thinking": "x", "text": ""}}, [ReasoningFragment(0, "x", 1)]),
+        ({"type": "again", "n": 1, "delta": {"text": "x"}}, [TextFragment(0, "x")]),
         ({"type": "plan", "text": "x"}, [ReasoningFragment(0, "x", "plan")]),
+        ({"type": "first", "n": 1, "text": "x"}, [ReasoningFragment(0, "x", 1)]),
+        ({"type": "chunk", "text": "x"}, [TextFragment(0, "x")]),
+        ({"type": "chunk", "call": {"n": 1, "text": "x", "of": None}}, [ReasoningFragment(0, "x", "plan")]),
+        ({"type": "chunk", "call": {"n": 1, "of": {"arguments": "{"}}}, [Slot(0, 1, None, "{")]),
+        ({"type": "chunk", "text": "x", "call": {"n": 1}}, [TextFragment(0, "x")]),
         ({"type": "call", "calls": {"n": 2, "arguments": "{"}}, [Slot(0, 2, None, "{")]),
     ],
 )
 def test_a_usual_piece_takes_the_short_way(event: dict[str, Any], expected: list[Delta]) -> None:
     """An event that holds one text at the first of its paths is a piece, whatever members nobody reads are in it."""
-    assert expected == told(Toy, json.dumps(event)) == Toy().translate(Frame("", json.dumps(event)))
+    made = toy()
+
+    assert expected == told(made, json.dumps(event)) == made().translate(Frame("", json.dumps(event)))
 
 
 @pytest.mark.parametrize(
@@ -91,6 +116,18 @@ def test_a_usual_piece_takes_the_short_way(event: dict[str, Any], expected: list
         {"type": "both", "delta": {"thinking": "x"}},
         {"type": "both", "n": -1, "delta": {"thinking": "x"}},
         {"type": "call", "calls": [{"n": 2, "arguments": "{"}]},
+        {"type": "many", "calls": [{"n": 2, "arguments": "{"}]},
+        {"type": "many", "calls": {"n": 2, "arguments": "{"}},
+        {"type": "first", "m": 1, "text": "x"},
+        {"type": "first", "n": 1, "m": 1, "text": "x"},
+        {"type": "chunk"},
+        {"type": "chunk", "text": "x", "call": {"n": 1, "of": {"arguments": "{"}}},
+        {"type": "chunk", "call": {"n": 1, "text": "x", "of": {"arguments": "{"}}},
+        {"type": "chunk", "call": {"of": {"arguments": "{"}}},
+        {"type": "chunk", "call": {"n": 1, "arguments": "{"}},
+        {"kind": "text", "delta": {"text": "x"}},
+        {"type": "text", "delta": {"text": "x"}, "raw": "{}"},
+        {"type": "text", "delta": {"text": "x"}, "objects": {"text": "y"}},
         {"type": "call", "calls": {"n": 2, "input": "{"}},
         {"type": "begun", "text": "x"},
         {"type": "told", "text": "x"},
@@ -103,7 +140,7 @@ def test_a_usual_piece_takes_the_short_way(event: dict[str, Any], expected: list
 )
 def test_any_other_event_takes_the_long_way(event: dict[str, Any]) -> None:
     """A second meaning, another form of the piece, or a row with another statement is left to the wide view."""
-    assert [] == told(Toy, json.dumps(event))
+    assert [] == told(toy(), json.dumps(event))
 
 
 def odd_events(event: dict[str, Any], members: Node) -> Iterator[dict[str, Any]]:

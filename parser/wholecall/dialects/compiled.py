@@ -97,7 +97,9 @@ def _compile(cls: type[TableTranslator]) -> None:
     """Give a class the decoder of its views and the functions of its rows."""
     root = Node(dict.fromkeys([*cls.KINDS, "error", *cls.BODIES], Any))
     names: dict[str, Any] = {"NO_TEXT": NO_TEXT, "listed": _listed}
-    rows = {id(row): (key, row) for key, row in [*cls.BODIES.items(), *cls.ROWS.items()]}
+    rows: dict[int, tuple[str, Row]] = {}  # events with one row share its function
+    for key, row in [*cls.BODIES.items(), *cls.ROWS.items()]:
+        rows.setdefault(id(row), (key, row))
     called = {of: f"{re.sub('[^A-Za-z0-9]|^(?=[0-9])', '_', key)}_row" for of, (key, _) in rows.items()}
     cls.SOURCE = "\n\n".join(_function(called[of], row, root, names) for of, (_, row) in rows.items())
     run(cls.SOURCE, f"<the table of {cls.__name__}>", names)
