@@ -1,12 +1,11 @@
 """The short way of a table: narrow views for events that hold one piece of a text and nothing else.
 
 Theory of operation. Most events of a stream are pieces: `{"type":"content-delta","index":0,"delta":{"text":"Hi"}}`. Some
-statements say what a piece is (`text`, `thought`, `piece`). For each row that consists of such statements there is a
-view with the first path of each, which has to be a text, and with all other members that the row reads, and all objects
-that any row reads, which have to be absent. So the view refuses an event that means more than the piece; the wide view reads it.
-One decoder for the narrow views of all rows finds the view by the event's kind.
-
-`wholecall.dialects.pieces` says what is done with the pieces.
+statements are about pieces (`text`, `thought`, `piece`). For each row that consists of such statements there is a view
+with the first path of each, which has to be a text, and with all other members that the row reads, and all objects that
+any row reads, which have to be absent. So the view refuses an event that means more than the piece, and the wide view
+reads it. One decoder for the narrow views of all rows finds the view by the event's kind. The translator joins pieces
+in a row to runs, as `wholecall.dialects.pieces` describes.
 """
 
 from __future__ import annotations

@@ -75,9 +75,9 @@ def usage(counts: Any) -> list[Delta]:
     return [UsageSeen(counts)] if isinstance(counts, dict) and counts else []
 
 
-def counts(view: object, *names: str) -> list[Delta]:
-    """Return token counts that are in members of a separate view."""
-    return usage({name: count for name in names if (count := getattr(view, name)) is not None})
+def counts(**counts: object) -> list[Delta]:
+    """Return token counts that are in separate members; those that are None are absent."""
+    return usage({name: count for name, count in counts.items() if count is not None})
 
 
 def finish(raw: object, choice: int = 0, *, drops_at: TurnReason | None = None) -> list[Delta]:

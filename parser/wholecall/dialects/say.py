@@ -1,6 +1,6 @@
-"""Statements, of which the rows of a dialect's table are made: what an event means, by the paths of its members.
+"""Statements of the rows of a dialect's table: the meaning of an event, by the paths of its members.
 
-Theory of operation. A row is what one event says, in order: `say.text("delta.text")` reports visible text,
+Theory of operation. A row has the statements of one event, in order: `say.text("delta.text")` reports visible text,
 `say.usage("usage")` token counts. A statement names members by paths, which it reads as it needs them
 (`wholecall.dialects.at`). `each` and `given` contain statements about the objects of a list, or about one object;
 `when` and `by` contain statements that depend on a value, `when` also on the translator's state. A dialect with a rule
@@ -65,10 +65,10 @@ class Piece(NamedTuple):
 
 
 class Say(NamedTuple):
-    """Report what a function returns for values: a function of this package, or a method of the translator.
+    """Report the deltas of a function for some values: a function of this package, or a method of the translator.
 
     Attributes:
-        piece: what the statement means if nothing else is in the event, and the member is a text.
+        piece: the meaning of the statement if nothing else is in the event, and the member is a text.
     """
 
     function: Report
@@ -182,11 +182,7 @@ def usage(path: str) -> Say:
 
 def counts(*names: str) -> Say:
     """Report token counts that are separate members."""
-    return Say(_counts, (), {name: at.value(name) for name in names})
-
-
-def _counts(**counts: object) -> list[Delta]:
-    return report.usage({name: count for name, count in counts.items() if count is not None})
+    return Say(report.counts, (), {name: at.value(name) for name in names})
 
 
 # Calls.
