@@ -27,7 +27,7 @@ from wholecall.deltas import (
     WireFault,
 )
 from wholecall.dialects import at, report, say
-from wholecall.dialects.compiled import TableTranslator, source_of
+from wholecall.dialects.compiled import TableTranslator, members_of, source_of
 from wholecall.framing import Frame
 
 
@@ -91,6 +91,9 @@ def value(of: Any, event: dict[str, Any]) -> Any:
         (at.value("a[].b"), {"a": [{}, {"b": 0}, {"b": 1}]}, 0),
         (at.name("a[].b"), {"a": [{"b": ""}, {"b": "f"}]}, "f"),
         (at.value("a[].b"), {}, None),
+        (at.value("a[].b[].c"), {"a": [{}, {"b": [{}]}, {"b": [{"c": 1}]}]}, 1),
+        (at.json_text("a"), {}, ""),
+        (at.json_value("a"), {}, ("", False)),
         (3, {}, 3),
         (None, {}, None),
         (("a", 1), {}, ("a", 1)),
@@ -179,6 +182,12 @@ def test_one_object_is_a_list_of_one(parts: Any, alone: bool) -> None:
     assert [TextFragment(0, "x")] == told((say.each("parts", say.text("a"), alone=alone),), {"parts": parts})
 
 
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_list_may_be_absent(alone: bool) -> None:
+    """Without a list there are no objects to make statements about."""
+    assert [] == told((say.each("parts", say.text("a"), alone=alone),), {}, {"parts": None}, {"parts": []})
+
+
 @pytest.mark.parametrize(
     "parts", ["x", ["x"], [{"a": "x"}], {"a": "x"}, [None, "x", 3], ["x", {"a": float("nan")}]]
 )
@@ -198,6 +207,27 @@ def test_alternative_lists_hold_the_same_objects() -> None:
         {"type": "second", "parts": [{"x": "2"}]},
         {"type": "second", "a": {"parts": [{"x": "3"}]}},
         {"type": "third", "a": {"parts": [{"z": "4"}]}},
+    ]
+
+    deltas = [delta for event in events for delta in made.translate(Frame("", json.dumps(event)))]
+
+    assert [TextFragment(0, number) for number in "1234"] == deltas
+
+
+@pytest.mark.parametrize("path", ["a|b", "b|a"])
+def test_a_text_stands_for_a_part_in_each_list(path: str) -> None:
+    """Rows with lists of other objects have their own views, also where later rows read two lists as one."""
+    made = translator(
+        first=(say.each("a", say.text("x"), text="x"),),
+        second=(say.each("c.a", say.text("y"), text="y"),),
+        third=(say.each("b", say.text("z")),),
+        fourth=(say.each(path, say.text("z")),),
+    )
+    events = [
+        {"type": "first", "a": ["1"]},
+        {"type": "second", "c": {"a": ["2"]}},
+        {"type": "third", "b": [{"z": "3"}]},
+        {"type": "fourth", "a": [{"z": "4"}]},
     ]
 
     deltas = [delta for event in events for delta in made.translate(Frame("", json.dumps(event)))]
@@ -312,6 +342,7 @@ def test_tables_of_a_base_class_are_inherited() -> None:
     class Made(base):  # type: ignore[misc, valid-type] - made just now
         QUIET = frozenset({"other"})
 
+    assert "" == source_of(TableTranslator)
     assert [TextFragment(0, "x")] == Made().translate(Frame("", '{"type": "event", "a": "x"}'))
     assert [] == Made().translate(Frame("", '{"type": "other"}'))
 
@@ -344,11 +375,13 @@ def test_a_member_may_have_the_name_of_a_variable(name: str) -> None:
     """The names that a function uses are members as others are."""
     row = (
         say.each(f"{name}.parts", say.text(f"{name}|x"), text="x"),
-        say.own(read, at.value(f"{name}.{name}|y")),
+        say.own(read, at.value(f"{name}.{name}|y"), at.value("list[].a")),
+        say.each("list", say.own(read, at.POSITION)),
     )
-    event = {name: {"parts": ["1", {name: "2"}], name: 3}}
+    event = {name: {"parts": ["1", {name: "2"}], name: 3}, "list": [{"a": 4}]}
+    numbers = [UsageSeen({"read": read}) for read in ((3, 4), (0,))]
 
-    assert [TextFragment(0, "1"), TextFragment(0, "2"), UsageSeen({"read": (3,)})] == told(row, event)
+    assert [TextFragment(0, "1"), TextFragment(0, "2"), *numbers] == told(row, event)
 
 
 def test_the_source_of_a_dialect_is_printed() -> None:
@@ -506,6 +539,44 @@ SOURCES: dict[str, tuple[say.Row, str]] = {
         deltas += text_(event.b)
         """,
     ),
+    "alternatives in a block": (
+        (
+            say.when(at.value("n"), (1,), say.own(read, at.id("a|b"))),
+            say.own(read, at.id("a|b")),
+        ),
+        """
+        deltas = []
+        if event.n == 1:
+            a = id_label(event.a)
+            if not a:
+                a = id_label(event.b)
+            deltas += read(a)
+        a2 = id_label(event.a)
+        if not a2:
+            a2 = id_label(event.b)
+        deltas += read(a2)
+        """,
+    ),
+    "views of one name": (
+        (
+            say.each("a.parts", say.text("x"), text="x"),
+            say.each("b.parts", say.text("y"), text="y"),
+            say.each("ifs", say.text("x")),
+        ),
+        """
+        deltas = []
+        a = event.a
+        for part in listed(a and a.parts):
+            part = PartView(x=part) if type(part) is str else part
+            deltas += text(part.x)
+        b = event.b
+        for part2 in listed(b and b.parts):
+            part2 = Part2View(y=part2) if type(part2) is str else part2
+            deltas += text(part2.y)
+        for if2 in event.ifs or ():
+            deltas += text(if2.x)
+        """,
+    ),
     "names of variables": (
         (
             say.given("self.a", say.given("/event.a", say.given("/is_a.a", say.text("x")))),
@@ -647,16 +718,24 @@ VIEWS: list[tuple[say.Row, dict[str, str]]] = [
         dict.fromkeys("ba", "{y: any, x: any} or [{y: any, x: any} or text] or text"),
     ),
     (
+        (say.each("a", say.text("x"), text="x"), say.text("b.y"), say.given("a|b", say.text("z"))),
+        dict.fromkeys("ab", "{x: any, y: any, z: any} or [{x: any, y: any, z: any} or text] or text"),
+    ),
+    (
         (say.text("b.c.y"), say.given("a|b", say.text("c.x"), say.text("z"))),
         dict.fromkeys("ba", "{c: {x: any, y: any}, z: any}"),
     ),
 ]
 
 
+@pytest.mark.parametrize("separately", [False, True])
 @pytest.mark.parametrize(("row", "members"), VIEWS)
-def test_a_view_has_the_members_that_its_rows_read(row: say.Row, members: dict[str, str]) -> None:
+def test_a_view_has_the_members_that_its_rows_read(
+    row: say.Row, members: dict[str, str], separately: bool
+) -> None:
     """Each path puts its members into the view; members of one name hold one kind of object, a list of it, or both."""
-    found = shape(type(translator(event=row)).decoder.type)
+    rows = {f"event{n}": (statement,) for n, statement in enumerate(row)} if separately else {"event": row}
+    found = shape(type(translator(**rows)).decoder.type)
 
     assert {"type": "any", "error": "any"} == {name: found.pop(name) for name in ("type", "error")}
     assert {name: sorted_(of) for name, of in members.items()} == {
@@ -667,3 +746,13 @@ def test_a_view_has_the_members_that_its_rows_read(row: say.Row, members: dict[s
 def sorted_(kind: str) -> list[str]:
     """Return the words of a type in an order that does not depend on the order of its members."""
     return sorted(re.findall(r"\w+|[\[\]{}]", kind))
+
+
+def test_the_members_of_rows_are_known_without_a_dialect() -> None:
+    """The members that some rows read are the members of a view of these rows, objects as such."""
+    node = members_of([(say.text("a.b"),), (say.each("c", say.text("d")), say.own(read, at.json_text("e")))])
+
+    assert ["a", "c", "e"] == sorted(node.members)
+    assert (["b"], {"one"}) == (list(node.members["a"].members), node.members["a"].many)
+    assert (["d"], {"list"}) == (list(node.members["c"].members), node.members["c"].many)
+    assert msgspec.Raw is node.members["e"]

@@ -30,6 +30,8 @@ MODULES = {
     "sse": "wholecall.framing.sse",
     "forms": "wholecall.framing.forms",
     "decode": "wholecall.dialects.decode",
+    "compiled": "wholecall.dialects.compiled",
+    "narrow": "wholecall.dialects.narrow",
     "verdicts": "wholecall.machine.verdicts",
     "slots": "wholecall.machine.slots",
     "routes": "wholecall.machine.routes",

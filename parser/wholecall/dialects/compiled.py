@@ -63,9 +63,9 @@ class TableTranslator(TurnTranslator):
     SOURCE: ClassVar[str] = ""
     bodies: ClassVar[dict[str, Callable[[Any, Any], list[Delta]]]] = {}
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls) -> None:
         """Compile the table of the class, if it has one."""
-        super().__init_subclass__(**options)
+        super().__init_subclass__()
         if not vars(cls).keys().isdisjoint(("ROWS", "BODIES")):
             _compile(cls)
 
@@ -427,8 +427,6 @@ class _Writer:
     def _member(self, path: str, kind: Any, scope: Scope) -> str:
         """Return the expression of a member, and note it in the view."""
         of, name = self._walk(path, scope)
-        if not name:
-            return of.variable
         of.node.member(name, kind)
         return _inside(of, name, scope, "NO_TEXT" if kind is msgspec.Raw else "")
 

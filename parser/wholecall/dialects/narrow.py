@@ -33,9 +33,9 @@ class PieceTableTranslator(PieceTranslator, TableTranslator):
 
     _readers: ClassVar[list[Read]]
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls) -> None:
         """Compile the table of the class, if it has one."""
-        super().__init_subclass__(**options)
+        super().__init_subclass__()
         if "ROWS" in vars(cls):
             cls._readers = [_reader(cls)]  # in a list, so that it is no method
 
