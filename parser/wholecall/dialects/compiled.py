@@ -50,7 +50,6 @@ class TableTranslator(TurnTranslator):
         ROWS: the statements of each event, by its kind.
         BODIES: the statements of frames that are no event (a whole body, say), by a member that such a frame has; the
             first member that is there decides.
-        KINDS: the members that may name an event's kind, else the frame's name does.
         EVENTLESS: members decide what any frame is that has no row in `ROWS`, whatever it calls itself.
         SOURCE: the functions of the rows, as they were compiled.
         bodies: the functions of `BODIES`.
@@ -58,7 +57,6 @@ class TableTranslator(TurnTranslator):
 
     ROWS: ClassVar[Rows] = {}
     BODIES: ClassVar[Rows] = {}
-    KINDS: ClassVar[tuple[str, ...]] = ("type",)
     EVENTLESS: ClassVar[bool] = False
     SOURCE: ClassVar[str] = ""
     bodies: ClassVar[dict[str, Callable[[Any, Any], list[Delta]]]] = {}
@@ -68,13 +66,6 @@ class TableTranslator(TurnTranslator):
         super().__init_subclass__()
         if not vars(cls).keys().isdisjoint(("ROWS", "BODIES")):
             _compile(cls)
-
-    def _kind(self, view: Any, frame: Frame, /) -> str:
-        for member in self.KINDS:
-            kind: object = getattr(view, member)
-            if type(kind) is str and kind:
-                return kind
-        return frame.event
 
     def _is_body(self, view: Any, kind: str, /) -> bool:  # noqa: ARG002
         """Return whether a frame is no event: nothing in it names a kind."""

@@ -158,6 +158,7 @@ class TurnTranslator(ViewTranslator):
 
     Attributes:
         EVENTS: the methods that take a view, by the event's kind.
+        KINDS: the members that may name an event's kind, else the frame's name does.
         QUIET: kinds of events without calls or text.
         ERRORS: kinds of events, and names of frames, that are errors with all their content.
         AGAIN: the first words of the kinds of events that only repeat other events' content of calls.
@@ -165,6 +166,7 @@ class TurnTranslator(ViewTranslator):
     """
 
     EVENTS: ClassVar[Events] = {}
+    KINDS: ClassVar[tuple[str, ...]] = ("type",)
     QUIET: ClassVar[frozenset[str]] = frozenset()
     ERRORS: ClassVar[frozenset[str]] = frozenset()
     AGAIN: ClassVar[tuple[str, ...]] = ()
@@ -195,9 +197,12 @@ class TurnTranslator(ViewTranslator):
         return self._fail(plain(frame.data)) if failed else self._other(view, frame, kind)
 
     def _kind(self, view: Any, frame: Frame, /) -> str:
-        """Return which event a view is: its type, else the name of the frame."""
-        kind: object = view.type
-        return kind if type(kind) is str else frame.event
+        """Return which event a view is: the first of `KINDS` that is a word, else the name of the frame."""
+        for member in self.KINDS:
+            kind: object = getattr(view, member)
+            if type(kind) is str and kind:
+                return kind
+        return frame.event
 
     def _other(self, view: Any, frame: Frame, kind: str, /) -> list[Delta]:  # noqa: ARG002
         """Return the deltas of a view without an event of the table: none, or that it is unknown."""

@@ -75,6 +75,7 @@ class AcpTranslator(TableTranslator):
         "result": (say.own("_answer", at.id("id"), at.value("result.stopReason"), at.value("result.usage")),),
         "jsonrpc": (),
     }
+    EVENTLESS = True  # a message without a known method is named by its members
 
     _sessions: dict[str | None, _Session]
     _now: _Session | None
@@ -92,9 +93,6 @@ class AcpTranslator(TableTranslator):
         """Return the deltas of one message; an error is an answer, which may be one to any request."""
         row = self.EVENTS.get(view.method) if type(view.method) is str else None
         return self._other(view, frame, self._kind(view, frame)) if row is None else row(self, view)
-
-    def _is_body(self, _view: object, _kind: str) -> bool:
-        return True
 
     # Sessions and their prompts
 
