@@ -17,8 +17,7 @@ from wholecall.dialects import at, say
 from wholecall.dialects.compiled import Node, members_of
 from wholecall.dialects.decode import UNREADABLE
 from wholecall.dialects.narrow import PieceTableTranslator
-from wholecall.dialects.pieces import NO_PIECE
-from wholecall.dialects.runs import Key
+from wholecall.dialects.pieces import NO_PIECE, Key
 from wholecall.dialects.table import DIALECTS, named
 from wholecall.framing import Frame
 

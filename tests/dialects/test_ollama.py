@@ -23,7 +23,7 @@ from wholecall.deltas import (
     WireFault,
 )
 from wholecall.dialects.others.ollama import OllamaTranslator
-from wholecall.dialects.restated import ended_together
+from wholecall.dialects.report import ended_together
 from wholecall.framing.frame import Frame
 
 OPENED = TurnOpened(None, None, "m", restart=True)

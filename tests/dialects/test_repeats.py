@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wholecall.deltas import ITEM_DONE, CallWhole
-from wholecall.dialects.repeats import Repeats, says_nothing
+from wholecall.dialects.whole_calls import Repeats, says_nothing
 
 
 def call(text: str) -> CallWhole:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wholecall.deltas import HYDRATION, CallWhole, Delta, TextFragment
-from wholecall.dialects.restated import restated_together
+from wholecall.dialects.report import restated_together
 
 
 def _whole(id_: str | None, told: frozenset[str] = frozenset()) -> CallWhole:

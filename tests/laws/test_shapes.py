@@ -29,7 +29,7 @@ from tests.support.told import told_and_counted
 from wholecall import ToolCallParser
 from wholecall.deltas import WireFault
 from wholecall.dialects.decode import decode, plain, read
-from wholecall.dialects.restated import ended_together
+from wholecall.dialects.report import ended_together
 from wholecall.dialects.table import DIALECTS, named
 from wholecall.framing import Frame
 from wholecall.output.events import StreamFault, ToolCallDropped, TurnFinished

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wholecall.deltas import Delta, Fragment, Run, TextFragment
-from wholecall.dialects.runs import NO_KEY, Runs
+from wholecall.dialects.pieces import NO_KEY, Runs
 
 OF = Fragment(0, 3, "")
 

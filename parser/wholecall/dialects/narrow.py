@@ -18,8 +18,7 @@ import msgspec
 from wholecall.deltas import HIGHEST_INDEX, Index, Piecewise, ReasoningFragment, Slot, TextFragment
 from wholecall.dialects.at import FirstOf, Value
 from wholecall.dialects.compiled import Node, TableTranslator, members_of, run
-from wholecall.dialects.pieces import NO_PIECE, PieceTranslator, Read
-from wholecall.dialects.runs import Key
+from wholecall.dialects.pieces import NO_PIECE, Key, PieceTranslator, Read
 from wholecall.dialects.say import Each, Given, Row, Say
 
 __all__ = ["PieceTableTranslator"]

@@ -2,10 +2,11 @@
 
 Theory of operation. A dialect reads its usual frame by a view as narrow as it can be, which refuses anything odd. It
 gives two values for the frame: a *key*, which distinguishes the texts of the dialect, and the text. While the key stays
-the same, a text is only appended to the run; at a new key the dialect is asked for the common fields of that text's
-pieces. All other frames, and pieces that mean more than a piece, are translated one by one. A frame is only tried as
-the kind of the frame before it, for a view that refuses costs as much as a wide one. Whole calls, which some dialects
-send many in a row, may have a narrow view as well.
+the same, a text is only appended to the *run*, one delta for all pieces of a read; at a new key the dialect is asked
+for the common fields of that text's pieces. The key of the last piece outlives the read, so that a text continues after
+it without a second look. All other frames, and pieces that mean more than a piece, are translated one by one. A frame
+is only tried as the kind of the frame before it, for a view that refuses costs as much as a wide one. Whole calls,
+which some dialects send many in a row, may have a narrow view as well.
 """
 
 from __future__ import annotations
@@ -13,20 +14,50 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from itertools import repeat
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 from wholecall.deltas import CallWhole, Delta, Piecewise, ReasoningFragment, Run, Slot, TextFragment
 from wholecall.dialects.decode import UNREADABLE
-from wholecall.dialects.runs import NO_KEY, Key, Runs
 from wholecall.dialects.translator import TextTranslator, TurnTranslator, frame_of
 from wholecall.framing.frame import Frame, Like
 
-__all__ = ["NO_PIECE", "PieceTranslator", "Read", "no_piece"]
+__all__ = ["NO_KEY", "NO_PIECE", "Key", "PieceTranslator", "Read", "Runs", "no_piece"]
 
+Key = tuple[object, object]
+NO_KEY: Key = ("none", "none")  # the key of no piece
 NO_PIECE: Final = (NO_KEY, "")
 _PIECES: Final[frozenset[type]] = frozenset({Slot, TextFragment, ReasoningFragment})
 _Was = Literal["", "piece", "call"]
 Read = Callable[[str], tuple[Key, str]]
+
+
+class Runs:
+    """The run of one stream that the next piece may continue.
+
+    Attributes:
+        key: of the last piece; `NO_KEY` where anything else came after it.
+        of: the common fields of the run's pieces. The first piece of a read that continues the run of the read before
+            begins another `Run` of it.
+    """
+
+    __slots__ = ("key", "of")
+    DERIVED: ClassVar = frozenset({"key", "of"})  # a stream that moved begins its runs anew
+
+    def __init__(self) -> None:
+        self.stop()
+
+    def stop(self) -> Key:
+        """Note that something other than a piece came: the next piece begins a run. Return `NO_KEY`."""
+        self.key: Key = NO_KEY
+        self.of: Piecewise = TextFragment(0, "")
+        return NO_KEY
+
+    def begin(self, deltas: list[Delta], key: Key, of: Piecewise) -> list[str]:
+        """Append a run to the deltas of this read, and return the list of its texts: at least one has to follow."""
+        self.key, self.of = key, of
+        texts: list[str] = []
+        deltas.append(Run(of, texts))
+        return texts
 
 
 def no_piece(_data: str) -> tuple[Key, str]:

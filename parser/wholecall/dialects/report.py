@@ -5,6 +5,7 @@ Values are the wire's own: a value that is not a text, a name or counts where on
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec.structs import replace
@@ -23,6 +24,7 @@ from wholecall.deltas import (
     ReasoningFragment,
     Slot,
     TextFragment,
+    TurnEnded,
     UsageSeen,
 )
 from wholecall.dialects.decode import is_blank, provider_error
@@ -32,14 +34,17 @@ from wholecall.types import Kind, TurnReason
 
 __all__ = [
     "answered",
+    "block_closed",
     "call_start",
     "closed",
     "counts",
+    "ended_together",
     "error",
     "extra",
     "failure",
     "finish",
     "piece",
+    "restated_together",
     "seen",
     "text",
     "thought",
@@ -153,6 +158,17 @@ def closed(slot: Index | None, *, final: bool = True) -> list[Delta]:
     return [CallClosed(0, slot, None, final=final)]
 
 
+def block_closed(index: Index | None, others: set[Index | None]) -> list[Delta]:
+    """Report that a block ended, if it may be a call's; `others` are the open blocks that are not.
+
+    A closed call is not final: a cut turn can close a call with a member missing, so the later events decide.
+    """
+    if index in others:
+        others.discard(index)
+        return []
+    return [CallClosed(0, index, None, final=False)]
+
+
 def extra(**members: object) -> dict[str, Any] | None:
     """Return the other members of a call that are not empty, None if there are none."""
     return {name: value for name, value in members.items() if value} or None
@@ -162,3 +178,25 @@ def answered(id: object) -> list[Delta]:
     """Report a call's result in the stream: a call of any kind was executed elsewhere."""
     label = id_label(id)
     return [] if label is None else [CallCancelled(label, answered=True)]
+
+
+# Deltas of one frame, which know of each other.
+
+
+def restated_together(deltas: list[Delta], others: Iterable[str] = ()) -> list[Delta]:
+    """Give each restated call the ids of all calls that the message restates, and `others`.
+
+    A call whose own id is among them is restated by that id only.
+    """
+    wholes = [delta for delta in deltas if isinstance(delta, CallWhole)]
+    ids = frozenset(others).union(whole.id for whole in wholes if whole.id is not None)
+    if not wholes or len(ids) < 2:
+        return deltas
+    return [replace(delta, restated_ids=ids) if isinstance(delta, CallWhole) else delta for delta in deltas]
+
+
+def ended_together(deltas: list[Delta]) -> list[Delta]:
+    """Mark each finish if the end of its turn follows in the same frame."""
+    if not deltas or type(deltas[-1]) is not TurnEnded:
+        return deltas
+    return [replace(delta, ends=True) if isinstance(delta, Finish) else delta for delta in deltas]

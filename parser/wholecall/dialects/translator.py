@@ -19,7 +19,7 @@ from wholecall.deltas import Delta, TurnEnded, TurnOpened
 from wholecall.dialects import report
 from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, payloads, plain, read
 from wholecall.dialects.labels import name_label
-from wholecall.dialects.restated import ended_together
+from wholecall.dialects.report import ended_together
 from wholecall.dialects.unread import with_unread
 from wholecall.framing.frame import Frame, Like, framed
 

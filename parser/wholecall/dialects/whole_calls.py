@@ -7,10 +7,17 @@ for one; without a label two equal calls are two. A call with arguments is over 
 for the next call, for the reason, as a cut turn may have lost the arguments of its last call, or for the end of the
 stream. Then it is over too, for it came whole. In some dialects all calls wait so, as their servers close the brackets
 of cut text; in others a call waits for the next frame with calls, which may bring its arguments under its label.
+
+The same call again under the same label is that call repeated, as relays do, or another one, where the label is one
+that all calls have (quirk 64). Different calls under it show that the label does not distinguish calls. Even then each
+may have been sent twice; equal ones are calls only if some came more often than others. That is known at the end, until
+which `Repeats` keeps them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from math import gcd
 from typing import Union
 
 import msgspec
@@ -18,15 +25,16 @@ import msgspec
 from wholecall.arguments.equal import same_value
 from wholecall.deltas import INVALID_INDEX, CallClosed, CallWhole, Delta, Finish, Index
 from wholecall.dialects.decode import is_blank, plain
-from wholecall.dialects.repeats import Repeats, says_nothing
 from wholecall.discreet import discreet_repr
 from wholecall.types import CUT_REASONS, TurnReason
 
-__all__ = ["Manner", "WholeCalls"]
+__all__ = ["Manner", "Repeats", "WholeCalls", "says_nothing"]
 
 _MOST_LABELS = 4096  # of calls that are recognized when they are repeated
 _MOST_NAMESAKES = 16  # calls of one label that are compared; with more the label does not distinguish calls
 _MOST_KEPT = 256  # calls of one label that are kept
+_MOST_REPEATED = 128  # calls that are kept because they may only seem to be repeated
+_LONGEST_REPEATED = 1 << 20  # characters of all of them
 
 
 class Manner(msgspec.Struct, frozen=True):
@@ -49,6 +57,33 @@ class _Call(msgspec.Struct):
     n_times: int = 1
 
     __repr__ = discreet_repr
+
+
+class Repeats:
+    """The calls that were repeated, in their order."""
+
+    _calls: list[CallWhole]
+    _size: int
+
+    def __init__(self) -> None:
+        self._calls = []
+        self._size = 0
+
+    def add(self, call: CallWhole) -> None:
+        """Keep a call; a call beyond the limits counts as a mere repeat."""
+        self._size += len(call.text)
+        if len(self._calls) < _MOST_REPEATED and self._size <= _LONGEST_REPEATED:
+            self._calls.append(call)
+
+    def take(self) -> list[CallWhole]:
+        """Return the kept calls, and forget them."""
+        calls, self._calls, self._size = self._calls, [], 0
+        return calls
+
+
+def says_nothing(times: Iterable[int]) -> bool:
+    """Return whether a label does not distinguish calls, by how often each of its different calls came."""
+    return gcd(*times) == 1
 
 
 class WholeCalls:

@@ -24,7 +24,7 @@ from wholecall.dialects.agents.ag_ui_book import Book
 from wholecall.dialects.agents.ag_ui_views import Message, ToolCallView
 from wholecall.dialects.decode import dumped, is_blank, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
-from wholecall.dialects.restated import restated_together
+from wholecall.dialects.report import restated_together
 from wholecall.types import Flag
 
 __all__ = ["Calls", "told_before"]

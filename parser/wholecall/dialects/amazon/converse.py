@@ -52,9 +52,7 @@ from wholecall.dialects.amazon.errors import error_of, exception_in
 from wholecall.dialects.decode import member, plain, wire_text
 from wholecall.dialects.detect import CONVERSE_FIELDS
 from wholecall.dialects.labels import id_label, index_label, name_label
-from wholecall.dialects.other_blocks import OtherBlocks
-from wholecall.dialects.pieces import PieceTranslator, Read, no_piece
-from wholecall.dialects.runs import Key
+from wholecall.dialects.pieces import Key, PieceTranslator, Read, no_piece
 from wholecall.dialects.translator import Events
 from wholecall.framing.frame import Frame
 from wholecall.types import Kind
@@ -96,12 +94,12 @@ class ConverseTranslator(PieceTranslator):
 
     decoder = msgspec.json.Decoder(Event)
 
-    _others: OtherBlocks
+    _others: set[Index | None]
     _kept: KeptParts
     _calls: dict[int, str | None]
 
     def _clear(self) -> None:
-        self._others = OtherBlocks()
+        self._others = set()  # indices of open blocks that are not calls
         self._kept = KeptParts()
         self._calls = {}  # the ids of the calls that are open, by the index of their block
 
@@ -117,9 +115,9 @@ class ConverseTranslator(PieceTranslator):
         kind, index = key[0], index_label(key[1])
         if kind == "input":
             return Slot(0, index, None, "")
-        if self._is_lower(index) or (kind == "text" and index not in self._others.indices):
+        if self._is_lower(index) or (kind == "text" and index not in self._others):
             return None  # another message, or a text that begins
-        self._others.indices.add(index)
+        self._others.add(index)
         return TextFragment(0, "") if kind == "text" else ReasoningFragment(0, "", index)
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
@@ -147,7 +145,7 @@ class ConverseTranslator(PieceTranslator):
                 deltas += self._part(index, part) + kept_whole(part, member(wire, index))
                 deltas += report.answered(member(part.tool_result, "toolUseId"))
             else:
-                deltas += self._start_call(index, part.tool_use) + self._others.stop(index)
+                deltas += self._start_call(index, part.tool_use) + report.block_closed(index, self._others)
         return deltas + self._metadata(event) + self._message_stop(event)
 
     def _message_start(self, _member: Member) -> list[Delta]:
@@ -169,11 +167,9 @@ class ConverseTranslator(PieceTranslator):
         if part.tool_use is not None:
             return report.piece(index, wire_text(part.tool_use.input))
         deltas = self._from(index)
-        if index not in self._others.indices and (
-            part.text is not None or part.citations_content is not None
-        ):
+        if index not in self._others and (part.text is not None or part.citations_content is not None):
             deltas.append(TextBegan(0))
-        self._others.indices.add(index)
+        self._others.add(index)
         self._kept.grow(index, part)
         return deltas + _said(index, part)
 
@@ -181,7 +177,7 @@ class ConverseTranslator(PieceTranslator):
         index, part = index_label(event.content_block_index), event.start or _NO_PART
         if part.tool_use is None:
             deltas = self._from(index, at_start=True)
-            self._others.indices.add(index)
+            self._others.add(index)
             self._kept.start(index, part)
             return deltas + report.answered(member(part.tool_result, "toolUseId"))
         id_ = id_label(part.tool_use.tool_use_id)
@@ -203,7 +199,7 @@ class ConverseTranslator(PieceTranslator):
         return isinstance(index, int) and (index < highest or (index == highest and at_start))
 
     def _start_call(self, index: Index | None, use: ToolUse) -> list[Delta]:
-        self._others.indices.discard(index)
+        self._others.discard(index)
         kind: Kind = "server" if use.type == "server_tool_use" else "function"
         id_, name = id_label(use.tool_use_id), name_label(use.name)
         return report.call_start(index, id_, name, wire_text(use.input), kind)
@@ -212,7 +208,7 @@ class ConverseTranslator(PieceTranslator):
         index = index_label(event.content_block_index)
         if isinstance(index, int):
             self._calls.pop(index, None)
-        return self._others.stop(index) + self._kept.stop(index)
+        return report.block_closed(index, self._others) + self._kept.stop(index)
 
     EVENTS: ClassVar[Events] = {
         "content_block_delta": _delta,

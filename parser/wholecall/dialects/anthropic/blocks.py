@@ -25,10 +25,10 @@ from wholecall.deltas import (
     TextBegan,
     TextFragment,
 )
+from wholecall.dialects import report
 from wholecall.dialects.anthropic.views import Block
 from wholecall.dialects.decode import dumped, is_blank, listed, member, plain, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
-from wholecall.dialects.other_blocks import OtherBlocks
 from wholecall.types import Kind
 
 __all__ = ["Blocks", "reasoning_deltas"]
@@ -75,20 +75,20 @@ class Growing(msgspec.Struct):
 class Blocks:
     """The blocks of one message."""
 
-    _others: OtherBlocks
+    _others: set[Index | None]
     _skipped: set[Index | None]
     _growing: dict[Index | None, Growing]
     _text: list[Index | None]
 
     def __init__(self) -> None:
-        self._others = OtherBlocks()
+        self._others = set()  # open blocks that are not calls: text, thinking, results
         self._skipped = set()  # blocks whose pieces are not a call's, and which go back as they came
         self._growing = {}  # blocks that are kept, until they end
         self._text = []  # the block of text that began last, if no other has begun
 
     def clear(self) -> None:
         """Forget all blocks, as the message is over."""
-        self._others.indices.clear()
+        self._others.clear()
         self._skipped.clear()
         self._growing.clear()
         self._text.clear()
@@ -102,7 +102,7 @@ class Blocks:
         kind = _CALL_BLOCKS.get(block.type or "")
         if kind is not None:
             return self._start_call(index, block, kind)
-        self._others.indices.add(index)
+        self._others.add(index)
         if block.type == "text":
             return self._start_text(index, block)
         if block.type not in _THOUGHTS:
@@ -139,12 +139,12 @@ class Blocks:
 
     def _start_call(self, index: Index | None, block: Block, kind: Kind) -> list[Delta]:
         self._skipped.discard(index)
-        self._others.indices.discard(index)
+        self._others.discard(index)
         return _call_deltas(index, block, kind)
 
     def spoken(self, index: Index | None) -> None:
         """Note that a block with text or thinking is not a call: its start may be lost (quirk 77)."""
-        self._others.indices.add(index)
+        self._others.add(index)
 
     def piece(self, index: Index | None, text: object) -> Slot | None:
         """Return a piece of a call's text; None if it is empty, or belongs to a block of an unknown type."""
@@ -162,9 +162,12 @@ class Blocks:
         self._skipped.discard(index)
         growing = self._growing.pop(index, None)
         if growing is None:
-            return self._others.stop(index)
+            return report.block_closed(index, self._others)
         kept = BlockKept(0, growing.whole(), of_text=growing.value.get("type") == "text")
-        return [*self._others.stop(index), *([kept] if not kept.of_text or index in self._text else [])]
+        return [
+            *report.block_closed(index, self._others),
+            *([kept] if not kept.of_text or index in self._text else []),
+        ]
 
     def whole(self, blocks: list[Block], wire: object) -> list[Delta]:
         """Return the deltas of whole blocks, one after the other; `wire` are these as the wire has them."""

@@ -46,8 +46,8 @@ from wholecall.dialects.anthropic.views import (
 )
 from wholecall.dialects.decode import UNREADABLE, decode, is_noise, member, plain
 from wholecall.dialects.labels import id_label, index_label, name_label
-from wholecall.dialects.restated import ended_together
-from wholecall.dialects.runs import Runs
+from wholecall.dialects.pieces import Runs
+from wholecall.dialects.report import ended_together
 from wholecall.dialects.translator import MOST_SLOTS, Events, TextTranslator, ViewTranslator, frame_of
 from wholecall.dialects.unread import is_read, with_unread
 from wholecall.framing.frame import Frame, Like

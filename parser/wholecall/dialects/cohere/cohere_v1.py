@@ -24,7 +24,7 @@ from wholecall.dialects.cohere.cohere_shared import PLAN, CohereTranslator
 from wholecall.dialects.decode import member
 from wholecall.dialects.detect import COHERE_V1_QUIET
 from wholecall.dialects.labels import text_label
-from wholecall.dialects.runs import Key
+from wholecall.dialects.pieces import Key
 
 __all__ = ["CohereV1Translator"]
 

@@ -25,7 +25,7 @@ from wholecall.deltas import (
 from wholecall.dialects import report
 from wholecall.dialects.decode import dumped
 from wholecall.dialects.reasons import NOT_WHOLE
-from wholecall.dialects.repeats import Repeats, says_nothing
+from wholecall.dialects.whole_calls import Repeats, says_nothing
 from wholecall.types import DropReason, Flag, Kind
 
 __all__ = ["Announced", "Calls", "sealed"]

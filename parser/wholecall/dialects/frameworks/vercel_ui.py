@@ -47,8 +47,7 @@ from wholecall.dialects.frameworks.vercel_ui_views import (
     announced,
 )
 from wholecall.dialects.labels import id_label, text_label
-from wholecall.dialects.pieces import PieceTranslator, Read
-from wholecall.dialects.runs import Key
+from wholecall.dialects.pieces import Key, PieceTranslator, Read
 from wholecall.dialects.translator import Events
 from wholecall.framing.frame import Frame
 from wholecall.types import DropReason

@@ -45,9 +45,8 @@ from wholecall.dialects.google.gemini_kept import WireParts
 from wholecall.dialects.google.gemini_streamed import StreamedCalls
 from wholecall.dialects.google.gemini_views import either
 from wholecall.dialects.labels import choice_label, id_label, name_label, text_label
-from wholecall.dialects.pieces import NO_PIECE, PieceTranslator, Read
+from wholecall.dialects.pieces import NO_PIECE, Key, PieceTranslator, Read
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.runs import Key
 from wholecall.dialects.whole_calls import Manner, WholeCalls
 from wholecall.framing.frame import Frame, Like
 from wholecall.types import Kind

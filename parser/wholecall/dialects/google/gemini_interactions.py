@@ -40,7 +40,7 @@ from wholecall.dialects.decode import wire_text
 from wholecall.dialects.google import gemini_steps as steps
 from wholecall.dialects.google.gemini_steps import Event, Interaction, Step, extra_of, kind_of, name_of
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
-from wholecall.dialects.restated import restated_together
+from wholecall.dialects.report import restated_together
 from wholecall.dialects.translator import Events, TurnTranslator
 from wholecall.framing.frame import Frame
 from wholecall.types import Kind

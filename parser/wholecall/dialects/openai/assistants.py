@@ -43,7 +43,7 @@ from wholecall.dialects import at, report, say
 from wholecall.dialects.compiled import TableTranslator
 from wholecall.dialects.decode import is_done, read, wire_text
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.restated import restated_together
+from wholecall.dialects.report import restated_together
 from wholecall.framing.frame import Frame
 from wholecall.types import CUT_REASONS, TurnReason
 

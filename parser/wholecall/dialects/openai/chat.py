@@ -72,9 +72,9 @@ from wholecall.dialects.openai.chat_views import (
     argument_text,
     unknown_fields,
 )
+from wholecall.dialects.pieces import Runs
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.restated import ended_together, restated_together
-from wholecall.dialects.runs import Runs
+from wholecall.dialects.report import ended_together, restated_together
 from wholecall.dialects.translator import TextTranslator, frame_of
 from wholecall.dialects.unread import with_unread
 from wholecall.framing.forms import may_be_named

@@ -66,8 +66,8 @@ from wholecall.dialects.openai.responses_items import (
     reasoning_deltas,
 )
 from wholecall.dialects.openai.responses_progress import Progress, Wire
-from wholecall.dialects.restated import ended_together
-from wholecall.dialects.runs import Runs
+from wholecall.dialects.pieces import Runs
+from wholecall.dialects.report import ended_together
 from wholecall.dialects.translator import MOST_SLOTS, Events, TextTranslator, ViewTranslator, frame_of
 from wholecall.dialects.unread import is_read, with_unread
 from wholecall.framing.frame import Frame, Like

@@ -23,8 +23,7 @@ from wholecall.dialects import at, report, say
 from wholecall.dialects.compiled import TableTranslator
 from wholecall.dialects.decode import NO_TEXT, UNREADABLE, wire_text
 from wholecall.dialects.labels import id_label, index_label, name_label
-from wholecall.dialects.pieces import NO_PIECE, PieceTranslator, Read
-from wholecall.dialects.runs import Key
+from wholecall.dialects.pieces import NO_PIECE, Key, PieceTranslator, Read
 from wholecall.dialects.whole_calls import WholeCalls
 
 __all__ = ["OllamaTranslator", "piece_of"]
