@@ -19,6 +19,10 @@ Therefore `TOOL_CALL_END` closes nothing, and a run that breaks off leaves nothi
 A snapshot restates calls, and adds those that were not streamed; calls before the last message of the user, answered
 ones, and those that the run was started with are history. Its text is not an answer, and is skipped.
 
+The ids of a call's events may be absent, shared or unknown. Therefore slots are numbered as ids appear, reports before
+the end of a run are for display, and a book keeps the events of its calls, which is read again at the end if a label
+was odd.
+
 Events are read as JSON only. The binary encoding (`application/vnd.ag-ui.event+proto`) had no place for results
 before the protocol's version 1.0: there a call that the agent executed looks like one for the client.
 Source: AG-UI documentation, "Events", and the schema of version 1.0.
@@ -26,95 +30,499 @@ Source: AG-UI documentation, "Events", and the schema of version 1.0.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterable
+from typing import Any, ClassVar, Union
 
-from wholecall.deltas import CallAnswered, Delta
+import msgspec
+
+from wholecall.arguments.placeholders import BEGINNINGS
+from wholecall.deltas import (
+    HYDRATION,
+    CallAnswered,
+    CallClosed,
+    CallSeen,
+    CallWhole,
+    Delta,
+    Marked,
+    Reread,
+    Slot,
+    in_telling_order,
+)
 from wholecall.dialects import report
-from wholecall.dialects.agents.ag_ui_calls import Calls, told_before
-from wholecall.dialects.agents.ag_ui_views import DECODER, Event, Outcome, counted, named_ids, thought
+from wholecall.dialects.decode import NO_TEXT, dumped, is_blank, wire_text
 from wholecall.dialects.detect_frameworks import AG_UI_QUIET
 from wholecall.dialects.labels import id_label, name_label, text_label
+from wholecall.dialects.remembered import keep_piece
+from wholecall.dialects.report import restated_together
 from wholecall.dialects.translator import Events, TurnTranslator
 from wholecall.framing.frame import Frame
+from wholecall.types import Flag
 
 __all__ = ["AgUiTranslator"]
 
 # Authors of text messages other than the agent; some agents repeat the user's text.
 _OTHERS = frozenset({"developer", "system", "user", "tool", "activity"})
+_MOST_PIECES = 4096  # of a book
+_LONGEST_BOOK = 1 << 22  # characters of all its pieces
+
+
+# Views.
+
+
+class _Function(msgspec.Struct, gc=False):
+    name: Any = None
+    arguments: msgspec.Raw = NO_TEXT
+
+
+class _ToolCall(msgspec.Struct, gc=False, rename="camel"):
+    """A call of a message in a snapshot."""
+
+    id: Any = None
+    function: _Function | None = None
+    encrypted_value: Any = None
+
+
+class _Message(msgspec.Struct, gc=False, rename="camel"):
+    """A message of a snapshot, or of the input that a run repeats."""
+
+    role: Any = None
+    tool_calls: list[_ToolCall] | None = None
+    tool_call_id: Any = None
+
+
+class _Input(msgspec.Struct, gc=False):
+    messages: list[_Message] | None = None
+
+
+class _Interrupt(msgspec.Struct, gc=False, rename="camel"):
+    tool_call_id: Any = None
+
+
+class _Outcome(msgspec.Struct, gc=False, rename="camel"):
+    """The outcome of a run: its end, and the calls that wait for an interrupt."""
+
+    type: Any = None
+    pending_tool_call_ids: Any = None
+    interrupts: list[_Interrupt] | None = None
+
+
+class _Event(msgspec.Struct, gc=False, rename="camel"):
+    """The view of an event of any type."""
+
+    type: str | None = None
+    tool_call_id: Any = None
+    delta: Any = None
+    tool_call_name: Any = None
+    message_id: Any = None
+    role: Any = None
+    subagent_run_id: Any = None
+    metadata: Any = None
+    messages: list[_Message] | None = None
+    run_id: Any = None
+    input: _Input | None = None
+    outcome: Union[_Outcome, str, None] = None  # a word in drafts of the protocol
+    usage: Any = None
+    message: Any = None
+    code: Any = None
+    subtype: Any = None
+    entity_id: Any = None
+    encrypted_value: Any = None
+    error: Any = None
+
+    @property
+    def extra(self) -> dict[str, Any] | None:
+        """Return the other members of a call."""
+        return report.extra(subagentRunId=self.subagent_run_id, metadata=self.metadata)
+
+
+_DECODER = msgspec.json.Decoder(_Event)
+
+
+# Calls.
+
+
+class _Book:
+    """The events of one run's calls, in order, to be read at the end in each way in which a server can mean them.
+
+    A snapshot that comes after an oddity waits for the end, too. A piece of text joins the one before it if it has the
+    same label, and cannot begin, repeat or restate a text. The book is closed for good by anything that it has no place
+    for: a result, a call that continues after a snapshot, or more than it may hold.
+
+    Attributes:
+        odd: a label was not as documented.
+    """
+
+    odd: bool
+    _open: bool
+    _chunks: bool
+    _pieces: list[Marked]
+    _rest: list[str]
+    _n_rest: int
+    _room: int
+    _listed: list[CallWhole]
+
+    def __init__(self) -> None:
+        self.odd = False
+        self._open = True  # more may be added
+        self._chunks = False  # some pieces came in chunks
+        self._pieces = []
+        self._rest = []  # the continuation of the last piece's text, that piece included
+        self._n_rest = 0  # the number of wire pieces in it
+        self._room = _LONGEST_BOOK
+        self._listed = []  # the calls of the last snapshot
+
+    def remade(self) -> None:
+        """Check that a continuation has a beginning.
+
+        Raises:
+            ValueError: it has no beginning.
+        """
+        if bool(self._rest) != bool(self._n_rest) or (self._rest and not self._pieces):
+            raise ValueError("a text goes on from no piece")
+
+    def start(self, id_: str | None, name: str | None, slot: int, *, chunk: bool = False) -> None:
+        """Note that a call starts."""
+        self._chunks = self._chunks or chunk
+        self._add(Marked("S", slot, id_, name))
+
+    def text(self, id_: str | None, slot: int | None, text: str) -> None:
+        """Note a piece of text."""
+        rest = self._rest
+        if rest and text and text[0] not in BEGINNINGS and self._room > 0 and id_ == self._pieces[-1].id:
+            keep_piece(rest, text)
+            self._n_rest += 1
+            self._room -= len(text)
+        elif self._open:
+            self._add(Marked("T", slot, id_, None, text))
+            self._rest = [text] if text and self._open else []
+            self._n_rest = len(self._rest)
+
+    def end(self, id_: str | None, slot: int | None) -> None:
+        """Note the end of a call."""
+        self._add(Marked("E", slot, id_, None))
+
+    def _add(self, piece: Marked) -> None:
+        self._join()
+        self._room -= len(piece.text)
+        self._open = self._open and not self._listed and self._room >= 0 and len(self._pieces) < _MOST_PIECES
+        if self._open:
+            self._pieces.append(piece)
+        else:
+            self._pieces.clear()
+
+    def _join(self) -> None:
+        if self._n_rest > 1:
+            self._pieces[-1].text = "".join(self._rest)
+            self._pieces[-1].n = self._n_rest
+        self._rest, self._n_rest = [], 0
+
+    def lists(self, calls: list[CallWhole]) -> bool:
+        """Keep the calls of a snapshot for the end; False if they are to be reported at once."""
+        if self._open and self.odd:
+            self._listed = calls
+            return True
+        if calls:
+            self.close()
+        return False
+
+    def close(self) -> list[CallWhole]:
+        """Discard the pieces, and take no more; return the calls of a snapshot that waited."""
+        listed, self._listed = self._listed, []
+        self._open, self._rest, self._n_rest = False, [], 0
+        self._pieces.clear()
+        return listed
+
+    def read(self) -> list[Delta]:
+        """Report the whole book, if it is to be read."""
+        self._join()
+        if not (self.odd and (self._pieces or self._listed)):
+            return []
+        return [Reread(0, tuple(self._pieces), tuple(self._listed), self._chunks)]
+
+
+class _Calls:
+    """The calls of one run: their slots, and who executes them.
+
+    An id names its call until the call is answered: models that restart their numbers with each step use an id again
+    (quirk 64). The binder resolves the wire's ids: they may be absent, or differ from those of all starts. The end of a
+    call ends its text only, for its executor is known later.
+    """
+
+    _slots: dict[str, int]
+    _open: dict[str | None, int]
+    _begun: set[str]
+    _over: set[str]
+    _answered: set[str]
+    _chunked: tuple[int, str, str] | None
+    _chunk_slots: list[int]
+    _n_slots: int
+    _names: dict[str, str]
+    _book: _Book
+    _shared: set[str]
+
+    def __init__(self) -> None:
+        self._slots = {}  # by ids without an answer
+        self._names = {}  # by ids of calls with a name
+        self._book = _Book()
+        self._shared = set()  # ids shared by calls of several names: they identify no call (quirk 64)
+        self._open = {}  # of ids with open calls; None is never among them
+        self._begun = set()  # ids of calls that began without an answer yet
+        self._over = set()  # ids of calls whose text is over
+        self._answered = set()  # ids of calls that had their answer
+        self._chunked = None  # the call that chunks continue: slot, id and name, "" for none
+        self._chunk_slots = []  # the slots of calls that began in chunks
+        self._n_slots = 0
+
+    def seen(
+        self, id_: str | None, name: str | None, extra: dict[str, Any] | None, *, chunk: bool = False
+    ) -> list[Delta]:
+        """Report that a call starts, or that it is labelled again."""
+        if id_ is None or name is None or id_ in self._begun:
+            self._book.odd = True
+        if id_ is not None and name is not None and self._names.setdefault(id_, name) != name:
+            self._shared.add(id_)
+            self._names[id_] = name
+            self._open.pop(id_, None)
+            del self._slots[id_]
+        slot = self._slot(id_)
+        if id_ is not None:
+            self._begun.add(id_)
+            if id_ not in self._shared:
+                self._open[id_] = slot
+        self._book.start(id_, name, slot, chunk=chunk)
+        self._chunk_slots += [slot] if chunk else []
+        return [CallSeen(0, slot, None, id_, name, extra=extra, begins=True)]
+
+    def piece(self, wire_id: object, text: object) -> list[Delta]:
+        """Report a piece of a call's text; an id that is known needs no second look."""
+        if type(wire_id) is str and (slot := self._open.get(wire_id)) is not None:
+            id_: str | None = wire_id
+        else:
+            id_ = id_label(wire_id)
+            slot = self._slot_of_text(id_)
+        said = text if type(text) is str else "" if text is None else dumped(text)
+        self._book.text(id_, slot, said)
+        return [Slot(0, slot, id_, said)] if said else []
+
+    def _slot_of_text(self, id_: str | None) -> int | None:
+        """Return the slot that an id names; the run is odd if the id is not that of an open call."""
+        if id_ in self._open:
+            return self._open[id_]
+        self._book.odd = True
+        return self._known(id_)
+
+    def chunk(
+        self, id_: str | None, name: str | None, extra: dict[str, Any] | None, text: object
+    ) -> list[Delta]:
+        """Return the deltas of a chunk: an id or a name starts or resumes its call; without labels it continues one."""
+        deltas: list[Delta] = []
+        if id_ is None and name is not None and self._chunked is not None and self._chunked[1:] == ("", name):
+            slot = self._chunked[0]
+            self._book.start(None, name, slot, chunk=True)
+            self._chunk_slots.append(slot)
+            deltas = [CallSeen(0, slot, None, None, name, extra=extra, begins=True)]
+        elif name is not None or (id_ is not None and id_ not in self._begun):
+            deltas = self.seen(id_, name, extra, chunk=True)
+            self._chunked = (self._n_slots - 1 if id_ is None else self._slots[id_]), id_ or "", name or ""
+        elif id_ is not None:
+            self._chunked = self._slots[id_], id_, ""
+        if text is None:
+            return deltas
+        if self._chunked is None:
+            return self.piece(None, text)
+        slot, known, _ = self._chunked
+        said = dumped(text)
+        self._book.text(id_, slot, said)
+        return [*deltas, Slot(0, slot, known or None, said)] if said else deltas
+
+    def read(self) -> list[Delta]:
+        """Report everything again, if the run is read at its end."""
+        return self._book.read()
+
+    def chunks_over(self) -> list[Delta]:
+        """Report that the calls of chunks are over: nothing else ends them."""
+        return [CallClosed(0, slot, None, of_text=True) for slot in self._chunk_slots]
+
+    def end(self, id_: str | None) -> list[Delta]:
+        """Report that the text of a call is over."""
+        slot = self._known(id_)
+        self._book.end(id_, slot)
+        self._book.odd = self._book.odd or id_ not in self._open
+        self._chunked = None
+        if id_ is not None:
+            self._open.pop(id_, None)
+            self._over.add(id_)
+        return [CallClosed(0, slot, id_, waits=True)]
+
+    def answered(self, id_: str | None) -> list[Delta]:
+        """Report that a call has its result: the agent executed it."""
+        if id_ is None or id_ not in self._begun:
+            return []
+        waited = self._book.close()  # now the call of each id matters
+        self._answered.add(id_)
+        slot = self._slots.pop(id_)
+        self._names.pop(id_, None)
+        self._begun.discard(id_)
+        self._open.pop(id_, None)
+        self._over.discard(id_)
+        self._chunked = None
+        return [*waited, CallSeen(0, slot, None, None, None, "server"), CallClosed(0, slot, None)]
+
+    def knows(self, id_: str | None) -> bool:
+        """Return whether a call of this id is or was there."""
+        return id_ in self._slots or id_ in self._answered
+
+    def all_answered(self) -> list[Delta]:
+        """Report a result under an unknown id: it is of one of the calls whose text is over (quirk 124)."""
+        return [*self._book.close(), *self.agents_own([id_ for id_ in self._slots if id_ in self._over])]
+
+    def agents_own(self, ids: Iterable[str | None], flags: tuple[Flag, ...] = ()) -> list[Delta]:
+        """Report that the agent executes these calls, though they have no answer yet."""
+        slots = [self._slots[id_] for id_ in ids if id_ in self._begun]
+        waited = self._book.close() if slots else []
+        return [*waited, *(CallSeen(0, slot, None, None, None, "server", flags=flags) for slot in slots)]
+
+    def not_among(self, ids: object) -> list[str]:
+        """Return the ids of unanswered calls that are not among these ids; none if no ids are given."""
+        wanted = {id_label(id_) for id_ in ids} if isinstance(ids, list) else set()
+        return [id_ for id_ in self._slots if wanted and id_ in self._begun and id_ not in wanted]
+
+    def sealed(self, id_: str | None, value: str) -> list[Delta]:
+        """Report that the provider wants a value back with a call."""
+        slot = self._slots[id_] if id_ in self._begun else None
+        extra = {"encryptedValue": value}
+        return [] if slot is None else [CallSeen(0, slot, None, None, None, extra=extra)]
+
+    def restated(self, messages: list[_Message], history: set[str]) -> list[Delta]:
+        """Report the calls of a snapshot of the conversation: their whole text, and which are answered."""
+        answered = [id_label(message.tool_call_id) for message in messages if message.role == "tool"]
+        done = {*answered, *history}
+        asked = max((n for n, message in enumerate(messages) if message.role == "user"), default=-1)
+        wholes: list[Delta] = []
+        earlier: list[_ToolCall] = []
+        for n, message in enumerate(messages):
+            for call in message.tool_calls or ():
+                id_ = id_label(call.id)
+                if id_ is not None and (id_ in self._begun or (n > asked and id_ not in done)):
+                    wholes.append(self._whole(id_, call))
+                else:
+                    earlier.append(call)
+        restated = [whole for whole in restated_together(wholes) if isinstance(whole, CallWhole)]
+        results = [*_told_before(earlier), *(delta for id_ in answered for delta in self.answered(id_))]
+        return results if self._book.lists(restated) else [*in_telling_order(restated), *results]
+
+    def _whole(self, id_: str, call: _ToolCall) -> CallWhole:
+        slot, function = self._slot(id_), call.function
+        self._begun.add(id_)
+        self._open[id_] = slot
+        name = name_label(function.name) if function is not None else None
+        text = wire_text(function.arguments) if function is not None else ""
+        sealed = text_label(call.encrypted_value)
+        extra = {"encryptedValue": sealed} if sealed else None
+        # A blank text restates nothing: it may be a placeholder for arguments that are still to come.
+        said = "" if is_blank(text) else text
+        return CallWhole(0, slot, None, id_, name, said, HYDRATION, extra=extra)
+
+    def _known(self, id_: str | None) -> int | None:
+        """Return the slot that an id names, None if it names no slot, or several."""
+        return None if id_ is None or id_ in self._shared else self._slots.get(id_)
+
+    def _slot(self, id_: str | None) -> int:
+        """Return the slot of a call, a new one for a call that is not known."""
+        if id_ is not None and id_ in self._slots:
+            return self._slots[id_]
+        slot = self._n_slots
+        self._n_slots += 1
+        if id_ is not None:
+            self._slots[id_] = slot
+        return slot
+
+
+def _told_before(calls: Iterable[_ToolCall]) -> list[Delta]:
+    """Report calls of earlier runs: they are history, also if they are announced again."""
+    deltas: list[Delta] = []
+    for call in calls:
+        id_, function = id_label(call.id), call.function
+        if id_ is not None and function is not None:
+            deltas.append(CallAnswered(id_, name_label(function.name), wire_text(function.arguments)))
+    return deltas
+
+
+# The run.
 
 
 class AgUiTranslator(TurnTranslator):
     """Frames of one AG-UI stream to deltas."""
 
-    decoder = DECODER
+    decoder = _DECODER
     QUIET = AG_UI_QUIET | {"TEXT_MESSAGE_END"}
 
-    _calls: Calls
+    _calls: _Calls
     _history: set[str]
     _foreign: set[str | None]
     _message: str | None
 
     def _clear(self) -> None:
-        self._calls = Calls()
+        self._calls = _Calls()
         self._history = set()  # ids of calls that the run was started with
         self._foreign = set()  # ids of messages that are not the agent's
         self._message = None  # the message that chunks without an id continue
 
-    def _take(self, event: Event, frame: Frame) -> list[Delta]:
+    def _take(self, event: _Event, frame: Frame) -> list[Delta]:
         known = self.EVENTS.get(self._kind(event, frame))
         return super()._take(event, frame) if known is None else known(self, event)
 
-    def _run_started(self, event: Event) -> list[Delta]:
+    def _run_started(self, event: _Event) -> list[Delta]:
         opened = self._begin(id_label(event.run_id))
         messages = event.input.messages if event.input is not None else None
-        self._history = named_ids(messages)
-        return opened + told_before(call for message in messages or () for call in message.tool_calls or ())
+        self._history = _named_ids(messages)
+        return opened + _told_before(call for message in messages or () for call in message.tool_calls or ())
 
-    def _run_finished(self, event: Event) -> list[Delta]:
+    def _run_finished(self, event: _Event) -> list[Delta]:
         stated = event.outcome or "success"  # an absent outcome means success
-        outcome = stated if isinstance(stated, Outcome) else Outcome(stated)
+        outcome = stated if isinstance(stated, _Outcome) else _Outcome(stated)
         waiting = [id_label(interrupt.tool_call_id) for interrupt in outcome.interrupts or ()]
         deltas = self._calls.agents_own(waiting, ("needs_approval",))
         deltas += self._calls.agents_own(self._calls.not_among(outcome.pending_tool_call_ids))
-        deltas += self._calls.read() + self._calls.chunks_over() + counted(event.usage)
-        self._calls = Calls()
+        deltas += self._calls.read() + self._calls.chunks_over() + _counted(event.usage)
+        self._calls = _Calls()
         # The calls of a cancelled run must not continue.
         return deltas + report.finish(outcome.type, drops_at="error") + self._end()
 
-    def _run_error(self, event: Event) -> list[Delta]:
-        return counted(event.usage) + report.failure(message=event.message, code=event.code)
+    def _run_error(self, event: _Event) -> list[Delta]:
+        return _counted(event.usage) + report.failure(message=event.message, code=event.code)
 
-    def _text_start(self, event: Event) -> list[Delta]:
+    def _text_start(self, event: _Event) -> list[Delta]:
         self._message = id_label(event.message_id)
         self._foreign.discard(self._message)
         if type(event.role) is str and event.role in _OTHERS:
             self._foreign.add(self._message)
         return []
 
-    def _text(self, event: Event) -> list[Delta]:
+    def _text(self, event: _Event) -> list[Delta]:
         return [] if id_label(event.message_id) in self._foreign else report.text(event.delta)
 
-    def _text_chunk(self, event: Event) -> list[Delta]:
+    def _text_chunk(self, event: _Event) -> list[Delta]:
         if event.message_id is None:
             event.message_id = self._message
         elif event.role is not None or id_label(event.message_id) != self._message:
             self._text_start(event)
         return self._text(event)
 
-    def _sealed(self, event: Event) -> list[Delta]:
+    def _sealed(self, event: _Event) -> list[Delta]:
         value, entity = text_label(event.encrypted_value), id_label(event.entity_id)
         if value is not None and event.subtype == "tool-call":
             return self._calls.sealed(entity, value)
         return report.thought(None, entity, id=entity, data=value)
 
-    def _call_start(self, event: Event) -> list[Delta]:
+    def _call_start(self, event: _Event) -> list[Delta]:
         return self._calls.seen(id_label(event.tool_call_id), name_label(event.tool_call_name), event.extra)
 
-    def _call_chunk(self, event: Event) -> list[Delta]:
+    def _call_chunk(self, event: _Event) -> list[Delta]:
         id_, name = id_label(event.tool_call_id), name_label(event.tool_call_name)
         return self._calls.chunk(id_, name, event.extra, event.delta)
 
-    def _call_result(self, event: Event) -> list[Delta]:
+    def _call_result(self, event: _Event) -> list[Delta]:
         id_ = id_label(event.tool_call_id)
         known = self._calls.knows(id_) or id_ in self._history
         if known:
@@ -124,9 +532,9 @@ class AgUiTranslator(TurnTranslator):
     EVENTS: ClassVar[Events] = {
         "TOOL_CALL_ARGS": lambda self, event: self._calls.piece(event.tool_call_id, event.delta),
         "TEXT_MESSAGE_CONTENT": _text,
-        "REASONING_MESSAGE_CONTENT": lambda _self, event: thought(event),
-        "REASONING_MESSAGE_CHUNK": lambda _self, event: thought(event),
-        "THINKING_TEXT_MESSAGE_CONTENT": lambda _self, event: thought(event),  # before version 1.0
+        "REASONING_MESSAGE_CONTENT": lambda _self, event: _thought(event),
+        "REASONING_MESSAGE_CHUNK": lambda _self, event: _thought(event),
+        "THINKING_TEXT_MESSAGE_CONTENT": lambda _self, event: _thought(event),  # before version 1.0
         "REASONING_ENCRYPTED_VALUE": _sealed,
         "TEXT_MESSAGE_CHUNK": _text_chunk,
         "TEXT_MESSAGE_START": _text_start,
@@ -139,3 +547,25 @@ class AgUiTranslator(TurnTranslator):
         "RUN_FINISHED": _run_finished,
         "RUN_ERROR": _run_error,
     }
+
+
+def _named_ids(messages: list[_Message] | None) -> set[str]:
+    """Return the ids of all calls in the messages."""
+    calls = [call for message in messages or () for call in message.tool_calls or ()]
+    return {id_ for call in calls if (id_ := id_label(call.id)) is not None}
+
+
+def _counted(usage: object) -> list[Delta]:
+    """Return the token counts of a run, summed: there is one entry per model."""
+    totals: dict[str, Any] = {}
+    for entry in usage if isinstance(usage, list) else ():
+        for name, count in entry.items() if isinstance(entry, dict) else ():
+            if type(count) is int:
+                totals[name] = totals.get(name, 0) + count
+    return report.usage(totals)
+
+
+def _thought(event: _Event) -> list[Delta]:
+    """Return a piece of reasoning; pieces of one message are one block."""
+    id_ = id_label(event.message_id)
+    return report.thought(event.delta, id_, id=id_)
