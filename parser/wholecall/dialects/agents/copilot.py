@@ -31,37 +31,500 @@ Source: Copilot SDK documentation, "Streaming session events", and the SDK's gen
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final, Union
 
-from wholecall.deltas import Delta
+import msgspec
+
+from wholecall.deltas import (
+    DONE,
+    ITEM_DONE,
+    CallClosed,
+    CallRefused,
+    CallSeen,
+    CallWhole,
+    Delta,
+    Finish,
+    Slot,
+    TurnEnded,
+    TurnOpened,
+    WireFault,
+)
 from wholecall.dialects import report
-from wholecall.dialects.agents.copilot_calls import Calls
-from wholecall.dialects.agents.copilot_turns import Turn, Turns
-from wholecall.dialects.agents.copilot_views import DECODER, Data, Event, is_quiet
-from wholecall.dialects.decode import is_noise, member, plain
+from wholecall.dialects.decode import NO_TEXT, dumped, is_noise, member, plain, wire_text
 from wholecall.dialects.detect_frameworks import is_session_event
-from wholecall.dialects.labels import id_label, text_label
+from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
+from wholecall.dialects.remembered import keep_piece
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
-from wholecall.types import CUT_REASONS, TurnReason
+from wholecall.types import CUT_REASONS, DropReason, Flag, Kind, TurnReason
 
 __all__ = ["CopilotTranslator"]
 
 _NO = ("denied", "reject", "cancel", "user-not-available")  # the first words of answers that deny a request
 
 
+# Views.
+
+
+class _Request(msgspec.Struct, gc=False, rename="camel"):
+    """A call as a message describes it."""
+
+    tool_call_id: Any = None
+    name: Any = None
+    type: Any = None
+    arguments: msgspec.Raw = NO_TEXT
+    mcp_server_name: Any = None
+    mcp_tool_name: Any = None
+    tool_title: Any = None
+    intention_summary: Any = None
+
+
+class _Permission(msgspec.Struct, gc=False, rename="camel"):
+    tool_call_id: Any = None
+
+
+class _Result(msgspec.Struct, gc=False):
+    kind: Any = None
+
+
+class _Data(msgspec.Struct, gc=False, rename="camel"):
+    tool_call_id: Any = None
+    tool_name: Any = None
+    tool_type: Any = None
+    input_delta: Any = None
+    arguments: msgspec.Raw = NO_TEXT
+    mcp_server_name: Any = None
+    mcp_tool_name: Any = None
+    parent_tool_call_id: Any = None
+    message_id: Any = None
+    content: Any = None
+    delta_content: Any = None
+    tool_requests: Union[list[_Request], None] = None
+    reasoning_id: Any = None
+    reasoning_text: Any = None
+    reasoning_opaque: Any = None
+    encrypted_content: Any = None
+    turn_id: Any = None
+    model: Any = None
+    finish_reason: Any = None
+    request_id: Any = None
+    session_id: Any = None
+    permission_request: Union[_Permission, None] = None
+    result: Union[_Result, None] = None
+    delivery: Any = None
+    reason: Any = None
+    aborted: Any = None
+    error_type: Any = None
+    message: Any = None
+    status_code: Any = None
+    shutdown_type: Any = None
+    error_reason: Any = None
+
+
+class _Event(msgspec.Struct, gc=False, rename="camel"):
+    """An event of a session; `exit_code` is in the last line of the command line's output."""
+
+    type: Union[str, None] = None
+    agent_id: Any = None
+    data: Union[_Data, None] = None
+    exit_code: Any = None
+    error: Any = None
+
+
+_DECODER = msgspec.json.Decoder(_Event)
+_ANSWER: Final = ("assistant.", "tool.", "external_tool.")
+_QUIET: Final = frozenset(
+    {
+        *("assistant.intent", "assistant.message_start", "assistant.streaming_delta"),
+        *("assistant.server_tool_progress", "external_tool.completed"),
+        *("tool.execution_partial_result", "tool.execution_progress", "ping"),
+    }
+)
+
+
+def _is_quiet(kind: str | None) -> bool:
+    """Return whether an event is not about the answer: a session reports much about itself, more with each version."""
+    return kind in _QUIET or (kind is not None and "." in kind and not kind.startswith(_ANSWER))
+
+
+# Calls.
+
+_UNOWNED = WireFault("undecodable_frame", "a piece of input names none of the open calls", hole=True)
+_EXTRA: Final = {
+    field.name: field.encode_name
+    for view in (_Request, _Data)
+    for field in msgspec.structs.fields(view)
+    if field.name.startswith(("mcp_", "tool_title", "intention_", "request_id", "session_id"))
+}
+
+
+class _Call:
+    slot: int
+    id: str | None
+    kind: Kind = "function"
+    seen: bool = False
+    named: bool = False
+    text: str = ""  # of a free-text tool, as it was last sent
+    is_listed: bool = False  # listed by a message
+    whole: bool = False  # its whole text is known, from any event
+    decided: bool = False
+    waits: bool = False  # waits for a permission
+
+    def __init__(self, slot: int, id: str | None) -> None:
+        self.slot = slot
+        self.id = id
+
+
+class _Calls:
+    """The calls of one turn, and who executes them.
+
+    A call is *listed* by a message, and *decided* once it is known who executes it; later events of it change nothing.
+    An id names its call for as long as the turn lasts. Where turns have no marks, and may be several answers, the id of
+    a call that was listed and decided is free for another one (quirk 64).
+
+    Attributes:
+        requested: the client is to execute one of them.
+        cut: the model's answer was cut.
+    """
+
+    _marked: bool
+    _n_calls: int
+    _by_id: dict[str | None, _Call]
+    _left: dict[int, _Call]
+    _in_pieces: dict[int, _Call]
+    _unnamed: dict[int, _Call]
+    requested: bool
+    cut: bool
+
+    def __init__(self, *, marked: bool) -> None:
+        self._marked = marked  # whether the turn is marked
+        self._n_calls = 0
+        self._by_id = {}
+        self._left = {}  # calls that are not decided, by their slots
+        self._in_pieces = {}  # the undecided calls whose content is not complete
+        self._unnamed = {}  # and the calls without an id
+        self.requested = False
+        self.cut = False
+
+    def has(self, id_: str | None) -> bool:
+        return id_ in self._by_id
+
+    def is_over(self, id_: str | None) -> bool:
+        """Return whether there is nothing more to learn of the call of this id."""
+        return self._by_id[id_].decided
+
+    # The model's output.
+
+    def piece(self, data: _Data) -> list[Delta]:
+        """Report a piece of a call's input; the first one opens the call."""
+        id_, name, text = id_label(data.tool_call_id), name_label(data.tool_name), data.input_delta
+        call = self._announced(id_) if id_ is not None else self._sole()
+        if call is None:
+            return [_UNOWNED] if text else []
+        deltas: list[Delta] = []
+        if not call.seen or (name is not None and not call.named):
+            call.seen, call.named = True, name is not None
+            call.kind = "custom" if data.tool_type == "custom" else call.kind
+            deltas.append(CallSeen(0, call.slot, None, id_, name, call.kind))
+        return [*deltas, Slot(0, call.slot, None, dumped(text))] if text else deltas
+
+    def request_by_message(self, request: _Request) -> list[Delta]:
+        """Report the call that a message lists: all of it, with or without pieces before."""
+        call = self._announced(id_label(request.tool_call_id))
+        call.is_listed = True
+        if call.decided:
+            return []
+        if request.type == "custom":
+            call.kind = "custom"
+        return self._whole(call, name_label(request.name), request, DONE)
+
+    # The outcome of a call.
+
+    def start(self, data: _Data) -> list[Delta]:
+        """Report that the execution of a call begins, by the agent or the client."""
+        return self._whole(self._meant(data), name_label(data.tool_name), data, ITEM_DONE)
+
+    def request(self, data: _Data) -> list[Delta]:
+        """Report that the client is to execute a call."""
+        call = self._decided(self._meant(data))
+        self.requested = True
+        flags: tuple[Flag, ...] = ("turn_truncated",) if self.cut else ()
+        whole = self._whole(call, name_label(data.tool_name), data, ITEM_DONE, flags)
+        return [*whole, CallClosed(0, call.slot, None)]
+
+    def complete(self, id_: str | None) -> list[Delta]:
+        """Report that an open call was executed, and that the client was not asked to."""
+        return self._agents_own(self._by_id[id_])
+
+    def wait(self, id_: str | None) -> list[Delta]:
+        """Note that an open call waits for a permission."""
+        self._by_id[id_].waits = True
+        return []
+
+    def permit(self, id_: str | None) -> list[Delta]:
+        """Note that an open call waits no longer."""
+        self._by_id[id_].waits = False
+        return []
+
+    def deny(self, id_: str | None) -> list[Delta]:
+        """Report that an open call may not be executed."""
+        slot = self._decided(self._by_id[id_]).slot
+        return [CallRefused(0, slot, None, "aborted", "the call was denied")]
+
+    def settle(self, reason: DropReason, detail: str) -> list[Delta]:
+        """Report all calls that are left: as the agent's own if they are whole, else dropped for this reason."""
+        deltas: list[Delta] = []
+        for call in list(self._left.values()):
+            if call.whole:
+                deltas += self._agents_own(call)
+            else:
+                slot = self._decided(call).slot
+                deltas.append(CallRefused(0, slot, None, reason, detail))
+        return deltas
+
+    def give_up(self) -> None:
+        """Let the end of the turn decide about the calls that are left."""
+        for call in list(self._left.values()):
+            self._decided(call)
+
+    def _decided(self, call: _Call) -> _Call:
+        call.decided = True
+        for calls in (self._left, self._in_pieces, self._unnamed):
+            calls.pop(call.slot, None)
+        return call
+
+    def _agents_own(self, call: _Call) -> list[Delta]:
+        slot = self._decided(call).slot
+        flags: tuple[Flag, ...] = ("needs_approval",) if call.waits else ()
+        said: Delta = CallSeen(0, slot, None, None, None, "server", flags=flags)
+        if call.kind == "custom":
+            if not call.whole:
+                return [CallRefused(0, slot, None, "incomplete_input", "nothing tells all of the input")]
+            text, call.text = dumped({"input": call.text}), ""
+            said = CallWhole(0, slot, None, None, None, text, ITEM_DONE + 1, "server", flags=flags)
+        return [said, CallClosed(0, slot, None)]
+
+    def _whole(
+        self,
+        call: _Call,
+        name: str | None,
+        request: _Request | _Data,
+        rank: int,
+        flags: tuple[Flag, ...] = (),
+    ) -> list[Delta]:
+        text, extra = wire_text(request.arguments), _extra(request)
+        slot, id_, kind = call.slot, call.id, call.kind
+        call.whole = True
+        self._in_pieces.pop(slot, None)
+        if kind == "custom" and text:
+            call.text = text
+        if not text:
+            return [CallSeen(0, slot, None, id_, name, kind, flags=flags, extra=extra)]
+        return [CallWhole(0, slot, None, id_, name, text, rank, kind, flags=flags, extra=extra)]
+
+    # Which call is meant.
+
+    def _announced(self, id_: str | None) -> _Call:
+        call = self._by_id.get(id_)
+        another = call is not None and call.decided and call.is_listed and not self._marked
+        return self._open(id_) if call is None or another else call
+
+    def _meant(self, data: _Data) -> _Call:
+        id_ = id_label(data.tool_call_id)
+        unnamed = next(iter(self._unnamed.values()), None) if id_ is None else None
+        return self._by_id.get(id_) or unnamed or self._open(id_)
+
+    def _sole(self) -> _Call | None:
+        return next(iter(self._in_pieces.values())) if len(self._in_pieces) == 1 else None
+
+    def _open(self, id_: str | None) -> _Call:
+        call = _Call(self._n_calls, id_)
+        self._n_calls += 1
+        self._left[call.slot] = self._in_pieces[call.slot] = call
+        if id_ is not None:
+            self._by_id[id_] = call
+        else:
+            self._unnamed[call.slot] = call
+        return call
+
+
+def _extra(request: _Request | _Data) -> dict[str, Any] | None:
+    said = {wire: getattr(request, name, None) for name, wire in _EXTRA.items()}
+    return {wire: value for wire, value in said.items() if value} or None
+
+
+# Turns.
+
+
+class _Turn:
+    """A turn of an agent. Its text comes in pieces, and then again as a whole.
+
+    Attributes:
+        number: the number of turns of the session up to this one.
+        marked: it was opened by a separate event, and so ends with one.
+        reason: why the model's answer ended.
+    """
+
+    number: int
+    key: str
+    marked: bool
+    open: bool
+    calls: _Calls
+    reason: tuple[TurnReason, str] | None
+    _said: dict[tuple[str, str | None], list[str]]
+    _messages: set[str | None]
+    _block: str | None
+    _reasoned: bool
+    _thought: tuple[str | None, str] | None
+
+    def __init__(self, number: int, *, marked: bool) -> None:
+        self.number = number
+        self.key = str(number)
+        self.marked = marked
+        self.open = True
+        self.calls = _Calls(marked=marked)
+        self.reason = None
+        self._said = {}  # pieces of a text that was not sent as a whole yet
+        self._messages = set()  # ids of texts that were sent as a whole
+        self._block = None  # the thought that was reported last
+        self._reasoned = False  # whether reasoning came since the last message
+        self._thought = None  # the last whole thought; a message gives it no id
+
+    def text(self, data: _Data) -> list[Delta]:
+        text = text_label(data.delta_content) or ""
+        keep_piece(self._said.setdefault(("text", id_label(data.message_id)), []), text)
+        return report.text(text)
+
+    def thought(self, data: _Data) -> list[Delta]:
+        text, self._block = text_label(data.delta_content) or "", id_label(data.reasoning_id)
+        keep_piece(self._said.setdefault(("thought", self._block), []), text)
+        self._reasoned = True
+        return report.thought(text, self._block)
+
+    def whole_thought(self, data: _Data) -> list[Delta]:
+        """Report the text that a whole thought adds to its pieces; the message it led to may have brought it before."""
+        text, block = text_label(data.content), id_label(data.reasoning_id)
+        if text is None or self._thought in ((None, text), (block, text)):
+            return []
+        self._thought = block, text
+        rest = self._rest(("thought", block), text)
+        if rest:
+            self._block, self._reasoned = block, True
+        return report.thought(rest, block)
+
+    def message(self, data: _Data) -> list[Delta]:
+        """Report the content of a whole message: the reasoning that led to it, its text, and its calls."""
+        id_, text = id_label(data.message_id), text_label(data.content)
+        if id_ is not None and id_ in self._messages:
+            return []  # the same message again (quirk 91)
+        self._messages.add(id_)
+        deltas = self._sealed(id_, data)
+        if text:
+            deltas += report.text(self._rest(("text", id_), text))
+        for request in data.tool_requests or ():
+            deltas += self.calls.request_by_message(request)
+        return deltas
+
+    def _sealed(self, message: str | None, data: _Data) -> list[Delta]:
+        """Report the reasoning of a message: the text if it did not come before, and the values to be sent back."""
+        text = text_label(data.reasoning_text)
+        new = "" if text is None or self._reasoned else text
+        sealed = text_label(data.reasoning_opaque) or text_label(data.encrypted_content)
+        block, self._block = self._block, None
+        self._reasoned, self._thought = False, (None, text) if text is not None else self._thought
+        return report.thought(new, block or message, data=sealed)
+
+    def _rest(self, what: tuple[str, str | None], whole: str) -> str:
+        said = "".join(self._said.pop(what, ()))
+        return whole[len(said) :] if whole.startswith(said) else ""  # the text is not the same any more
+
+
+class _Turns:
+    """The latest turn of each agent; the main one has no id."""
+
+    _latest: dict[str | None, _Turn]
+    _now: _Turn | None
+    _n_turns: int
+
+    def __init__(self) -> None:
+        self._latest = {}
+        self._now = None
+        self._n_turns = 0
+
+    def of(self, agent: str | None) -> _Turn | None:
+        """Return the agent's turn, None if it has no open turn."""
+        turn = self._latest.get(agent)
+        return turn if turn is not None and turn.open else None
+
+    def last(self, agent: str | None) -> _Turn | None:
+        """Return the agent's latest turn, open or not; None if it had none."""
+        return self._latest.get(agent)
+
+    def all_open(self) -> list[_Turn]:
+        """Return the turns that are open, in the order in which they began."""
+        found = (turn for turn in self._latest.values() if turn.open)
+        return sorted(found, key=lambda turn: turn.number)
+
+    def is_current(self, agent: str | None) -> bool:
+        return self._now is not None and self._now is self._latest.get(agent)
+
+    def on(self, agent: str | None, data: _Data) -> tuple[_Turn, list[Delta]]:
+        """Return the agent's turn, or a new one if the last is over, and the deltas that make it the current one."""
+        turn = self.of(agent)
+        return self.begin(agent, data) if turn is None else (turn, self.switch(turn))
+
+    def switch(self, turn: _Turn) -> list[Delta]:
+        """Return the deltas that make a turn the current one."""
+        before, self._now = self._now, turn
+        return [] if turn is before else [TurnOpened(turn.key)]
+
+    def begin(self, agent: str | None, data: _Data, *, marked: bool = False) -> tuple[_Turn, list[Delta]]:
+        """Return the agent's next turn and its beginning; an open turn ends before it."""
+        last = self.of(agent)
+        deltas = self.end(last, finish=False) if last is not None else []
+        over = self._now is not None and not self._now.open
+        self._n_turns += 1
+        turn = self._latest[agent] = self._now = _Turn(self._n_turns, marked=marked)
+        id_ = agent if agent is not None else id_label(data.turn_id)
+        return turn, [*deltas, TurnOpened(turn.key, id_, name_label(data.model), restart=over)]
+
+    def end(self, turn: _Turn, *, finish: bool = True) -> list[Delta]:
+        """Return the end of a turn that was not broken off, though the model's answer may have been cut."""
+        deltas = self.switch(turn)
+        turn.open = False
+        if turn.calls.cut:
+            turn.calls.give_up()
+        else:
+            deltas += turn.calls.settle("aborted", "no message told the call")
+        if turn.reason is not None:
+            deltas.append(Finish(0, *turn.reason, ends=True))
+        elif finish:
+            deltas.append(Finish(0, "tool_calls" if turn.calls.requested else "stop", None, ends=True))
+        return [*deltas, TurnEnded(turn.key)]
+
+    def break_off(self, turn: _Turn, reason: TurnReason, provider_reason: str | None) -> list[Delta]:
+        """Return the end of a turn that was broken off: its open calls are dropped."""
+        deltas = self.switch(turn)
+        turn.open = False
+        turn.calls.give_up()
+        return [*deltas, Finish(0, reason, provider_reason, drops=True), TurnEnded(turn.key)]
+
+
+# The session.
+
+
 class CopilotTranslator(ViewTranslator):
     """Events of one session to deltas."""
 
-    decoder = DECODER
+    decoder = _DECODER
 
-    _turns: Turns
-    _where: dict[str | None, Turn]
+    _turns: _Turns
+    _where: dict[str | None, _Turn]
     _asked: dict[str | None, str | None]
 
     def __init__(self) -> None:
-        self._turns = Turns()
+        self._turns = _Turns()
         self._where = {}  # the turns of calls, by their ids
         self._asked = {}  # calls that wait for a permission, by its request
 
@@ -76,10 +539,10 @@ class CopilotTranslator(ViewTranslator):
     def _all_over(self) -> list[Delta]:
         return [delta for turn in self._turns.all_open() for delta in self._turns.end(turn)]
 
-    def _take(self, event: Event, frame: Frame) -> list[Delta]:
+    def _take(self, event: _Event, frame: Frame) -> list[Delta]:
         if event.type is None and is_session_event(frame.event):
             event.type = frame.event
-        known, data = self.EVENTS.get(event.type), event.data or Data()
+        known, data = self.EVENTS.get(event.type), event.data or _Data()
         agent = id_label(event.agent_id) or id_label(data.parent_tool_call_id)
         if known is not None:
             return known(self, agent, data)
@@ -90,23 +553,23 @@ class CopilotTranslator(ViewTranslator):
             return self._break_off(None, "error", f"exit code {code}") if code else self._all_over()
         if event.error or event.type == "error":
             return report.error(event.error or plain(frame.data))
-        return [] if is_quiet(event.type) or is_noise(frame) else report.unknown()
+        return [] if _is_quiet(event.type) or is_noise(frame) else report.unknown()
 
     # The life of turns
 
-    def _turn_end(self, agent: str | None, _data: Data) -> list[Delta]:
+    def _turn_end(self, agent: str | None, _data: _Data) -> list[Delta]:
         turn = self._turns.of(agent)
         return [] if turn is None else self._turns.end(turn)
 
-    def _idle(self, agent: str | None, data: Data) -> list[Delta]:
+    def _idle(self, agent: str | None, data: _Data) -> list[Delta]:
         return self._abort(agent, data) if data.aborted is True else self._turn_end(agent, data)
 
-    def _prompt(self, agent: str | None, data: Data) -> list[Delta]:
+    def _prompt(self, agent: str | None, data: _Data) -> list[Delta]:
         turn = self._turns.of(agent)
         goes_on = turn is None or turn.marked or data.delivery == "steering"
         return [] if goes_on else self._turn_end(agent, data)
 
-    def _abort(self, agent: str | None, data: Data) -> list[Delta]:
+    def _abort(self, agent: str | None, data: _Data) -> list[Delta]:
         return self._break_off(agent, "aborted", text_label(data.reason) or "abort")
 
     def _break_off(self, agent: str | None, reason: TurnReason, provider_reason: str | None) -> list[Delta]:
@@ -115,19 +578,19 @@ class CopilotTranslator(ViewTranslator):
         turns = self._turns.all_open() if agent is None else [turn] if turn is not None else []
         return [delta for turn in turns for delta in self._turns.break_off(turn, reason, provider_reason)]
 
-    def _error(self, agent: str | None, data: Data) -> list[Delta]:
+    def _error(self, agent: str | None, data: _Data) -> list[Delta]:
         """Report that the answer failed; where there is no answer yet, the failure is the answer."""
         fields = {"type": data.error_type, "code": data.status_code, "message": data.message}
         _, opened = self._turns.on(agent, data)
         broken = self._break_off(agent, "error", text_label(data.error_type))
         return opened + report.failure(fatal=False, **fields) + broken
 
-    def _shutdown(self, agent: str | None, data: Data) -> list[Delta]:
+    def _shutdown(self, agent: str | None, data: _Data) -> list[Delta]:
         if data.shutdown_type != "error":
             return self._all_over()
-        return self._error(agent, Data(error_type="shutdown", message=data.error_reason))
+        return self._error(agent, _Data(error_type="shutdown", message=data.error_reason))
 
-    def _usage(self, agent: str | None, data: Data, frame: Frame) -> list[Delta]:
+    def _usage(self, agent: str | None, data: _Data, frame: Frame) -> list[Delta]:
         turn, reason = self._turns.of(agent), turn_reason(data.finish_reason)
         if turn is not None and reason is not None:
             turn.reason, turn.calls.cut = reason, reason[0] in CUT_REASONS
@@ -135,18 +598,20 @@ class CopilotTranslator(ViewTranslator):
 
     # An agent's text, reasoning and messages
 
-    def _said(self, agent: str | None, data: Data, say: Callable[[Turn, Data], list[Delta]]) -> list[Delta]:
+    def _said(
+        self, agent: str | None, data: _Data, say: Callable[[_Turn, _Data], list[Delta]]
+    ) -> list[Delta]:
         turn, deltas = self._turns.on(agent, data)
         return deltas + say(turn, data)
 
-    def _whole_thought(self, agent: str | None, data: Data) -> list[Delta]:
+    def _whole_thought(self, agent: str | None, data: _Data) -> list[Delta]:
         last = self._turns.last(agent)
         said = [] if last is None else last.whole_thought(data)
         if last is not None and (last.open or not said):
             return self._turns.switch(last) + said if said else []
-        return self._said(agent, data, Turn.whole_thought)
+        return self._said(agent, data, _Turn.whole_thought)
 
-    def _message(self, agent: str | None, data: Data) -> list[Delta]:
+    def _message(self, agent: str | None, data: _Data) -> list[Delta]:
         turn, deltas = self._turns.on(agent, data)
         deltas += turn.message(data)
         for request in data.tool_requests or ():
@@ -155,7 +620,7 @@ class CopilotTranslator(ViewTranslator):
 
     # The outcome of calls
 
-    def _piece(self, agent: str | None, data: Data) -> list[Delta]:
+    def _piece(self, agent: str | None, data: _Data) -> list[Delta]:
         turn, deltas = self._turns.on(agent, data)
         deltas += turn.calls.piece(data)
         self._place(id_label(data.tool_call_id), turn)
@@ -170,7 +635,9 @@ class CopilotTranslator(ViewTranslator):
         if not all(turn.calls.has(id_) for id_, turn in self._where.items()):
             raise ValueError("a call is not among those of its turn")
 
-    def _call(self, agent: str | None, data: Data, take: Callable[[Calls, Data], list[Delta]]) -> list[Delta]:
+    def _call(
+        self, agent: str | None, data: _Data, take: Callable[[_Calls, _Data], list[Delta]]
+    ) -> list[Delta]:
         """Report an event's content about a known call, or about a new one of the agent's."""
         id_ = id_label(data.tool_call_id)
         known = self._where.get(id_)
@@ -181,32 +648,32 @@ class CopilotTranslator(ViewTranslator):
         self._place(id_, turn)
         return deltas
 
-    def _place(self, id_: str | None, turn: Turn) -> None:
+    def _place(self, id_: str | None, turn: _Turn) -> None:
         if turn.calls.has(id_):
             self._where[id_] = turn
 
-    def _decide(self, id: object, become: Callable[[Calls, str | None], list[Delta]]) -> list[Delta]:
+    def _decide(self, id: object, become: Callable[[_Calls, str | None], list[Delta]]) -> list[Delta]:
         turn = self._where.get(id_ := id_label(id))
         if turn is None or turn.calls.is_over(id_):
             return []
         return self._turns.switch(turn) + become(turn.calls, id_)
 
-    def _asks(self, _agent: str | None, data: Data) -> list[Delta]:
+    def _asks(self, _agent: str | None, data: _Data) -> list[Delta]:
         asked, request = data.permission_request, id_label(data.request_id)
         id_ = id_label(asked.tool_call_id) if asked is not None else None
         if request is not None:
             self._asked[request] = id_
-        return self._decide(id_, Calls.wait)
+        return self._decide(id_, _Calls.wait)
 
-    def _answered(self, _agent: str | None, data: Data) -> list[Delta]:
+    def _answered(self, _agent: str | None, data: _Data) -> list[Delta]:
         id_ = self._asked.pop(id_label(data.request_id), None) or id_label(data.tool_call_id)
         said = text_label(data.result.kind) if data.result is not None else None
-        return self._decide(id_, Calls.deny if (said or "").startswith(_NO) else Calls.permit)
+        return self._decide(id_, _Calls.deny if (said or "").startswith(_NO) else _Calls.permit)
 
-    EVENTS: ClassVar[Mapping[str | None, Callable[[Any, str | None, Data], list[Delta]]]] = {
+    EVENTS: ClassVar[Mapping[str | None, Callable[[Any, str | None, _Data], list[Delta]]]] = {
         "assistant.tool_call_delta": _piece,
-        "assistant.message_delta": lambda self, agent, data: self._said(agent, data, Turn.text),
-        "assistant.reasoning_delta": lambda self, agent, data: self._said(agent, data, Turn.thought),
+        "assistant.message_delta": lambda self, agent, data: self._said(agent, data, _Turn.text),
+        "assistant.reasoning_delta": lambda self, agent, data: self._said(agent, data, _Turn.thought),
         "assistant.reasoning": _whole_thought,
         "assistant.message": _message,
         "assistant.turn_start": lambda self, agent, data: self._turns.begin(agent, data, marked=True)[1],
@@ -219,8 +686,8 @@ class CopilotTranslator(ViewTranslator):
         "user.message": _prompt,
         "permission.requested": _asks,
         "permission.completed": _answered,
-        "tool.user_requested": lambda self, agent, data: self._call(agent, data, Calls.start),
-        "tool.execution_start": lambda self, agent, data: self._call(agent, data, Calls.start),
-        "tool.execution_complete": lambda self, _, data: self._decide(data.tool_call_id, Calls.complete),
-        "external_tool.requested": lambda self, agent, data: self._call(agent, data, Calls.request),
+        "tool.user_requested": lambda self, agent, data: self._call(agent, data, _Calls.start),
+        "tool.execution_start": lambda self, agent, data: self._call(agent, data, _Calls.start),
+        "tool.execution_complete": lambda self, _, data: self._decide(data.tool_call_id, _Calls.complete),
+        "external_tool.requested": lambda self, agent, data: self._call(agent, data, _Calls.request),
     }
