@@ -17,16 +17,18 @@ yet are dropped.
 
 Nothing names the response or the model. `p` is padding. Usage may come before or after the stop reason. A tool's result
 means that its call was executed. Results, texts with citations, and in a whole body images and unknown parts are kept,
-and go back as they came; of a streamed image nothing is. Source: AWS, "Bedrock Runtime API", ConverseStream.
+and go back as they came; of a streamed image nothing is. Source: AWS, "Bedrock Runtime API", ConverseStream and
+ContentBlock.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 
 from wholecall.deltas import (
+    BlockKept,
     Delta,
     Index,
     Piecewise,
@@ -37,19 +39,8 @@ from wholecall.deltas import (
     TurnOpened,
 )
 from wholecall.dialects import report
-from wholecall.dialects.amazon.converse_kept import KeptParts, is_other, is_unknown, kept_whole
-from wholecall.dialects.amazon.converse_views import (
-    PIECE,
-    WRAPPED_PIECE,
-    Event,
-    Member,
-    Message,
-    Part,
-    Piece,
-    ToolUse,
-)
 from wholecall.dialects.amazon.errors import error_of, exception_in
-from wholecall.dialects.decode import member, plain, wire_text
+from wholecall.dialects.decode import NO_TEXT, listed, member, plain, wire_text
 from wholecall.dialects.detect import CONVERSE_FIELDS
 from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.pieces import Key, PieceTranslator, Read, no_piece
@@ -59,10 +50,139 @@ from wholecall.types import Kind
 
 __all__ = ["ConverseTranslator"]
 
-_NO_PART = Part()
+
+# Views.
 
 
-_bare, _wrapped = PIECE.decode, WRAPPED_PIECE.decode
+class _ToolUse(msgspec.Struct, gc=False, rename="camel"):
+    """A tool call: its head, a piece of its input, or all of it."""
+
+    tool_use_id: Any = None
+    name: Any = None
+    type: Any = None
+    input: msgspec.Raw = NO_TEXT
+
+
+class _Signed(msgspec.Struct, gc=False, rename="camel"):
+    """Text that may be signed."""
+
+    text: Any = None
+    signature: Any = None
+
+
+class _Reasoning(msgspec.Struct, gc=False, rename="camel"):
+    """A piece of reasoning, or (nested) a whole block of it."""
+
+    text: Any = None
+    signature: Any = None
+    redacted_content: Any = None
+    reasoning_text: _Signed | None = None
+
+
+class _Citations(msgspec.Struct, gc=False, rename="camel"):
+    """A whole text with its sources."""
+
+    content: list[_Signed] | None = None
+
+
+class _Part(msgspec.Struct, gc=False, rename="camel"):
+    """The start of a block, a piece of one, or a whole one."""
+
+    text: Any = None
+    tool_use: _ToolUse | None = None
+    reasoning_content: _Reasoning | None = None
+    citations_content: _Citations | None = None
+    tool_result: Any = None
+    citation: Any = None
+    image: Any = None
+
+
+class _Message(msgspec.Struct, gc=False, rename="camel"):
+    """A whole message."""
+
+    content: list[_Part] | None = None
+
+
+class _Output(msgspec.Struct, gc=False, rename="camel"):
+    """The content of the whole body."""
+
+    message: _Message | None = None
+
+
+class _Member(msgspec.Struct, gc=False, rename="camel"):
+    """The content of one event."""
+
+    content_block_index: Any = None
+    start: _Part | None = None
+    delta: _Part | None = None
+    stop_reason: Any = None
+    usage: Any = None
+
+
+class _Event(_Member, gc=False, rename="camel"):
+    """A frame: one event, bare or as the member of its name, or the whole body."""
+
+    content_block_delta: _Member | None = None
+    content_block_start: _Member | None = None
+    content_block_stop: _Member | None = None
+    message_start: _Member | None = None
+    message_stop: _Member | None = None
+    metadata: _Member | None = None
+    output: _Output | None = None
+
+
+_NO_PART = _Part()
+
+
+# Narrow views of pieces, which most events are.
+
+
+class _Input(msgspec.Struct, gc=False):
+    input: str
+
+
+class _Thought(msgspec.Struct, gc=False, rename="camel"):
+    text: str
+    signature: None = None
+    redacted_content: None = None
+    reasoning_text: None = None
+
+
+class _Delta(msgspec.Struct, gc=False, rename="camel"):
+    text: str = ""
+    tool_use: _Input | None = None
+    reasoning_content: _Thought | None = None
+    citations_content: None = None
+
+
+class _Alone(msgspec.Struct, gc=False, rename="camel"):
+    """An event that holds no other one."""
+
+    content_block_start: None = None
+    content_block_stop: None = None
+    message_start: None = None
+    message_stop: None = None
+    metadata: None = None
+    output: None = None
+    start: None = None
+
+
+class _Piece(_Alone, gc=False, rename="camel", kw_only=True):
+    """A piece of a call's text, of visible text or of reasoning."""
+
+    content_block_index: int
+    delta: _Delta
+    content_block_delta: None = None
+
+
+class _WrappedPiece(_Alone, gc=False, rename="camel", kw_only=True):
+    """The same as SDKs decode it."""
+
+    content_block_delta: _Piece
+    delta: None = None
+
+
+_bare, _wrapped = msgspec.json.Decoder(_Piece).decode, msgspec.json.Decoder(_WrappedPiece).decode
 
 
 def _read_bare(data: str) -> tuple[Key, str]:
@@ -73,7 +193,7 @@ def _read_wrapped(data: str) -> tuple[Key, str]:
     return _read(_wrapped(data).content_block_delta)
 
 
-def _read(piece: Piece) -> tuple[Key, str]:
+def _read(piece: _Piece) -> tuple[Key, str]:
     said = piece.delta
     if said.tool_use is not None:
         return ("input", piece.content_block_index), said.tool_use.input
@@ -89,18 +209,90 @@ _READERS: dict[str, Read] = {
 }
 
 
+# Parts that go back as they came.
+#
+#     {"toolResult": {"toolUseId", "type", "status", "content": [{"text"}, {"json"}]}}
+#     {"citationsContent": {"content": [{"text"}], "citations": [{"title", "location", …}]}}
+#     {"image": {"format", "source"}}, and parts of unknown kinds
+#
+# In a stream a result has its labels in the start of its block and its content in pieces, and citations come between
+# the pieces of the text that they are about.
+
+
+def _is_other(part: _Part) -> bool:
+    """Return whether a whole part is more than a call, plain text or a thought."""
+    return part.tool_use is None and part.reasoning_content is None and part.text is None
+
+
+def _is_unknown(part: _Part) -> bool:
+    """Return whether the kind of such a part is unknown."""
+    known = (part.citations_content, part.tool_result, part.citation, part.image)
+    return _is_other(part) and all(one is None for one in known)
+
+
+def _kept_whole(part: _Part, wire: Any) -> list[Delta]:
+    """Return the kept content of a whole part, as on the wire."""
+    if not isinstance(wire, dict) or not wire or not _is_other(part):
+        return []
+    return [BlockKept(0, wire, of_text=part.citations_content is not None)]
+
+
+class _KeptParts:
+    """The open blocks of one message that go back as they came."""
+
+    _growing: dict[Index | None, dict[str, Any]]
+
+    def __init__(self) -> None:
+        self._growing = {}
+
+    def start(self, index: Index | None, part: _Part) -> None:
+        """Note the start of a block: only results have one."""
+        if isinstance(part.tool_result, dict):
+            content = [*listed(part.tool_result.get("content"))]
+            self._growing[index] = {"toolResult": {**part.tool_result, "content": content}}
+
+    def grow(self, index: Index | None, part: _Part) -> None:
+        """Add a piece: of a result's content, or a citation to the text of its block."""
+        value = self._growing.get(index)
+        if value is None and isinstance(part.citation, dict):
+            value = self._growing[index] = {"citationsContent": {"citations": []}}
+        if value is None:
+            return
+        if "citationsContent" in value:
+            value["citationsContent"]["citations"] += [] if part.citation is None else [part.citation]
+        for piece in listed(part.tool_result) if "toolResult" in value else ():
+            _add_piece(value["toolResult"]["content"], piece)
+
+    def stop(self, index: Index | None) -> list[Delta]:
+        """Return the kept content of a block that ended."""
+        value = self._growing.pop(index, None)
+        return [] if value is None else [BlockKept(0, value, of_text="citationsContent" in value)]
+
+
+def _add_piece(content: list[Any], piece: Any) -> None:
+    """Add a piece to the content of a result: text continues where text was last."""
+    last = content[-1] if content else None
+    if isinstance(piece, dict) and isinstance(last, dict) and piece.keys() == last.keys() == {"text"}:
+        content[-1] = {"text": f"{last['text']}{piece['text']}"}
+    else:
+        content.append(piece)
+
+
+# The stream.
+
+
 class ConverseTranslator(PieceTranslator):
     """Events of one ConverseStream to deltas."""
 
-    decoder = msgspec.json.Decoder(Event)
+    decoder = msgspec.json.Decoder(_Event)
 
     _others: set[Index | None]
-    _kept: KeptParts
+    _kept: _KeptParts
     _calls: dict[int, str | None]
 
     def _clear(self) -> None:
         self._others = set()  # indices of open blocks that are not calls
-        self._kept = KeptParts()
+        self._kept = _KeptParts()
         self._calls = {}  # the ids of the calls that are open, by the index of their block
 
     def translate(self, frame: Frame) -> list[Delta]:
@@ -120,7 +312,7 @@ class ConverseTranslator(PieceTranslator):
         self._others.add(index)
         return TextFragment(0, "") if kind == "text" else ReasoningFragment(0, "", index)
 
-    def _take(self, event: Event, frame: Frame) -> list[Delta]:
+    def _take(self, event: _Event, frame: Frame) -> list[Delta]:
         field = CONVERSE_FIELDS.get(frame.event)
         if field is None and event.output is not None and event.output.message is not None:
             return self._body(event, event.output.message, frame.data)
@@ -128,42 +320,42 @@ class ConverseTranslator(PieceTranslator):
             field = next((field for field in self.EVENTS if getattr(event, field) is not None), "")
         if not field:
             return self._other(event, frame, frame.event)
-        inner: Member | None = getattr(event, field)
+        inner: _Member | None = getattr(event, field)
         return self.EVENTS[field](self, event if inner is None else inner)
 
-    def _other(self, event: Event, frame: Frame, kind: str) -> list[Delta]:
+    def _other(self, event: _Event, frame: Frame, kind: str) -> list[Delta]:
         payload = plain(frame.data)
         error = exception_in(payload) or member(payload, "error")
         return report.error(error) if error else super()._other(event, frame, kind)
 
-    def _body(self, event: Event, message: Message, text: str) -> list[Delta]:
+    def _body(self, event: _Event, message: _Message, text: str) -> list[Delta]:
         deltas = self._begin()
         parts = message.content or ()
-        wire = member(plain(text), "output", "message", "content") if any(map(is_other, parts)) else None
+        wire = member(plain(text), "output", "message", "content") if any(map(_is_other, parts)) else None
         for index, part in enumerate(parts):
             if part.tool_use is None:
-                deltas += self._part(index, part) + kept_whole(part, member(wire, index))
+                deltas += self._part(index, part) + _kept_whole(part, member(wire, index))
                 deltas += report.answered(member(part.tool_result, "toolUseId"))
             else:
                 deltas += self._start_call(index, part.tool_use) + report.block_closed(index, self._others)
         return deltas + self._metadata(event) + self._message_stop(event)
 
-    def _message_start(self, _member: Member) -> list[Delta]:
+    def _message_start(self, _member: _Member) -> list[Delta]:
         return self._begin()
 
-    def _message_stop(self, event: Member) -> list[Delta]:
+    def _message_stop(self, event: _Member) -> list[Delta]:
         self._clear()
         return report.finish(event.stop_reason, drops_at="malformed") + self._end()
 
-    def _metadata(self, event: Member) -> list[Delta]:
+    def _metadata(self, event: _Member) -> list[Delta]:
         return report.usage(event.usage)
 
     # Blocks
 
-    def _delta(self, event: Member) -> list[Delta]:
+    def _delta(self, event: _Member) -> list[Delta]:
         return self._part(index_label(event.content_block_index), event.delta or _NO_PART)
 
-    def _part(self, index: Index | None, part: Part) -> list[Delta]:
+    def _part(self, index: Index | None, part: _Part) -> list[Delta]:
         if part.tool_use is not None:
             return report.piece(index, wire_text(part.tool_use.input))
         deltas = self._from(index)
@@ -173,7 +365,7 @@ class ConverseTranslator(PieceTranslator):
         self._kept.grow(index, part)
         return deltas + _said(index, part)
 
-    def _start(self, event: Member) -> list[Delta]:
+    def _start(self, event: _Member) -> list[Delta]:
         index, part = index_label(event.content_block_index), event.start or _NO_PART
         if part.tool_use is None:
             deltas = self._from(index, at_start=True)
@@ -198,13 +390,13 @@ class ConverseTranslator(PieceTranslator):
         highest = max(self._calls, default=-1)
         return isinstance(index, int) and (index < highest or (index == highest and at_start))
 
-    def _start_call(self, index: Index | None, use: ToolUse) -> list[Delta]:
+    def _start_call(self, index: Index | None, use: _ToolUse) -> list[Delta]:
         self._others.discard(index)
         kind: Kind = "server" if use.type == "server_tool_use" else "function"
         id_, name = id_label(use.tool_use_id), name_label(use.name)
         return report.call_start(index, id_, name, wire_text(use.input), kind)
 
-    def _stop(self, event: Member) -> list[Delta]:
+    def _stop(self, event: _Member) -> list[Delta]:
         index = index_label(event.content_block_index)
         if isinstance(index, int):
             self._calls.pop(index, None)
@@ -220,7 +412,7 @@ class ConverseTranslator(PieceTranslator):
     }
 
 
-def _said(index: Index | None, part: Part) -> list[Delta]:
+def _said(index: Index | None, part: _Part) -> list[Delta]:
     """Return the deltas of a part that is not a call's."""
     if (thought := part.reasoning_content) is not None:
         signed = thought.reasoning_text or thought
@@ -229,4 +421,4 @@ def _said(index: Index | None, part: Part) -> list[Delta]:
         return [delta for cited in part.citations_content.content or () for delta in report.text(cited.text)]
     if part.text is not None:
         return report.text(part.text)
-    return report.unknown() if is_unknown(part) else []
+    return report.unknown() if _is_unknown(part) else []
