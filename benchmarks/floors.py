@@ -14,7 +14,7 @@ from typing import Any, Union
 import msgspec
 
 from wholecall import Limits
-from wholecall.dialects.anthropic import views as anthropic_views
+from wholecall.dialects.anthropic import AnthropicTranslator
 from wholecall.dialects.openai import chat_views, responses_events
 from wholecall.framing import FRAMINGS
 
@@ -152,7 +152,7 @@ def bare(reads: Iterable[bytes], dialect: str) -> int:
 
 _WIDE: dict[str, Callable[[str], Any]] = {
     "chat-completions": chat_views.NARROW.decode,
-    "anthropic": anthropic_views.DECODER.decode,
+    "anthropic": AnthropicTranslator.decoder.decode,
     "responses": responses_events.DECODER.decode,
 }
 

@@ -24,7 +24,7 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
-from wholecall.dialects.anthropic.messages import AnthropicTranslator
+from wholecall.dialects.anthropic import AnthropicTranslator
 from wholecall.framing.frame import Frame
 
 UNKNOWN = Noted(0, "unknown_events")

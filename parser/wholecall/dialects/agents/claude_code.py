@@ -46,8 +46,7 @@ from wholecall.deltas import (
 )
 from wholecall.dialects import at, report, say
 from wholecall.dialects.agents.beside import Beside
-from wholecall.dialects.anthropic.blocks import Blocks
-from wholecall.dialects.anthropic.views import Block, Message, finish_deltas, usage_deltas
+from wholecall.dialects.anthropic import Block, Blocks, Message, finish_deltas, usage_deltas
 from wholecall.dialects.compiled import TableTranslator
 from wholecall.dialects.decode import is_blank, listed
 from wholecall.dialects.labels import id_label, name_label, text_label

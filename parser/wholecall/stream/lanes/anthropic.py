@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Unio
 import msgspec
 
 from wholecall.deltas import Piecewise
-from wholecall.dialects.anthropic.messages import AnthropicTranslator
-from wholecall.dialects.anthropic.views import InputPiece, Piece, TextPiece, ThinkingPiece
+from wholecall.dialects.anthropic import AnthropicTranslator, InputPiece, Piece, TextPiece, ThinkingPiece
 from wholecall.dialects.decode import NO_TEXT, UNREADABLE, is_blank, wire_text
 from wholecall.dialects.labels import id_label
 from wholecall.framing.frame import Frame

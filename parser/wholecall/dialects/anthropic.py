@@ -1,0 +1,548 @@
+"""Anthropic Messages (`POST /v1/messages`, `stream: true`; Vertex, Bedrock and compatible servers too).
+
+    message_start        message{id, model, content, stop_reason, usage}
+    content_block_start  index, content_block{type: tool_use, id, name, input: {}}
+    content_block_delta  index, delta{type: input_json_delta, partial_json}
+    content_block_stop   index
+    message_delta        delta{stop_reason}, usage
+    message_stop         -
+    ping, error          -, error{type, message}
+
+A call lives in a content block; the block's index is its slot, shared with text and thinking blocks. `partial_json` are
+pieces of JSON text. The `input` at the start of a block is a placeholder when it is empty, and the whole value when it
+is not and no piece follows. A closed block is not final: a stop for length can close a block with a member missing, so
+`CallClosed` is not final.
+
+Compatible servers leave out stops and starts, repeat starts, send a second `message_start`, or put the whole message
+into the first one (quirks 77, 90); all of it is reported. A start ends nothing: a block that another one displaces has
+not ended. Only the stops of blocks that are not calls are kept back. Results of server tools mean that their calls were
+executed, and nothing else. Source: Anthropic API reference, "Streaming Messages".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Final, Union
+
+import msgspec
+
+from wholecall.deltas import (
+    BlockKept,
+    CarriesOn,
+    Delta,
+    Finish,
+    Index,
+    ReasoningFragment,
+    Run,
+    Slot,
+    TextBegan,
+    TextFragment,
+    TurnEnded,
+    TurnOpened,
+    UsageSeen,
+)
+from wholecall.dialects import report
+from wholecall.dialects.decode import (
+    NO_TEXT,
+    UNREADABLE,
+    decode,
+    dumped,
+    is_noise,
+    listed,
+    member,
+    plain,
+    wire_text,
+)
+from wholecall.dialects.labels import id_label, index_label, name_label, text_label
+from wholecall.dialects.pieces import Runs
+from wholecall.dialects.reasons import turn_reason
+from wholecall.dialects.translator import MOST_SLOTS, Events, TextTranslator, ViewTranslator, frame_of
+from wholecall.dialects.unread import is_read, with_unread
+from wholecall.framing.frame import Frame, Like
+from wholecall.types import Kind
+
+__all__ = [
+    "AnthropicTranslator",
+    "Block",
+    "Blocks",
+    "InputPiece",
+    "Message",
+    "Piece",
+    "TextPiece",
+    "ThinkingPiece",
+    "finish_deltas",
+    "usage_deltas",
+]
+
+
+# Views.
+
+
+class Block(msgspec.Struct, gc=False):
+    """A content block, as it starts or whole."""
+
+    type: str | None = None
+    id: Any = None
+    name: Any = None
+    input: msgspec.Raw = NO_TEXT
+    caller: Any = None
+    toolset_name: Any = None
+    server_name: Any = None
+    text: Any = None
+    thinking: Any = None
+    signature: Any = None
+    data: Any = None
+    tool_use_id: Any = None
+    citations: Any = None
+
+
+class _DeltaView(msgspec.Struct, gc=False):
+    """A piece of a block, or the changes of `message_delta`."""
+
+    type: str | None = None
+    partial_json: Any = None
+    text: Any = None
+    thinking: Any = None
+    signature: Any = None
+    stop_reason: Any = None
+    container: Any = None
+
+
+class Message(msgspec.Struct, gc=False):
+    """A message, as it starts or as a whole body."""
+
+    id: Any = None
+    model: Any = None
+    content: list[Block] | None = None
+    stop_reason: Any = None
+    container: Any = None
+    usage: Any = None
+
+
+class _Event(msgspec.Struct, gc=False):
+    """An event of the stream."""
+
+    type: str | None = None
+    index: Any = None
+    delta: _DeltaView | None = None
+    content_block: Block | None = None
+    message: Message | None = None
+    usage: Any = None
+    error: Any = None
+
+
+_DECODER = msgspec.json.Decoder(_Event)
+_BODY_DECODER = msgspec.json.Decoder(Message)  # a whole, non-streamed body is a message at the top level
+_NO_DELTA = _DeltaView()
+
+
+# Narrow views: nearly every event is a piece of a block, its start or its end. They refuse anything odd; refused events
+# are read by the wide views.
+
+
+class InputPiece(msgspec.Struct, gc=False, tag="input_json_delta"):
+    """A piece of a call's text."""
+
+    text: str = msgspec.field(name="partial_json")
+
+
+class TextPiece(msgspec.Struct, gc=False, tag="text_delta"):
+    """A piece of text."""
+
+    text: str
+
+
+class ThinkingPiece(msgspec.Struct, gc=False, tag="thinking_delta"):
+    """A piece of reasoning."""
+
+    text: str = msgspec.field(name="thinking")
+
+
+_AnyPiece = Union[InputPiece, TextPiece, ThinkingPiece]
+
+
+class Piece(msgspec.Struct, gc=False, tag="content_block_delta"):
+    """A piece of a block."""
+
+    index: int
+    delta: _AnyPiece
+    content_block: None = None
+    message: None = None
+
+
+class _BlockStart(msgspec.Struct, gc=False, tag="content_block_start"):
+    """The start of a block."""
+
+    index: int
+    content_block: Block
+    delta: None = None
+    message: None = None
+
+
+class _BlockStop(msgspec.Struct, gc=False, tag="content_block_stop"):
+    """The end of a block."""
+
+    index: int
+    delta: None = None
+    content_block: None = None
+    message: None = None
+
+
+_common = msgspec.json.Decoder(Union[Piece, _BlockStart, _BlockStop]).decode
+
+
+# Blocks.
+
+# Who executes the call of a block. Client tools that Anthropic defines (bash, computer) are `tool_use` too.
+_CALL_BLOCKS: Final[dict[str, Kind]] = {
+    "tool_use": "function",
+    "server_tool_use": "server",
+    "mcp_tool_use": "server",
+}
+_THOUGHTS = frozenset({"thinking", "redacted_thinking"})
+_QUIET_BLOCKS = frozenset({"container_upload", "compaction"})  # of blocks that are kept
+
+
+class _Growing(msgspec.Struct):
+    """A block that is kept, with its later content: members that come in pieces, and those that came whole."""
+
+    value: dict[str, Any]
+    pieces: dict[str, list[str]] = {}
+
+    def take(self, delta: dict[str, Any]) -> None:
+        """Take the content of a delta: texts are joined, citations listed, anything else replaces the old value."""
+        for name, said in delta.items():
+            if name == "citation":
+                if type(self.value.get("citations")) is not list:
+                    self.value["citations"] = []
+                self.value["citations"].append(said)
+            elif type(said) is str and name != "type":
+                self.pieces.setdefault(name, []).append(said)
+            elif name != "type":
+                self.value[name] = said
+
+    def whole(self) -> dict[str, Any]:
+        """Return the block."""
+        grown = {
+            name: f"{text_label(self.value.get(name)) or ''}{''.join(pieces)}"
+            for name, pieces in self.pieces.items()
+        }
+        return self.value | grown
+
+
+class Blocks:
+    """The blocks of one message: which of them are calls, and their deltas.
+
+    Text, thinking and calls share the numbers of blocks. Any other block is kept and goes back as it came: results of
+    the provider's tools, compactions, blocks of unknown types. The content of its deltas is joined to it, member by
+    member. A text with citations is kept with them.
+    """
+
+    _others: set[Index | None]
+    _skipped: set[Index | None]
+    _growing: dict[Index | None, _Growing]
+    _text: list[Index | None]
+
+    def __init__(self) -> None:
+        self._others = set()  # open blocks that are not calls: text, thinking, results
+        self._skipped = set()  # blocks whose pieces are not a call's, and which go back as they came
+        self._growing = {}  # blocks that are kept, until they end
+        self._text = []  # the block of text that began last, if no other has begun
+
+    def clear(self) -> None:
+        """Forget all blocks, as the message is over."""
+        self._others.clear()
+        self._skipped.clear()
+        self._growing.clear()
+        self._text.clear()
+
+    def start(self, index: Index | None, block: Block, wire: str | dict[str, Any] = "") -> list[Delta]:
+        """Return the deltas of the start of a block, or of a whole one.
+
+        `wire` is the block as the wire has it, or the text of the event that starts it; without it nothing is kept.
+        """
+        self._text.clear()
+        kind = _CALL_BLOCKS.get(block.type or "")
+        if kind is not None:
+            return self._start_call(index, block, kind)
+        self._others.add(index)
+        if block.type == "text":
+            return self._start_text(index, block)
+        if block.type not in _THOUGHTS:
+            return self._start_other(index, block, wire)
+        return report.thought(block.thinking, index, signature=block.signature, data=block.data)
+
+    def _start_text(self, index: Index | None, block: Block) -> list[Delta]:
+        self._text.append(index)
+        if block.citations:
+            self._growing[index] = _Growing({"type": "text", "citations": listed(block.citations)})
+        text = text_label(block.text)
+        return [TextBegan(0)] if not text else [TextBegan(0), TextFragment(0, text)]
+
+    def _start_other(self, index: Index | None, block: Block, wire: str | dict[str, Any]) -> list[Delta]:
+        self._skipped.add(index)
+        told = member(plain(wire), "content_block") if isinstance(wire, str) else wire
+        if isinstance(told, dict) and told:
+            self._growing[index] = _Growing(told)
+        if block.type in _QUIET_BLOCKS:
+            return []
+        if not (block.type or "").endswith("tool_result"):
+            return report.unknown()
+        return report.answered(block.tool_use_id)
+
+    def grow(self, index: Index | None, delta: object) -> None:
+        """Add to a block the content of a delta other than text, thinking or a call: it goes back with it."""
+        if not isinstance(delta, dict):
+            return
+        if index not in self._growing and index in self._text:
+            self._growing[index] = _Growing({"type": "text"})
+        if (growing := self._growing.get(index)) is not None:
+            growing.take(delta)
+
+    def _start_call(self, index: Index | None, block: Block, kind: Kind) -> list[Delta]:
+        self._skipped.discard(index)
+        self._others.discard(index)
+        id_, name, namespace = id_label(block.id), name_label(block.name), name_label(block.toolset_name)
+        origins = {"caller": block.caller, "server_name": block.server_name}
+        extra = {key: value for key, value in origins.items() if value is not None} or None
+        text = wire_text(block.input)
+        return report.call_start(index, id_, name, text, kind, namespace=namespace, extra=extra)
+
+    def spoken(self, index: Index | None) -> None:
+        """Note that a block with text or thinking is not a call: its start may be lost (quirk 77)."""
+        self._others.add(index)
+
+    def piece(self, index: Index | None, text: object) -> Slot | None:
+        """Return a piece of a call's text; None if it is empty, or belongs to a block of an unknown type."""
+        if not text:
+            return None  # the first piece is usually empty
+        slot = self.slot(index)
+        return slot and msgspec.structs.replace(slot, text=text if type(text) is str else dumped(text))
+
+    def slot(self, index: Index | None) -> Slot | None:
+        """Return the slot for a call's text; None if the block is of an unknown type."""
+        return None if index in self._skipped else Slot(0, index, None, "")
+
+    def stop(self, index: Index | None) -> list[Delta]:
+        """Report that the block in a slot ended."""
+        self._skipped.discard(index)
+        closed = report.block_closed(index, self._others)
+        growing = self._growing.pop(index, None)
+        if growing is None:
+            return closed
+        kept = BlockKept(0, growing.whole(), of_text=growing.value.get("type") == "text")
+        return closed if kept.of_text and index not in self._text else [*closed, kept]
+
+    def whole(self, blocks: list[Block], wire: object) -> list[Delta]:
+        """Return the deltas of whole blocks, one after the other; `wire` are these as the wire has them."""
+        deltas: list[Delta] = []
+        for index, block in enumerate(blocks):
+            told = member(wire, index)
+            deltas += self.start(index, block, told if isinstance(told, dict) else {})
+            deltas += self.stop(index)
+        self._skipped.clear()
+        return deltas
+
+
+# The stream.
+
+# Pieces of blocks that go back as they came.
+_QUIET_DELTAS = frozenset({"citations_delta", "compaction_delta"})
+
+
+class AnthropicTranslator(TextTranslator, ViewTranslator):
+    """Frames of one Messages stream to deltas."""
+
+    decoder = _DECODER
+
+    DERIVED = frozenset({"_runs", "_slots"})
+    _key: str | None
+    _blocks: Blocks
+
+    def __init__(self) -> None:
+        self._key = None
+        self._blocks = Blocks()
+        self._runs = Runs()
+        self._slots: dict[int, Slot] = {}  # of pieces of calls, since the last frame without such a piece
+
+    def translate(self, frame: Frame) -> list[Delta]:
+        """Return the deltas of one frame; later pieces start again."""
+        self._runs.stop()
+        self._slots.clear()
+        return super().translate(frame)
+
+    def translate_texts(self, texts: list[str], like: Like) -> list[Delta]:
+        """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
+        deltas: list[Delta] = []
+        runs = self._runs
+        kind, index = runs.key
+        run: list[str] | None = None  # texts of the last run in `deltas`
+        left = iter(texts)
+        for text in left:
+            try:
+                event = _common(text)
+            except UNREADABLE:  # a rare event, or an odd one
+                deltas += self.told(frame_of(texts, left, like))
+                kind, index = runs.key
+                continue
+            delta = event.delta
+            if delta is None:
+                kind, index = runs.stop()
+                self._slots.clear()
+                said = self._block(event, text)
+                deltas += said if is_read(said, text) else with_unread(said, frame_of(texts, left, like))
+                continue
+            piece = delta.text
+            if not piece:  # the first piece of a call is usually empty
+                continue
+            if type(delta) is not kind or event.index != index:
+                of = self.goes_on(event.index, type(delta))
+                if of is None:
+                    kind, index = runs.stop()
+                    continue
+                kind, index = key = type(delta), event.index
+                run = runs.begin(deltas, key, of)
+            elif run is None:
+                run = []
+                deltas.append(Run(runs.of, run))
+            run.append(piece)
+        return deltas
+
+    def goes_on(self, index: int, kind: type[_AnyPiece]) -> Slot | TextFragment | ReasoningFragment | None:
+        """Return the common fields of a text's pieces, at its first piece; None in a block of an unknown type."""
+        if kind is InputPiece:
+            slot = self._slots.get(index) or self._blocks.slot(index_label(index))
+            if slot is None:
+                return None
+            if len(self._slots) >= MOST_SLOTS:
+                self._slots.clear()
+            self._slots[index] = slot
+            return slot
+        self._blocks.spoken(index_label(index))
+        if kind is TextPiece:
+            return TextFragment(0, "")
+        return ReasoningFragment(0, "", index_label(index))
+
+    def _block(self, event: _BlockStart | _BlockStop, text: str) -> list[Delta]:
+        if type(event) is _BlockStart:
+            return self._blocks.start(index_label(event.index), event.content_block, text)
+        return self._blocks.stop(index_label(event.index))
+
+    def _take(self, event: _Event, frame: Frame) -> list[Delta]:
+        known = self.EVENTS.get(event.type)
+        return self._unknown(event, frame) if known is None else known(self, event, frame)
+
+    def _unknown(self, event: _Event, frame: Frame) -> list[Delta]:
+        if event.error is not None:
+            return report.error(event.error)
+        if event.type == "message":
+            return self._body(decode(_BODY_DECODER, frame.data) or Message(), frame)
+        if is_noise(frame):
+            return []
+        known = self.EVENTS.get(frame.event) if event.type is None else None
+        return report.unknown() if known is None else known(self, event, frame)
+
+    # Blocks
+
+    def _delta(self, event: _Event, frame: Frame) -> list[Delta]:
+        delta = event.delta or _NO_DELTA
+        known = self.DELTAS.get(delta.type)
+        if known is not None:
+            return known(self, index_label(event.index), delta)
+        self._blocks.grow(index_label(event.index), member(plain(frame.data), "delta"))
+        return [] if delta.type in _QUIET_DELTAS else report.unknown()
+
+    def _input(self, index: Index | None, delta: _DeltaView) -> list[Delta]:
+        slot = self._blocks.piece(index, delta.partial_json)
+        return [] if slot is None else [slot]
+
+    def _text(self, index: Index | None, delta: _DeltaView) -> list[Delta]:
+        said = report.text(delta.text)
+        if said:
+            self._blocks.spoken(index)
+        return said
+
+    def _thinking(self, index: Index | None, delta: _DeltaView) -> list[Delta]:
+        deltas = report.thought(delta.thinking, index, signature=delta.signature)
+        if deltas:
+            self._blocks.spoken(index)
+        return deltas
+
+    def _block_start(self, event: _Event, frame: Frame) -> list[Delta]:
+        return self._blocks.start(index_label(event.index), event.content_block or Block(), frame.data)
+
+    def _block_stop(self, event: _Event, _frame: Frame) -> list[Delta]:
+        return self._blocks.stop(index_label(event.index))
+
+    # Messages
+
+    def _message_start(self, event: _Event, frame: Frame) -> list[Delta]:
+        return self._message(event.message or Message(), frame, "message", "content")
+
+    def _message(self, message: Message, frame: Frame, *path: str) -> list[Delta]:
+        deltas = self._begin(id_label(message.id), name_label(message.model))
+        if message.content:
+            deltas += self._blocks.whole(message.content, member(plain(frame.data), *path))
+        deltas += _container_deltas(message.container) + usage_deltas(message.usage)
+        return deltas + finish_deltas(message.stop_reason)
+
+    def _begin(self, key: str | None, model: str | None) -> list[Delta]:
+        self._key = key
+        self._blocks.clear()
+        return [TurnOpened(key, key, model, restart=True)]
+
+    def _message_delta(self, event: _Event, _frame: Frame) -> list[Delta]:
+        change = event.delta or _NO_DELTA
+        return (
+            usage_deltas(event.usage)
+            + _container_deltas(change.container)
+            + finish_deltas(change.stop_reason)
+        )
+
+    def _message_stop(self, *_: object) -> list[Delta]:
+        self._blocks.clear()
+        return [TurnEnded(self._key)]
+
+    def _body(self, message: Message, frame: Frame) -> list[Delta]:
+        if message.content is None:
+            return report.unknown()
+        return report.ended_together(self._message(message, frame, "content") + self._message_stop())
+
+    EVENTS: ClassVar[Events] = {  # each takes the event and its frame
+        "content_block_delta": _delta,
+        "content_block_start": _block_start,
+        "content_block_stop": _block_stop,
+        "message_start": _message_start,
+        "message_delta": _message_delta,
+        "message_stop": _message_stop,
+        "error": lambda _self, event, _frame: report.error(event.error),
+        "ping": lambda _self, _event, _frame: [],
+    }
+    DELTAS: ClassVar[Mapping[Any, Callable[[Any, Index | None, _DeltaView], list[Delta]]]] = {
+        "input_json_delta": _input,
+        "text_delta": _text,
+        "thinking_delta": _thinking,
+        "signature_delta": _thinking,
+    }
+
+
+def finish_deltas(raw: object) -> list[Delta]:
+    """Return the stop reason, if there is one; a refusal takes back the calls that were begun."""
+    known = turn_reason(raw)
+    if known is None:
+        return []
+    reason, provider_reason = known
+    return [Finish(0, reason, provider_reason, drops=provider_reason == "refusal")]
+
+
+def usage_deltas(usage: object) -> list[Delta]:
+    """Return the token counts: `message_start` counts the input, `message_delta` the output (quirk 88)."""
+    if not isinstance(usage, dict):
+        return []
+    return [UsageSeen({name: count for name, count in usage.items() if count is not None})]
+
+
+def _container_deltas(container: object) -> list[Delta]:
+    """Return the container in which the provider ran code: the next request names it, so that its state is there."""
+    id_ = id_label(member(container, "id"))
+    return [] if id_ is None else [CarriesOn({"container": id_})]

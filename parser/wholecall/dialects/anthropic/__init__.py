@@ -1,3 +1,0 @@
-"""Anthropic: Messages."""
-
-_private = True
