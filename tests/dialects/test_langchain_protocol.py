@@ -26,7 +26,7 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
-from wholecall.dialects.frameworks import langchain_protocol_blocks
+from wholecall.dialects.frameworks import langchain_protocol
 from wholecall.dialects.frameworks.langchain_protocol import LangChainProtocolTranslator
 from wholecall.framing.frame import Frame
 
@@ -157,7 +157,7 @@ def test_a_snapshot_that_replaces_is_told_as_a_whole() -> None:
 
 def test_pieces_are_kept_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the bound a snapshot is not compared with earlier text, and nothing is added to a snapshot."""
-    monkeypatch.setattr(langchain_protocol_blocks, "_KEPT", 4)
+    monkeypatch.setattr(langchain_protocol, "_LONGEST", 4)
     few, many = (
         [Slot(0, 0, None, text) for text in texts] for texts in (("12", "3", "4"), ("123", "45", "6"))
     )
@@ -175,7 +175,7 @@ def test_pieces_are_kept_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_index_holds_so_many_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """Work stays linear: the oldest of more are given up, with a doubt, and their finish reports them anew."""
-    monkeypatch.setattr(langchain_protocol_blocks, "_MOST", 2)
+    monkeypatch.setattr(langchain_protocol, "_MOST_OPEN", 2)
     three = [OPENED, SEEN, CallSeen(0, 1, None, "d", "f"), NOBODYS, CallSeen(0, 2, None, "e", "f"), NOBODYS]
 
     assert [*three, CallSeen(0, 3, None, "c", "f"), NOBODYS] == translate(

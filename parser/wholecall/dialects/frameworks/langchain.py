@@ -20,14 +20,17 @@ Source: LangChain documentation, "Streaming"; `langchain_core.messages`; LangSer
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from typing import Any, ClassVar, Union
 
 import msgspec
+from msgspec.structs import replace
 
 from wholecall.deltas import (
     INVALID_INDEX,
     OBJECT,
     Delta,
+    Finish,
     Fragment,
     Labelled,
     ReasoningFragment,
@@ -37,16 +40,117 @@ from wholecall.deltas import (
     by_transport,
 )
 from wholecall.dialects import report
-from wholecall.dialects.decode import decode, is_done, is_noise, plain, read
+from wholecall.dialects.decode import decode, is_done, is_noise, member, plain, read
 from wholecall.dialects.detect_frameworks import LANGCHAIN_WHOLE, LANGGRAPH_LISTS, langgraph_mode
-from wholecall.dialects.frameworks import langchain_views as views
-from wholecall.dialects.frameworks.langchain_views import BATCH, DECODER, Message
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.openai.chat_views import ToolCallView, argument_text
+from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
-__all__ = ["LangChainTranslator"]
+__all__ = ["LangChainTranslator", "Message", "ended"]
+
+
+# Views.
+
+
+class Message(msgspec.Struct, gc=False):
+    """A message or a chunk of one; in LC-JSON its members are in `kwargs`, in LangServe's answers in `output`."""
+
+    type: Any = None
+    id: Any = None
+    content: Any = None
+    tool_call_chunks: Union[list[ToolCallView], None] = None
+    tool_calls: Union[list[ToolCallView], None] = None
+    invalid_tool_calls: Union[list[ToolCallView], None] = None
+    response_metadata: Union[dict[str, Any], None] = None
+    usage_metadata: Union[dict[str, Any], None] = None
+    additional_kwargs: Union[dict[str, Any], None] = None
+    chunk_position: Any = None
+    tool_call_id: Any = None
+    error: Any = None
+    kwargs: Union[Message, None] = None
+    output: Union[Message, None] = None
+
+
+class _Batch(msgspec.Struct, gc=False):
+    items: Union[list[Message], None] = None
+
+
+_DECODER = msgspec.json.Decoder(Message)
+_BATCH = msgspec.json.Decoder(_Batch)
+
+
+# Parts of a message other than calls.
+
+_TOOLS = frozenset({"tool", "ToolMessage", "ToolMessageChunk"})
+_REASONS = ("finish_reason", "stop_reason", "stopReason", "finishReason", "done_reason")
+_MODELS = ("model_name", "model", "model_id")
+
+
+def _kind_of(message: Message) -> str | None:
+    """Return whose message it is, in the words of either form."""
+    if message.type == "constructor":
+        path = message.id if isinstance(message.id, list) else []
+        return text_label(path[-1]) if path else None
+    return text_label(message.type)
+
+
+def _model_of(message: Message) -> str | None:
+    """Return the model's name, where the message knows it."""
+    return next(_said(message.response_metadata, _MODELS), None)
+
+
+def _answered(message: Message) -> list[Delta]:
+    """Return the deltas of a tool's message: the call has its result, so the agent executed it."""
+    return report.answered((message.kwargs or message).tool_call_id) if _kind_of(message) in _TOOLS else []
+
+
+def _spoken_in(message: Message) -> list[Delta]:
+    """Return reasoning and text; content is text or a list of blocks (quirk 95)."""
+    blocks = message.content if isinstance(message.content, list) else [message.content]
+    deltas = report.thought(member(message.additional_kwargs, "reasoning_content"))
+    for block in blocks:
+        deltas += _block(block if isinstance(block, dict) else {"text": block})
+    return deltas
+
+
+def _block(block: dict[str, Any]) -> list[Delta]:
+    thought = text_label(block.get("thinking")) or block.get("reasoning")
+    return report.thought(thought, signature=block.get("signature")) + report.text(block.get("text"))
+
+
+def ended(message: Message, *, lacks_calls: bool = False) -> list[Delta]:
+    """Return the counts and the reason, which come with the last chunk.
+
+    The reason of a whole message that lacks the calls of its chunks is not that of these calls.
+    """
+    usage, metadata = report.usage(message.usage_metadata), message.response_metadata
+    finish = report.finish(next(_said(metadata, _REASONS), None), drops_at="error") or _status(metadata)
+    if lacks_calls:
+        finish = [replace(delta, foreign=True) if isinstance(delta, Finish) else delta for delta in finish]
+    return usage + finish
+
+
+def _status(metadata: object) -> list[Delta]:
+    """Return why a message ended whose model uses Responses: it has a status there, and no reason."""
+    status = member(metadata, "status")
+    if status == "completed":
+        return [Finish(0, "stop", status)]
+    if status == "incomplete":  # cut, for any word (quirk 76)
+        word = turn_reason(member(metadata, "incomplete_details", "reason"))
+        return [Finish(0, "content_filter" if word and word[0] == "content_filter" else "length", status)]
+    return [Finish(0, "error", status, drops=True)] if status in ("failed", "cancelled") else []
+
+
+def _said(metadata: object, members: tuple[str, ...]) -> Iterator[str]:
+    known: dict[str, Any] = metadata if isinstance(metadata, dict) else {}
+    for name in members:
+        if text := text_label(known.get(name)):
+            yield text
+
+
+# The stream.
 
 _RUN = ("lc_run-", "run-")  # the prefixes of ids that LangChain gives to chunks without one
 _OURS = LANGCHAIN_WHOLE | {"AIMessageChunk"}
@@ -55,7 +159,7 @@ _OURS = LANGCHAIN_WHOLE | {"AIMessageChunk"}
 class LangChainTranslator(ViewTranslator):
     """Frames of one stream to deltas; it remembers which parts of each message came in chunks."""
 
-    decoder: ClassVar[msgspec.json.Decoder[Any]] = DECODER
+    decoder: ClassVar[msgspec.json.Decoder[Any]] = _DECODER
     LISTS: ClassVar[frozenset[str]] = LANGGRAPH_LISTS
     QUIET: ClassVar[frozenset[str]] = frozenset(
         {
@@ -97,9 +201,9 @@ class LangChainTranslator(ViewTranslator):
         return super().translate(frame)
 
     def _list(self, frame: Frame, mode: str) -> list[Delta]:
-        batch = decode(BATCH, f'{{"items":{frame.data}}}')
+        batch = decode(_BATCH, f'{{"items":{frame.data}}}')
         if batch is None or batch.items is None:
-            return read(DECODER, frame).deltas
+            return read(_DECODER, frame).deltas
         partial, complete = mode == "messages/partial", mode == "messages/complete"
         rows = [self._read(message, complete=complete, partial=partial) for message in batch.items]
         return [delta for deltas in rows for delta in deltas]
@@ -108,14 +212,14 @@ class LangChainTranslator(ViewTranslator):
         if message.error:
             return report.error(message.error)
         message = message.output or message
-        odd = views.kind_of(message) is None and not is_noise(frame)
+        odd = _kind_of(message) is None and not is_noise(frame)
         return report.unknown() if odd else self._read(message)
 
     def _read(self, message: Message, *, complete: bool = False, partial: bool = False) -> list[Delta]:
         """Return the deltas of a message from any author."""
-        kind = views.kind_of(message)
+        kind = _kind_of(message)
         if kind not in _OURS:
-            return views.answered(message)
+            return _answered(message)
         whole = complete or (kind in LANGCHAIN_WHOLE and not partial)
         return self._message(message.kwargs or message, None, whole=whole, partial=partial)
 
@@ -129,13 +233,13 @@ class LangChainTranslator(ViewTranslator):
             return []  # LangGraph repeats finished messages
         deltas = self._opened(key, id_ or run, message)
         if not (whole and key in self._spoken):
-            said = views.spoken(message)
+            said = _spoken_in(message)
             deltas += self._added(key, said) if partial else said
             if said:
                 self._spoken.add(key)
         deltas += self._calls(key, message, whole=whole, partial=partial)
         lacks = whole and key in self._called and not (message.tool_calls or message.tool_call_chunks)
-        deltas += views.ended(message, lacks_calls=lacks)
+        deltas += ended(message, lacks_calls=lacks)
         if whole or message.chunk_position == "last":
             deltas += self._end(key)
         return deltas
@@ -164,7 +268,7 @@ class LangChainTranslator(ViewTranslator):
             self._called |= {key} if None in self._called else set()
             self._spoken |= {key} if None in self._spoken else set()
             return []
-        model = None if known else views.model_of(message)
+        model = None if known else _model_of(message)
         return [TurnOpened(key, id_, model, restart=key is None and bool(self._ended))]
 
     def _end(self, key: str | None) -> list[Delta]:

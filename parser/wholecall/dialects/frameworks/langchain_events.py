@@ -12,25 +12,44 @@ Source: LangChain reference, `Runnable.astream_events`.
 
 from __future__ import annotations
 
+from typing import Any, Union
+
+import msgspec
+
 from wholecall.deltas import Delta
 from wholecall.dialects import report
 from wholecall.dialects.decode import is_noise
-from wholecall.dialects.frameworks.langchain import LangChainTranslator
-from wholecall.dialects.frameworks.langchain_views import EVENT, Event
+from wholecall.dialects.frameworks.langchain import LangChainTranslator, Message
 from wholecall.dialects.labels import id_label
 from wholecall.framing.frame import Frame
 
 __all__ = ["LangChainEventsTranslator"]
 
 
+class _Data(msgspec.Struct, gc=False):
+    chunk: Union[Message, None] = None
+    output: Union[Message, None] = None
+
+
+class _Event(msgspec.Struct, gc=False):
+    event: Any = None
+    type: Any = None
+    run_id: Any = None
+    data: Union[_Data, None] = None
+    error: Any = None
+
+
+_DECODER = msgspec.json.Decoder(_Event)
+
+
 class LangChainEventsTranslator(LangChainTranslator):
     """Events of one stream to deltas."""
 
-    decoder = EVENT
+    decoder = _DECODER
     LISTS = frozenset()
     QUIET = frozenset({"metadata"})
 
-    def _take(self, event: Event, frame: Frame) -> list[Delta]:
+    def _take(self, event: _Event, frame: Frame) -> list[Delta]:
         run, data, whole = id_label(event.run_id), event.data, event.event == "on_chat_model_end"
         if event.error:
             return report.error(event.error)

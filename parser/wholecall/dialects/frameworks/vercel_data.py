@@ -25,7 +25,7 @@ from wholecall.deltas import Delta, TurnOpened
 from wholecall.dialects import at, report, say
 from wholecall.dialects.compiled import TableTranslator
 from wholecall.dialects.decode import listed, member, plain, undecodable
-from wholecall.dialects.frameworks.vercel_calls import Announced, Calls
+from wholecall.dialects.frameworks.vercel_ui import Announced, Calls
 from wholecall.framing.frame import Frame
 
 __all__ = ["VercelDataTranslator"]

@@ -21,13 +21,22 @@ Source: AI SDK documentation, "Stream Protocols", and the SDK's `UIMessageChunk`
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterator
+from typing import Any, ClassVar, Final, Union
+
+import msgspec
 
 from wholecall.deltas import (
+    ITEM_DONE,
+    CallClosed,
+    CallRefused,
+    CallSeen,
+    CallWhole,
     Delta,
     Finish,
     Piecewise,
     ReasoningFragment,
+    Slot,
     StepBegan,
     StepTakenBack,
     TextFragment,
@@ -35,30 +44,87 @@ from wholecall.deltas import (
     by_transport,
 )
 from wholecall.dialects import report
-from wholecall.dialects.decode import wire_text
-from wholecall.dialects.frameworks.vercel_calls import Calls, sealed
-from wholecall.dialects.frameworks.vercel_ui_views import (
-    DECODER,
-    PIECES,
-    Chunk,
-    InputPiece,
-    Part,
-    TextPiece,
-    announced,
-)
-from wholecall.dialects.labels import id_label, text_label
+from wholecall.dialects.decode import NO_TEXT, dumped, wire_text
+from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.pieces import Key, PieceTranslator, Read
+from wholecall.dialects.reasons import NOT_WHOLE
 from wholecall.dialects.translator import Events
+from wholecall.dialects.whole_calls import Repeats, says_nothing
 from wholecall.framing.frame import Frame
-from wholecall.types import DropReason
+from wholecall.types import DropReason, Flag, Kind
 
-__all__ = ["VercelUITranslator"]
-
-_RESULTS = frozenset({"tool-output-available", "tool-output-error", "tool-output-denied"})
-_WAITING = frozenset({"tool-input-available", "tool-approval-request", "reset-step"})  # end no call
+__all__ = ["Announced", "Calls", "VercelUITranslator"]
 
 
-_piece = PIECES.decode
+# Views.
+
+
+class _Part(msgspec.Struct, gc=False, rename="camel"):
+    """A part of a whole message, and the members that it shares with chunks."""
+
+    type: str | None = None
+    id: Any = None
+    text: Any = None
+    state: Any = None
+    tool_call_id: Any = None
+    tool_name: Any = None
+    input: msgspec.Raw = NO_TEXT
+    raw_input: msgspec.Raw = NO_TEXT
+    input_encoding: Any = None
+    provider_executed: Any = None
+    provider_metadata: Any = None
+    call_provider_metadata: Any = None
+    tool_metadata: Any = None
+    dynamic: Any = None
+    title: Any = None
+    error_text: Any = None
+
+
+class _Chunk(_Part, gc=False, rename="camel"):
+    """A chunk of a stream, or a whole message."""
+
+    delta: Any = None
+    input_text_delta: Any = None
+    message_id: Any = None
+    finish_reason: Any = None
+    reason: Any = None
+    error: Any = None
+    role: Any = None
+    parts: list[_Part] | None = None
+
+
+_DECODER = msgspec.json.Decoder(_Chunk)
+
+
+class _TextPiece(msgspec.Struct, gc=False, tag="text-delta"):
+    """A piece of visible text."""
+
+    of: ClassVar[None] = None
+    text: str = msgspec.field(name="delta")
+    error: None = None
+    parts: None = None
+
+
+class _ReasoningPiece(msgspec.Struct, gc=False, tag="reasoning-delta"):
+    """A piece of reasoning that nothing seals."""
+
+    of: str = msgspec.field(name="id")
+    text: str = msgspec.field(name="delta")
+    provider_metadata: None = msgspec.field(default=None, name="providerMetadata")
+    error: None = None
+    parts: None = None
+
+
+class _InputPiece(msgspec.Struct, gc=False, tag="tool-input-delta"):
+    """A piece of a call's text."""
+
+    of: str = msgspec.field(name="toolCallId")
+    text: str = msgspec.field(name="inputTextDelta")
+    error: None = None
+    parts: None = None
+
+
+_piece = msgspec.json.Decoder(Union[_TextPiece, _InputPiece, _ReasoningPiece]).decode
 
 
 def _read(data: str) -> tuple[Key, str]:
@@ -66,10 +132,260 @@ def _read(data: str) -> tuple[Key, str]:
     return (type(chunk), chunk.of), chunk.text
 
 
+# Calls.
+
+
+class Announced(msgspec.Struct, frozen=True):
+    """The attributes of a call in an event, in addition to its text."""
+
+    id: str | None
+    name: str | None = None
+    kind: Kind = "function"
+    extra: dict[str, Any] | None = None
+
+
+class Calls:
+    """The calls of one message, in either protocol of the AI SDK.
+
+    The id of a call is its key in one step of a message. A message may run through several steps, as servers call the
+    model again with the results of their tools, and an id may come again in a later step (quirk 64). Repeated from its
+    beginning, a message has the same slots (quirk 91).
+
+    Calls are bound by their ids as blocks are by their numbers: text with an unknown id belongs to the open call, and
+    an input under another id to the open call of that name with the same input.
+    """
+
+    _step: int
+    _open: dict[str, str]
+    _filled: set[str]
+    _whole: set[str]
+    _has_whole: bool
+    _kinds: dict[str, Kind]
+    _n_begun: int
+    _n_whole: int
+    _times: dict[str, list[int]]
+    _guarded: set[str]
+    _again: Repeats
+    _last: list[Union[str, None]]
+
+    def __init__(self) -> None:
+        self._step = 0
+        self._open = {}  # ids to slots
+        self._filled = set()  # slots that hold text
+        self._whole = set()  # ids of calls that were sent whole in this step
+        self._has_whole = False  # a call was sent whole
+        self._kinds = {}  # of slots: members that a later event leaves out still count
+        self._n_begun = 0  # calls without an id that had a beginning
+        self._n_whole = 0  # whole inputs of calls without an id
+        self._times = {}  # by id, "" for none: how often each different input in a row came
+        self._guarded = set()  # ids that an approval or a result names: their calls are not only the client's
+        self._again = Repeats()  # in a row
+        self._last = []  # the last whole input: id, name and text
+
+    @property
+    def step(self) -> int:
+        """The number of the step at hand."""
+        return self._step
+
+    @property
+    def has_calls(self) -> bool:
+        """Whether any call came."""
+        return self._has_whole or bool(self._open)
+
+    def next_step(self) -> list[Delta]:
+        """Free the ids; open calls keep their slots."""
+        new = self.no_repeats()
+        if self._times or self._open:
+            new.append(StepBegan(0, self._step + 1))
+        self._step += 1
+        for kept in (self._whole, self._times, self._guarded):
+            kept.clear()
+        return new
+
+    def taken_back(self) -> Calls:
+        """Return the calls of the step that follows one whose calls are all taken back."""
+        calls = Calls()
+        calls._step, calls._has_whole = self._step + 1, self._has_whole
+        return calls
+
+    def asked(self, id_: str | None) -> list[Delta]:
+        """Report that a call waits for an approval; each other one under its id may wait, too."""
+        self.guard(id_)
+        return self.flagged(Announced(id_), ("needs_approval",)) if id_ in self._open else []
+
+    def guard(self, id_: str | None) -> None:
+        """Treat no other call of this id as one of the client's, as it is unknown which call is meant."""
+        self._guarded.add(id_ or "")
+
+    def begun(self, call: Announced) -> list[Delta]:
+        """Report that a call begins."""
+        self._whole.discard(call.id or "")
+        if call.id is None:
+            self._n_begun, self._last = self._n_begun + 1, []
+        slot, kind = self._slot(call)
+        return [CallSeen(0, slot, None, call.id, call.name, kind, extra=call.extra, begins=True)]
+
+    def flagged(self, call: Announced, flags: tuple[Flag, ...]) -> list[Delta]:
+        """Report more about a call."""
+        slot, kind = self._slot(call)
+        return [CallSeen(0, slot, None, call.id, call.name, kind, flags=flags, extra=call.extra)]
+
+    def piece(self, id_: str | None, text: object) -> list[Delta]:
+        """Report a piece of a call's text."""
+        return [msgspec.structs.replace(self.text_of(id_), text=dumped(text))] if text else []
+
+    def text_of(self, id_: str | None) -> Slot:
+        """Note that text of a call comes; return the common fields of its pieces."""
+        slot, _ = self._slot(Announced(id_))
+        if slot is not None:
+            self._filled.add(slot)
+        return Slot(0, slot, id_, "")
+
+    def whole(
+        self, call: Announced, text: str, flags: tuple[Flag, ...] = (), *, listed: bool = False
+    ) -> list[Delta]:
+        """Report all of a call; one with an id is not closed by that. Another input under its id is another call.
+
+        `listed`: in a whole message, which lists no call twice.
+        """
+        if not (listed and call.id is None) and self._is_known(call, text):
+            said = CallWhole(0, None, None, call.id, call.name, text, ITEM_DONE, call.kind, extra=call.extra)
+            self._again.add(said)
+            return []
+        before = self.closed(call.id) if call.id in self._whole else []
+        again = call.id in self._whole and call.id not in self._open
+        slot, kind = self._slot(call)
+        if call.id is not None:
+            self._whole.add(call.id)
+        self._has_whole = True
+        whole = CallWhole(
+            0, slot, None, call.id, call.name, text, ITEM_DONE, kind, flags=flags, extra=call.extra
+        )
+        return [*before, msgspec.structs.replace(whole, begins=again, closes=slot is None)]
+
+    def closed(self, id_: str | None) -> list[Delta]:
+        """Report that a call is over."""
+        slot = self._forget(id_)
+        return [] if slot is None else [CallClosed(0, slot, None)]
+
+    def refused(self, call: Announced, text: str, reason: DropReason, detail: str) -> list[Delta]:
+        """Report that the wire itself refuses a call; the text counts only if no piece of it came."""
+        slot, kind = self._slot(call)
+        seen = CallSeen(0, slot, None, call.id, call.name, kind, extra=call.extra)
+        kept = "" if slot in self._filled else text
+        self._forget(call.id)
+        return [seen, CallRefused(0, slot, None, reason, detail, kept)]
+
+    def ended(self, finish: list[Delta]) -> list[Delta]:
+        """Return why the message ended, preceded by the effects on its calls."""
+        whole = not any(isinstance(end, Finish) and end.reason in NOT_WHOLE for end in finish)
+        return [*(self.no_repeats() if whole else ()), *self._untold(), *finish]
+
+    def _untold(self) -> list[Delta]:
+        """Refuse calls that were begun and never sent whole, though others were: text alone shows where one ends."""
+        detail = "the input of other calls was told, and that of this one was not"
+        slots = self.unsure() if self._has_whole else []
+        return [CallRefused(0, slot, None, "incomplete_input", detail) for slot in slots]
+
+    def unsure(self) -> list[str]:
+        """Return the slots of calls that were begun and not sent whole, if their text does not show where it ends."""
+        begun = (slot for id_, slot in self._open.items() if id_ not in self._whole)
+        return [slot for slot in begun if slot not in self._filled or self._kinds.get(slot) == "custom"]
+
+    def no_repeats(self) -> list[Delta]:
+        """Return the calls that were taken for repeats, and are not, once the message is over.
+
+        Without ids each input is a call if as many came as calls began. Else, where the inputs under an id differ, the
+        id does not distinguish calls (quirk 64), and they are calls if not each came twice.
+        """
+        new = [call for call in self._again.take() if self._is_new(call)]
+        return [msgspec.structs.replace(call, id=None, begins=True, closes=True) for call in new]
+
+    def _is_new(self, call: CallWhole) -> bool:
+        if call.id is None and self._n_begun:
+            return self._n_begun == self._n_whole
+        id_ = call.id or ""
+        if id_ in self._guarded:
+            return False
+        return says_nothing(self._times[id_])
+
+    def _is_known(self, call: Announced, text: str) -> bool:
+        """Return whether an input comes twice in a row, with no beginning between."""
+        last, self._last = self._last, [call.id, call.name, text]
+        known = last == self._last and (call.id is None or call.id in self._whole)
+        self._n_whole += call.id is None
+        times = self._times.setdefault(call.id or "", [])
+        if known and times:
+            times[-1] += 1
+        else:
+            times.append(1)
+        return known
+
+    def _slot(self, call: Announced) -> tuple[str | None, Kind]:
+        if call.id is None:
+            return None, call.kind
+        slot = self._open.setdefault(call.id, f"{self._step}/{call.id}")
+        if call.kind != "function":
+            self._kinds[slot] = call.kind
+        return slot, self._kinds.get(slot, "function")
+
+    def _forget(self, id_: str | None) -> str | None:
+        slot = self._open.pop(id_, None) if id_ is not None else None
+        if slot is not None:
+            self._filled.discard(slot)
+        return slot
+
+
+_RUN = frozenset({"output-available", "output-error", "output-denied"})  # nothing is left to execute
+_CAMEL: Final = {field.name: field.encode_name for field in msgspec.structs.fields(_Part)}
+_EXTRA: Final = ("provider_metadata", "call_provider_metadata", "tool_metadata", "dynamic", "title")
+
+
+def _announced(part: _Part) -> Announced:
+    """Return the attributes of a call in a chunk or a part, without the input."""
+    kind: Kind = "custom" if part.input_encoding == "text" else "function"
+    if part.provider_executed is True or text_label(part.state) in _RUN:
+        kind = "server"
+    name = name_label(part.tool_name)
+    if name is None and part.state is not None and (part.type or "").startswith("tool-"):
+        name = name_label((part.type or "").removeprefix("tool-"))  # as in a whole message
+    said = {_CAMEL[field]: getattr(part, field) for field in _EXTRA}
+    extra = {member: value for member, value in said.items() if value is not None}
+    return Announced(id_label(part.tool_call_id), name, kind, extra or None)
+
+
+# Seals of reasoning.
+
+_SIGNATURES = ("signature", "thoughtSignature")
+_SEALED = ("redactedData", "reasoningEncryptedContent")
+
+
+def _sealed(block: Any, text: object, metadata: object) -> list[Delta]:
+    """Return a piece of reasoning, with the values that its provider wants back; nothing if there is neither."""
+    kept = list(_members(metadata))
+    signature = next((value for name, value in kept if name in _SIGNATURES), None)
+    data = next((value for name, value in kept if name in _SEALED), None)
+    return report.thought(text, block, signature=signature, data=data)
+
+
+def _members(metadata: object) -> Iterator[tuple[str, str]]:
+    """Yield each provider's additions to a part, if they are text."""
+    for added in metadata.values() if isinstance(metadata, dict) else ():
+        for name, value in added.items() if isinstance(added, dict) else ():
+            if isinstance(value, str) and value:
+                yield name, value
+
+
+# The stream.
+
+_RESULTS = frozenset({"tool-output-available", "tool-output-error", "tool-output-denied"})
+_WAITING = frozenset({"tool-input-available", "tool-approval-request", "reset-step"})  # end no call
+
+
 class VercelUITranslator(PieceTranslator):
     """Frames of one stream to deltas."""
 
-    decoder = DECODER
+    decoder = _DECODER
     QUIET = _RESULTS | {
         *("text-start", "text-end", "finish-step", "message-metadata", "file", "reasoning-file"),
         *("source-url", "source-document", "tool-approval-response", "custom", "steering-message"),
@@ -102,15 +418,15 @@ class VercelUITranslator(PieceTranslator):
         kind, of = key
         if self._waiting:
             return None
-        if kind is TextPiece:
+        if kind is _TextPiece:
             return TextFragment(0, "")
         return (
             self._calls.text_of(id_label(of))
-            if kind is InputPiece
+            if kind is _InputPiece
             else ReasoningFragment(0, "", id_label(of))
         )
 
-    def _take(self, chunk: Chunk, frame: Frame) -> list[Delta]:
+    def _take(self, chunk: _Chunk, frame: Frame) -> list[Delta]:
         kind, id_ = self._kind(chunk, frame), id_label(chunk.tool_call_id)
         deltas: list[Delta] = []
         if kind in _RESULTS and id_ is not None:
@@ -120,7 +436,7 @@ class VercelUITranslator(PieceTranslator):
             deltas += self.close()
         return deltas + super()._take(chunk, frame)
 
-    def _other(self, chunk: Chunk, frame: Frame, kind: str) -> list[Delta]:
+    def _other(self, chunk: _Chunk, frame: Frame, kind: str) -> list[Delta]:
         if chunk.type is None and chunk.parts is not None:
             begun = self._begin(id_label(chunk.id))
             said = [delta for part in enumerate(chunk.parts) for delta in self._part(*part)]
@@ -129,7 +445,7 @@ class VercelUITranslator(PieceTranslator):
 
     # Messages.
 
-    def _start(self, chunk: Chunk) -> list[Delta]:
+    def _start(self, chunk: _Chunk) -> list[Delta]:
         id_ = id_label(chunk.message_id)
         is_torn = id_ != self._key and bool(self._calls.unsure())
         has_calls = self._calls.has_calls
@@ -137,39 +453,39 @@ class VercelUITranslator(PieceTranslator):
         opened = self._begin(id_) if is_torn else self._opened(id_)
         return opened if opened or not has_calls else [StepBegan(0, 0)]
 
-    def _step_again(self, _chunk: Chunk) -> list[Delta]:
+    def _step_again(self, _chunk: _Chunk) -> list[Delta]:
         """Take back all that came since the step began: the server runs it again."""
         self._waiting.clear()
         self._calls = self._calls.taken_back()
         return [StepTakenBack(0, self._calls.step)]
 
-    def _finish(self, chunk: Chunk) -> list[Delta]:
+    def _finish(self, chunk: _Chunk) -> list[Delta]:
         return self._calls.ended(report.finish(chunk.finish_reason, drops_at="error")) + self._end()
 
-    def _abort(self, chunk: Chunk) -> list[Delta]:
+    def _abort(self, chunk: _Chunk) -> list[Delta]:
         return [Finish(0, "aborted", text_label(chunk.reason) or "abort", drops=True), *self._end()]
 
     # Text and calls.
 
-    def _reasoning(self, chunk: Chunk) -> list[Delta]:
-        return sealed(id_label(chunk.id), chunk.delta, chunk.provider_metadata)
+    def _reasoning(self, chunk: _Chunk) -> list[Delta]:
+        return _sealed(id_label(chunk.id), chunk.delta, chunk.provider_metadata)
 
-    def _input_delta(self, chunk: Chunk) -> list[Delta]:
+    def _input_delta(self, chunk: _Chunk) -> list[Delta]:
         return self._calls.piece(id_label(chunk.tool_call_id), chunk.input_text_delta)
 
-    def _input(self, chunk: Chunk) -> list[Delta]:
-        call = announced(chunk)
+    def _input(self, chunk: _Chunk) -> list[Delta]:
+        call = _announced(chunk)
         deltas = self._calls.whole(call, wire_text(chunk.input))
         if call.id is not None:
             self._waiting.append(call.id)
         return deltas
 
-    def _input_error(self, part: Part) -> list[Delta]:
+    def _input_error(self, part: _Part) -> list[Delta]:
         """Report a refused input: a text that the server could not read, or a value that it did not accept."""
         text = wire_text(part.input) or wire_text(part.raw_input)
         reason: DropReason = "schema" if bytes(part.input)[:1] in (b"{", b"[") else "unparseable"
         detail = text_label(part.error_text) or "the server refused the input"
-        return self._calls.refused(announced(part), text, reason, detail)
+        return self._calls.refused(_announced(part), text, reason, detail)
 
     EVENTS: ClassVar[Events] = {
         "tool-input-delta": _input_delta,
@@ -177,7 +493,7 @@ class VercelUITranslator(PieceTranslator):
         "reasoning-delta": _reasoning,
         "reasoning-start": _reasoning,
         "reasoning-end": _reasoning,
-        "tool-input-start": lambda self, chunk: self._calls.begun(announced(chunk)),
+        "tool-input-start": lambda self, chunk: self._calls.begun(_announced(chunk)),
         "tool-input-available": _input,
         "tool-input-error": _input_error,
         "tool-approval-request": lambda self, chunk: self._calls.asked(id_label(chunk.tool_call_id)),
@@ -191,12 +507,12 @@ class VercelUITranslator(PieceTranslator):
 
     # Parts of a whole message.
 
-    def _part(self, number: int, part: Part) -> list[Delta]:
+    def _part(self, number: int, part: _Part) -> list[Delta]:
         kind = part.type or ""
         if kind == "text":
             return report.text(part.text)
         if kind == "reasoning":
-            return sealed(number, part.text, part.provider_metadata)
+            return _sealed(number, part.text, part.provider_metadata)
         if kind == "dynamic-tool" or kind.startswith("tool-"):
             return self._whole_call(part)
         if kind == "step-start":
@@ -204,8 +520,8 @@ class VercelUITranslator(PieceTranslator):
         known = kind in self.QUIET or kind.startswith("data-")
         return [] if known else report.unknown()
 
-    def _whole_call(self, part: Part) -> list[Delta]:
-        call, text = announced(part), wire_text(part.input)
+    def _whole_call(self, part: _Part) -> list[Delta]:
+        call, text = _announced(part), wire_text(part.input)
         if part.state == "input-streaming":  # the SDK closes the brackets of the text so far
             return self._calls.refused(call, text, "truncated", "the input was still coming")
         if part.state == "output-error" and not text:
