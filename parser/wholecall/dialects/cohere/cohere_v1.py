@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 from wholecall.deltas import CallRefused, Delta, Index, Piecewise
 from wholecall.dialects import at, report, say
-from wholecall.dialects.cohere.cohere_shared import PLAN, CohereTranslator
+from wholecall.dialects.cohere.shared import PLAN, CohereTranslator
 from wholecall.dialects.decode import member
 from wholecall.dialects.detect import COHERE_V1_QUIET
 from wholecall.dialects.labels import text_label

@@ -22,7 +22,7 @@ from typing import ClassVar
 
 from wholecall.deltas import Delta, Index
 from wholecall.dialects import at, report, say
-from wholecall.dialects.cohere.cohere_shared import PLAN, CohereTranslator
+from wholecall.dialects.cohere.shared import PLAN, CohereTranslator
 
 __all__ = ["CohereV2Translator"]
 

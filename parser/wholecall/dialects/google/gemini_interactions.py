@@ -30,15 +30,13 @@ The finished interaction may restate all steps. An interaction that failed or wa
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 
-from wholecall.deltas import DONE, CallSeen, CallWhole, Delta, Finish, Index, TurnEnded
+from wholecall.deltas import DONE, HYDRATION, CallSeen, CallWhole, Delta, Finish, Index, TurnEnded
 from wholecall.dialects import report
-from wholecall.dialects.decode import wire_text
-from wholecall.dialects.google import gemini_steps as steps
-from wholecall.dialects.google.gemini_steps import Event, Interaction, Step, extra_of, kind_of, name_of
+from wholecall.dialects.decode import NO_TEXT, wire_text
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.report import restated_together
 from wholecall.dialects.translator import Events, TurnTranslator
@@ -47,6 +45,114 @@ from wholecall.types import Kind
 
 __all__ = ["GeminiInteractionsTranslator"]
 
+
+# Views.
+
+
+class _Step(msgspec.Struct, gc=False):
+    """A step as it starts, whole, or a piece of one."""
+
+    type: Any = None
+    id: Any = None
+    name: Any = None
+    arguments: msgspec.Raw = NO_TEXT
+    signature: Any = None
+    server_name: Any = None
+    text: Any = None
+    content: Any = None
+    summary: Any = None
+    call_id: Any = None
+
+
+class _Interaction(msgspec.Struct, gc=False):
+    """An interaction as it begins, as it ends, or whole; `outputs` was the name of its contents."""
+
+    id: Any = None
+    model: Any = None
+    status: Any = None
+    steps: list[_Step] | None = None
+    outputs: list[_Step] | None = None
+    usage: Any = None
+
+
+class _Event(_Interaction, gc=False):
+    """An event, or a whole body."""
+
+    event_type: Any = None
+    type: Any = None
+    index: Any = None
+    step: _Step | None = None
+    content: _Step | None = None
+    delta: _Step | None = None
+    interaction: _Interaction | None = None
+    error: Any = None
+
+
+# Steps.
+
+_CALL = "function_call"
+_QUIET = frozenset({"image", "audio", "video", "document", "text_annotation", "text_annotation_delta"})
+
+
+def _kind_of(step: _Step) -> Kind | None:
+    """Return who executes the call that a step or a delta is about, None if it is not about a call."""
+    if step.type == _CALL:
+        return "function"
+    return "server" if isinstance(step.type, str) and step.type.endswith("_call") else None
+
+
+def _name_of(step: _Step) -> str | None:
+    """Return the name of a call: the provider's own tools have that of their type."""
+    return name_label(step.name) or (step.type.removesuffix("_call") if step.type != _CALL else None)
+
+
+def _extra_of(step: _Step) -> dict[str, Any] | None:
+    """Return the values that must be sent back with the call."""
+    return report.extra(signature=step.signature, server_name=step.server_name)
+
+
+def _restated(position: int, step: _Step) -> Delta:
+    """Return the deltas of the finished interaction about a call."""
+    id_, text, kind = id_label(step.id), wire_text(step.arguments), _kind_of(step) or "function"
+    return CallWhole(0, position, None, id_, _name_of(step), text, HYDRATION, kind, extra=_extra_of(step))
+
+
+def _said(index: Index | None, step: _Step) -> list[Delta]:
+    """Return the deltas of a step that is not a call: a thought, visible text, or none if it does not concern calls."""
+    text = _text(step.content)
+    if step.type == "thought":
+        return report.thought(_text(step.summary) or text, index, signature=step.signature)
+    if step.type in ("model_output", "text"):
+        return report.text(text or step.text)
+    if _is_quiet(step):
+        return report.answered(step.call_id)  # the result of a call
+    return [] if step.type == "user_input" else report.unknown()
+
+
+def _piece(index: Index | None, delta: _Step) -> list[Delta]:
+    """Return the deltas of a piece of a step, without arguments."""
+    if delta.type == "text":
+        return report.text(delta.text)
+    if delta.type in ("thought_summary", "thought_signature"):
+        return report.thought(_text(delta.content) or delta.text, index, signature=delta.signature)
+    return [] if _is_quiet(delta) else report.unknown()
+
+
+def _is_quiet(step: _Step) -> bool:
+    """Return whether a step or a piece is of a kind without calls: media, or the result of a tool."""
+    type_ = text_label(step.type) or ""
+    return type_ in _QUIET or type_.endswith("_result")
+
+
+def _text(content: Any) -> str | None:
+    """Return the text of a content: a string, a part or a list of parts."""
+    parts = content if isinstance(content, list) else [content]
+    texts = [text_label(part.get("text") if isinstance(part, dict) else part) for part in parts]
+    return "".join(text for text in texts if text) or None
+
+
+# The stream.
+
 _BODY = "a whole body"  # not an event
 _SPEECH = frozenset({"model_output", "thought", "text"})  # steps without arguments: such text is a call's
 
@@ -54,7 +160,7 @@ _SPEECH = frozenset({"model_output", "thought", "text"})  # steps without argume
 class GeminiInteractionsTranslator(TurnTranslator):
     """Events of one stream to deltas."""
 
-    decoder = msgspec.json.Decoder(Event)
+    decoder = msgspec.json.Decoder(_Event)
     QUIET = frozenset({"interaction.status_update"})
 
     _has_steps: bool
@@ -66,62 +172,62 @@ class GeminiInteractionsTranslator(TurnTranslator):
         self._kinds = {}  # of open calls, by their slots
         self._others = {}  # the slots of other open steps, and whether arguments in these are a call's
 
-    def _kind(self, event: Event, frame: Frame) -> str:
+    def _kind(self, event: _Event, frame: Frame) -> str:
         kind = text_label(event.event_type)
         if kind is None and not (event.steps is event.outputs is None):
             return _BODY
         return kind or ("ping" if event.type == "ping" else frame.event)
 
-    def _created(self, event: Event) -> list[Delta]:
+    def _created(self, event: _Event) -> list[Delta]:
         interaction = event.interaction or event
         return self._begin(id_label(interaction.id), interaction.model)
 
-    def _completed(self, event: Event) -> list[Delta]:
+    def _completed(self, event: _Event) -> list[Delta]:
         opened = [] if self._n_turns or self._has_steps else self._created(event)
-        return opened + self._over(event.interaction or Interaction())
+        return opened + self._over(event.interaction or _Interaction())
 
-    def _over(self, interaction: Interaction) -> list[Delta]:
+    def _over(self, interaction: _Interaction) -> list[Delta]:
         """Return the deltas of the finished interaction: its steps again, or for the first time, and its end."""
         listed = [*enumerate(interaction.steps or interaction.outputs or ())]
         if self._has_steps:
-            deltas = restated_together([steps.restated(at, step) for at, step in listed if kind_of(step)])
+            deltas = restated_together([_restated(at, step) for at, step in listed if _kind_of(step)])
         else:
-            events = [Event(index=at, step=step) for at, step in listed]
+            events = [_Event(index=at, step=step) for at, step in listed]
             deltas = [delta for event in events for delta in self._start(event) + self._stop(event)]
         return deltas + report.usage(interaction.usage) + _finish(interaction.status) + self._end()
 
     def _end(self) -> list[Delta]:
         return [TurnEnded(self._key)]  # the last event may come twice
 
-    def _start(self, event: Event) -> list[Delta]:
+    def _start(self, event: _Event) -> list[Delta]:
         self._has_steps = True
-        index, step = index_label(event.index), event.step or event.content or Step()
-        kind, text = kind_of(step), wire_text(step.arguments)
+        index, step = index_label(event.index), event.step or event.content or _Step()
+        kind, text = _kind_of(step), wire_text(step.arguments)
         if kind is None:
             self._others[index] = text_label(step.type) in _SPEECH
-            return steps.said(index, step)
+            return _said(index, step)
         self._others.pop(index, None)
         self._kinds[index] = kind
-        return report.call_start(index, id_label(step.id), name_of(step), text, kind, extra=extra_of(step))
+        return report.call_start(index, id_label(step.id), _name_of(step), text, kind, extra=_extra_of(step))
 
-    def _stop(self, event: Event) -> list[Delta]:
+    def _stop(self, event: _Event) -> list[Delta]:
         index = index_label(event.index)
         self._kinds.pop(index, None)
         return report.closed(index, final=False) if self._others.pop(index, None) is None else []
 
-    def _delta(self, event: Event) -> list[Delta]:
+    def _delta(self, event: _Event) -> list[Delta]:
         self._has_steps = True
-        index, delta = index_label(event.index), event.delta or Step()
-        if delta.type == "arguments_delta" or kind_of(delta) is not None:
+        index, delta = index_label(event.index), event.delta or _Step()
+        if delta.type == "arguments_delta" or _kind_of(delta) is not None:
             return self._arguments(index, delta)
-        if index in self._kinds and (extra := extra_of(delta)) is not None:
+        if index in self._kinds and (extra := _extra_of(delta)) is not None:
             return [CallSeen(0, index, None, None, None, self._kinds[index], extra=extra)]
         if index not in self._kinds:
             self._others.setdefault(index, True)  # its start may be lost
-        return steps.piece(index, delta)
+        return _piece(index, delta)
 
-    def _arguments(self, index: Index | None, delta: Step) -> list[Delta]:
-        if kind_of(delta) is None and self._others.get(index) is False:
+    def _arguments(self, index: Index | None, delta: _Step) -> list[Delta]:
+        if _kind_of(delta) is None and self._others.get(index) is False:
             return []
         deltas = self._labels(index, delta)
         text, kind = wire_text(delta.arguments), self._kinds.get(index, "function")
@@ -129,12 +235,12 @@ class GeminiInteractionsTranslator(TurnTranslator):
             return deltas + report.piece(index, text)
         return [*deltas, CallWhole(0, index, None, None, None, text, DONE, kind)] if text else deltas
 
-    def _labels(self, index: Index | None, delta: Step) -> list[Delta]:
+    def _labels(self, index: Index | None, delta: _Step) -> list[Delta]:
         """Report the labels of a call in a delta, without the arguments; a delta with a name may begin the call."""
-        id_, kind, extra, name = id_label(delta.id), kind_of(delta), extra_of(delta), name_label(delta.name)
+        id_, kind, extra, name = id_label(delta.id), _kind_of(delta), _extra_of(delta), name_label(delta.name)
         if kind is not None:
             if self._kinds.get(index) != kind:  # else the start brought a name
-                name = name_of(delta)
+                name = _name_of(delta)
             self._others.pop(index, None)
             self._kinds[index] = kind
         if id_ is name is None and extra is None:
