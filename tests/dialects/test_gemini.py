@@ -27,7 +27,7 @@ from wholecall.deltas import (
     WireFault,
 )
 from wholecall.dialects.decode import is_blank
-from wholecall.dialects.google.gemini import GeminiTranslator
+from wholecall.dialects.google.gemini.translator import GeminiTranslator
 from wholecall.framing.frame import Frame
 from wholecall.types import DropReason, Kind
 

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from wholecall.dialects.google.gemini_paths import ArgumentsBuilder, steps
-from wholecall.dialects.google.gemini_views import Piece
+from wholecall.dialects.google.gemini.streamed import ArgumentsBuilder, steps
+from wholecall.dialects.google.gemini.views import Piece
 
 NO_PLACE = "a piece of the arguments has no place or no value"
 DEEP = "$" + ".a" * 600

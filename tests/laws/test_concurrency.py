@@ -121,7 +121,7 @@ def test_processes(how: str) -> None:
 _FIRST_USE = """
 import sys, threading
 from tests.laws.test_concurrency import _STREAMS, _alone, _in_pieces
-assert "wholecall.dialects.google.gemini" not in sys.modules
+assert "wholecall.dialects.google.gemini.translator" not in sys.modules
 sys.setswitchinterval(1e-6)
 found, start = [None] * len(_STREAMS), threading.Barrier(len(_STREAMS))
 

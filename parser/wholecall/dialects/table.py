@@ -109,7 +109,9 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     _ours("anthropic", _SSE, detect.anthropic, "anthropic", "AnthropicTranslator"),
     _ours("gemini-live", _LINES, detect.gemini_live, "google.gemini_live", "GeminiLiveTranslator"),
     _ours("langchain", _SSE, frameworks.langchain, "frameworks.langchain", "LangChainTranslator"),
-    _ours("gemini", ("sse", "jsonarray", "jsonl"), detect.gemini, "google.gemini", "GeminiTranslator"),
+    _ours(
+        "gemini", ("sse", "jsonarray", "jsonl"), detect.gemini, "google.gemini.translator", "GeminiTranslator"
+    ),
     _ours("bedrock-converse", _BINARY, detect.converse, "amazon.converse", "ConverseTranslator"),
     _ours("ollama", _LINES, detect.ollama, "others.ollama", "OllamaTranslator"),
     _ours("ollama-generate", _LINES, detect.ollama_generate, "others.ollama", "OllamaTranslator"),

@@ -29,10 +29,9 @@ from wholecall.deltas import CallCancelled, CallSeen, CallWhole, Delta, Finish, 
 from wholecall.dialects import report
 from wholecall.dialects.decode import plain
 from wholecall.dialects.detect import GEMINI_LIVE_MESSAGES
-from wholecall.dialects.google import gemini_views as views
-from wholecall.dialects.google.gemini import GeminiTranslator
-from wholecall.dialects.google.gemini_kept import no_parts
-from wholecall.dialects.google.gemini_views import either
+from wholecall.dialects.google.gemini import views
+from wholecall.dialects.google.gemini.translator import GeminiTranslator
+from wholecall.dialects.google.gemini.views import either, no_parts
 from wholecall.dialects.labels import id_label
 from wholecall.dialects.pieces import Read, no_piece
 from wholecall.dialects.reasons import turn_reason

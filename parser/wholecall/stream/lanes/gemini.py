@@ -16,8 +16,8 @@ import msgspec
 
 from wholecall.deltas import Piecewise
 from wholecall.dialects.decode import NO_TEXT, UNREADABLE, is_blank, wire_text
-from wholecall.dialects.google.gemini import GeminiTranslator
-from wholecall.dialects.google.gemini_views import SPOKEN
+from wholecall.dialects.google.gemini.translator import GeminiTranslator
+from wholecall.dialects.google.gemini.views import SPOKEN
 from wholecall.dialects.labels import id_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.framing.frame import Frame

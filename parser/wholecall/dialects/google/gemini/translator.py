@@ -40,10 +40,9 @@ from wholecall.deltas import (
 )
 from wholecall.dialects import report
 from wholecall.dialects.decode import UNREADABLE, decode, dumped, wire_text
-from wholecall.dialects.google import gemini_views as views
-from wholecall.dialects.google.gemini_kept import WireParts
-from wholecall.dialects.google.gemini_streamed import StreamedCalls
-from wholecall.dialects.google.gemini_views import either
+from wholecall.dialects.google.gemini import views
+from wholecall.dialects.google.gemini.streamed import StreamedCalls
+from wholecall.dialects.google.gemini.views import WireParts, either
 from wholecall.dialects.labels import choice_label, id_label, name_label, text_label
 from wholecall.dialects.pieces import NO_PIECE, Key, PieceTranslator, Read
 from wholecall.dialects.reasons import turn_reason
@@ -56,8 +55,6 @@ __all__ = ["GeminiTranslator"]
 _MALFORMED = "MALFORMED_FUNCTION_CALL"
 _PARTS = Manner(grows=True)
 _ANSWER = "text"  # the block of signatures on visible text: they are not a thought's
-
-
 _speaks, _calls = views.SPOKEN.decode, views.CALLED.decode
 
 

@@ -1,16 +1,18 @@
 """Views of Gemini's frames: flat, every field optional.
 
-REST writes camelCase, the Python SDK snake_case. A frame may use either, so a field whose spellings differ
-is there twice; `either` takes the one that came.
+REST writes camelCase, the Python SDK snake_case. A frame may use either, so a field whose spellings differ is there
+twice; `either` takes the one that came. Usual frames have narrow views, which refuse anything odd.
 """
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final, Generic, TypeVar, Union
 
 import msgspec
 
-from wholecall.dialects.decode import NO_TEXT, decode, is_blank
+from wholecall.dialects.decode import NO_TEXT, decode, is_blank, listed, member, plain
 
 __all__ = [
     "CALLED",
@@ -25,56 +27,18 @@ __all__ = [
     "Response",
     "Tool",
     "Usual",
+    "WireParts",
     "either",
+    "no_parts",
 ]
 
 
-T = TypeVar("T")
+def either(camel: Any, snake: Any) -> Any:
+    """Return the value of the spelling of a field that came."""
+    return snake if camel is None else camel
 
 
-class _SpokenPart(msgspec.Struct, gc=False, forbid_unknown_fields=True):
-    text: str
-    thought: bool = False
-
-
-class _UsualCall(msgspec.Struct, gc=False, forbid_unknown_fields=True):
-    name: str
-    args: msgspec.Raw = NO_TEXT
-    id: Any = None
-
-
-class _CallPart(msgspec.Struct, gc=False, forbid_unknown_fields=True):
-    functionCall: _UsualCall  # noqa: N815 - as REST spells it
-    thoughtSignature: Any = None  # noqa: N815
-
-
-class _UsualContent(msgspec.Struct, Generic[T], gc=False):
-    parts: T
-
-
-class _UsualCandidate(msgspec.Struct, Generic[T], gc=False):
-    content: _UsualContent[T]
-    index: int = 0
-    finishReason: None = None  # noqa: N815
-    finish_reason: None = None
-
-
-class Usual(msgspec.Struct, Generic[T], gc=False):
-    """A response with one candidate, whose parts are all of one kind, and perhaps counts; it ends nothing."""
-
-    candidates: tuple[_UsualCandidate[T]]
-    responseId: str | None = None  # noqa: N815
-    response_id: None = None
-    usageMetadata: dict[str, Any] | None = None  # noqa: N815
-    usage_metadata: None = None
-    promptFeedback: None = None  # noqa: N815
-    prompt_feedback: None = None
-    response: None = None
-    error: None = None
-
-
-SPOKEN = msgspec.json.Decoder(Usual[tuple[_SpokenPart]])
-CALLED = msgspec.json.Decoder(Usual[list[_CallPart]])
+# Views.
 
 
 class Piece(msgspec.Struct, gc=False):
@@ -92,6 +56,13 @@ class Piece(msgspec.Struct, gc=False):
     snake_null: Any = msgspec.field(default=msgspec.UNSET, name="null_value")
     more: Any = msgspec.field(default=None, name="willContinue")
     snake_more: Any = msgspec.field(default=None, name="will_continue")
+
+
+class _Pieces(msgspec.Struct):
+    of: list[Piece] | None = None
+
+
+_PIECES = msgspec.json.Decoder(_Pieces)
 
 
 class Call(msgspec.Struct, gc=False):
@@ -124,17 +95,6 @@ class Call(msgspec.Struct, gc=False):
     def _lists(self) -> list[str]:
         texts = (_text(self.camel_pieces), _text(self.snake_pieces))
         return [text for text in texts if text not in ("", "null")]
-
-
-def _text(raw: msgspec.Raw) -> str:
-    return bytes(raw).decode("utf-8", "surrogatepass")
-
-
-class _Pieces(msgspec.Struct):
-    of: list[Piece] | None = None
-
-
-_PIECES = msgspec.json.Decoder(_Pieces)
 
 
 class Code(msgspec.Struct, gc=False):
@@ -238,6 +198,114 @@ class Frame(Response, gc=False):
     response: Response | None = None
 
 
-def either(camel: Any, snake: Any) -> Any:
-    """Return the value of the spelling of a field that came."""
-    return snake if camel is None else camel
+def _text(raw: msgspec.Raw) -> str:
+    return bytes(raw).decode("utf-8", "surrogatepass")
+
+
+# Narrow views of usual frames.
+
+T = TypeVar("T")
+
+
+class _SpokenPart(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    text: str
+    thought: bool = False
+
+
+class _UsualCall(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    name: str
+    args: msgspec.Raw = NO_TEXT
+    id: Any = None
+
+
+class _CallPart(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    functionCall: _UsualCall  # noqa: N815 - as REST spells it
+    thoughtSignature: Any = None  # noqa: N815
+
+
+class _UsualContent(msgspec.Struct, Generic[T], gc=False):
+    parts: T
+
+
+class _UsualCandidate(msgspec.Struct, Generic[T], gc=False):
+    content: _UsualContent[T]
+    index: int = 0
+    finishReason: None = None  # noqa: N815
+    finish_reason: None = None
+
+
+class Usual(msgspec.Struct, Generic[T], gc=False):
+    """A response with one candidate, whose parts are all of one kind, and perhaps counts; it ends nothing."""
+
+    candidates: tuple[_UsualCandidate[T]]
+    responseId: str | None = None  # noqa: N815
+    response_id: None = None
+    usageMetadata: dict[str, Any] | None = None  # noqa: N815
+    usage_metadata: None = None
+    promptFeedback: None = None  # noqa: N815
+    prompt_feedback: None = None
+    response: None = None
+    error: None = None
+
+
+SPOKEN = msgspec.json.Decoder(Usual[tuple[_SpokenPart]])
+CALLED = msgspec.json.Decoder(Usual[list[_CallPart]])
+
+
+# Parts that go back as they came.
+
+# Members that are reported otherwise, or belong to such members.
+_LABELS: Final = frozenset(
+    {
+        *("thought", "thoughtSignature", "thought_signature", "partMetadata", "part_metadata"),
+        *("text", "functionCall", "function_call"),
+    }
+)
+
+
+def no_parts(_number: int) -> dict[str, Any]:
+    """Return an empty part, for a dialect in which no part goes back."""
+    return {}
+
+
+class WireParts:
+    """The parts of a frame as the wire has them, read on the first request.
+
+    Those go back as they came that text, thoughts and the client's calls do not cover: code that Google ran and its
+    result, calls of its tools and their responses, media, and parts of unknown kinds, each with all its members:
+
+        {"executableCode": {"language": "PYTHON", "code": "…"}, "thoughtSignature": "…"}
+        {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "…"}}
+        {"inlineData": {"mimeType": "image/png", "data": "…"}, "thoughtSignature": "…"}
+    """
+
+    _text: str
+    _candidates: Union[list[list[Any]], None]  # the parts of each candidate, once they were asked for
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._candidates = None
+
+    def of(self, place: int) -> Callable[[int], dict[str, Any]]:
+        """Return the function that gives the parts of a candidate by their number."""
+        return partial(self._part, place)
+
+    def _part(self, place: int, number: int) -> dict[str, Any]:
+        """Return a part, an empty one if it holds nothing but labels, or cannot be found."""
+        if self._candidates is None:
+            self._candidates = _parts(plain(self._text))
+        parts = self._candidates[place] if place < len(self._candidates) else []
+        part = parts[number] if number < len(parts) else None
+        return part if isinstance(part, dict) and part.keys() - _LABELS else {}
+
+
+def _parts(frame: Any) -> list[list[Any]]:
+    response = frame if member(frame, "candidates") is not None else member(frame, "response")
+    return [
+        _several(member(member(candidate, "content"), "parts"))
+        for candidate in _several(member(response, "candidates"))
+    ]
+
+
+def _several(value: Any) -> list[Any]:
+    return [value] if isinstance(value, dict) else listed(value)
