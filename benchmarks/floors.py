@@ -15,7 +15,8 @@ import msgspec
 
 from wholecall import Limits
 from wholecall.dialects.anthropic import AnthropicTranslator
-from wholecall.dialects.openai import chat_views, responses_events
+from wholecall.dialects.openai import responses_events
+from wholecall.dialects.openai.chat import chunks
 from wholecall.framing import FRAMINGS
 
 __all__ = ["bare", "framed"]
@@ -151,7 +152,7 @@ def bare(reads: Iterable[bytes], dialect: str) -> int:
 # With them.
 
 _WIDE: dict[str, Callable[[str], Any]] = {
-    "chat-completions": chat_views.NARROW.decode,
+    "chat-completions": chunks.NARROW.decode,
     "anthropic": AnthropicTranslator.decoder.decode,
     "responses": responses_events.DECODER.decode,
 }

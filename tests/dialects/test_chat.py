@@ -31,7 +31,7 @@ from wholecall.deltas import (
     WireFault,
 )
 from wholecall.dialects.labels import choice_label, index_label
-from wholecall.dialects.openai.chat import ChatTranslator
+from wholecall.dialects.openai.chat.translator import ChatTranslator
 from wholecall.framing.frame import Frame
 
 FIRST = {"id": "r1", "model": "m", "choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]}

@@ -16,9 +16,9 @@ import pytest
 from tests.support.told import in_pieces
 from wholecall import ToolCallParser
 from wholecall.deltas import Delta, Fragment, Labelled
-from wholecall.dialects.openai import chat
-from wholecall.dialects.openai.chat import ChatTranslator
-from wholecall.dialects.openai.chat_views import ChoiceView, Chunk, DeltaView
+from wholecall.dialects.openai.chat import translator as chat
+from wholecall.dialects.openai.chat.chunks import ChoiceView, Chunk, DeltaView
+from wholecall.dialects.openai.chat.translator import ChatTranslator
 from wholecall.framing.frame import Frame
 
 HEAD = {"id": "r1", "model": "m"}

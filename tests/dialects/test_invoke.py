@@ -25,7 +25,7 @@ from wholecall.deltas import (
 from wholecall.dialects.amazon.converse import ConverseTranslator
 from wholecall.dialects.amazon.invoke import InvokeTranslator
 from wholecall.dialects.anthropic import AnthropicTranslator
-from wholecall.dialects.openai.chat import ChatTranslator
+from wholecall.dialects.openai.chat.translator import ChatTranslator
 from wholecall.dialects.table import detect_dialect
 from wholecall.framing.frame import Frame
 

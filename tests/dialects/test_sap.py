@@ -11,7 +11,7 @@ from tests.support.encode import Call as Sent
 from tests.support.encode import chat_call_deltas, chat_chunk
 from tests.support.encode_sap import first, result
 from wholecall.deltas import Delta, Fragment, Labelled, Run, TextFragment, TurnEnded, TurnOpened, WireFault
-from wholecall.dialects.openai.chat import ChatTranslator
+from wholecall.dialects.openai.chat.translator import ChatTranslator
 from wholecall.dialects.others.sap import SapTranslator
 from wholecall.framing.frame import Frame
 

@@ -15,7 +15,7 @@ from tests.support import corpora
 from tests.support.told import Echo, in_pieces, told_and_counted
 from wholecall import Limits
 from wholecall.deltas import DONE, ITEM_DONE, CallWhole, Delta, Fragment, Labelled, Run, Slot, TextFragment
-from wholecall.dialects.openai.chat import ChatTranslator
+from wholecall.dialects.openai.chat.translator import ChatTranslator
 from wholecall.dialects.report import ended_together
 from wholecall.dialects.table import DIALECTS, named
 from wholecall.framing import FRAMINGS, Frame

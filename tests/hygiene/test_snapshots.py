@@ -125,6 +125,6 @@ def test_the_classes_with_state_are_found() -> None:
     assert {
         ("machine.call", "Call"),
         ("framing.base", "LineFraming"),
-        ("dialects.openai.chat", "ChatTranslator"),
+        ("dialects.openai.chat.translator", "ChatTranslator"),
     } <= set(STATE)
     assert [] == [place for place in STATE if issubclass(named(*place), msgspec.Struct)]

@@ -43,7 +43,7 @@ from wholecall.dialects import report
 from wholecall.dialects.decode import decode, is_done, is_noise, member, plain, read
 from wholecall.dialects.detect_frameworks import LANGCHAIN_WHOLE, LANGGRAPH_LISTS, langgraph_mode
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
-from wholecall.dialects.openai.chat_views import ToolCallView, argument_text
+from wholecall.dialects.openai.chat.chunks import ToolCallView, argument_text
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame

@@ -24,7 +24,7 @@ from typing import ClassVar, Final
 from wholecall.deltas import ITEM_DONE, CallRefused, CallSeen, CallWhole, Delta, Finish, Index
 from wholecall.dialects import at, report, say
 from wholecall.dialects.compiled import TableTranslator
-from wholecall.dialects.openai.chat_calls import content
+from wholecall.dialects.openai.chat.chunks import content
 from wholecall.types import Flag, Kind
 
 __all__ = ["ConversationsTranslator"]

@@ -27,8 +27,7 @@ from wholecall.deltas import INVALID_INDEX, Delta, ReasoningFragment, TextFragme
 from wholecall.dialects import report
 from wholecall.dialects.decode import plain
 from wholecall.dialects.labels import choice_label, id_label, index_label, text_label
-from wholecall.dialects.openai.chat_calls import labelled, listed, speech
-from wholecall.dialects.openai.chat_views import ChoiceView, DeltaView
+from wholecall.dialects.openai.chat.chunks import ChoiceView, DeltaView, labelled, listed, speech
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import EventView, TurnTranslator
 from wholecall.framing.frame import Frame

@@ -26,7 +26,7 @@ from wholecall.deltas import OBJECT, Delta, Index, Labelled, TurnEnded
 from wholecall.dialects import at, report, say
 from wholecall.dialects.compiled import TableTranslator
 from wholecall.dialects.detect import LLAMA_API_TYPES
-from wholecall.dialects.openai.chat_calls import content
+from wholecall.dialects.openai.chat.chunks import content
 from wholecall.dialects.others.llama_stack import LlamaStackTranslator, counts
 from wholecall.framing.frame import Frame
 

@@ -30,7 +30,7 @@ from wholecall.dialects import report
 from wholecall.dialects.decode import NO_TEXT, member, wire_text
 from wholecall.dialects.detect import LLAMA_STACK_TYPES
 from wholecall.dialects.labels import id_label, name_label, text_label
-from wholecall.dialects.openai.chat_calls import content
+from wholecall.dialects.openai.chat.chunks import content
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.remembered import keep_piece
 from wholecall.dialects.translator import EventView, TurnTranslator

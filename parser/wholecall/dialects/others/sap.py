@@ -18,7 +18,7 @@ import msgspec
 
 from wholecall.deltas import Delta
 from wholecall.dialects.decode import NO_TEXT, decode, payloads, wire_text
-from wholecall.dialects.openai.chat import ChatTranslator
+from wholecall.dialects.openai.chat.translator import ChatTranslator
 from wholecall.dialects.translator import Translator
 from wholecall.dialects.unread import with_unread
 from wholecall.framing.frame import Frame

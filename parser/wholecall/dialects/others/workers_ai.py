@@ -26,8 +26,8 @@ from wholecall.deltas import OBJECT, CallWhole, Delta, Index, Slot, TurnEnded, T
 from wholecall.dialects import report
 from wholecall.dialects.decode import NO_TEXT, decode, member, plain, wire_text
 from wholecall.dialects.labels import id_label, index_label, name_label
-from wholecall.dialects.openai.chat import ChatTranslator
-from wholecall.dialects.openai.chat_views import ToolCallView, argument_text
+from wholecall.dialects.openai.chat.chunks import ToolCallView, argument_text
+from wholecall.dialects.openai.chat.translator import ChatTranslator
 from wholecall.dialects.translator import EventView, TurnTranslator
 from wholecall.framing.frame import Frame
 

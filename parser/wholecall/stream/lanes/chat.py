@@ -18,8 +18,8 @@ import msgspec
 from wholecall.deltas import Delta, Piecewise
 from wholecall.dialects.decode import UNREADABLE
 from wholecall.dialects.labels import id_label
-from wholecall.dialects.openai.chat import THOUGHT, ChatTranslator
-from wholecall.dialects.openai.chat_views import CALL_PIECE, TEXT_PIECE, THOUGHT_PIECE
+from wholecall.dialects.openai.chat.chunks import CALL_PIECE, TEXT_PIECE, THOUGHT_PIECE
+from wholecall.dialects.openai.chat.translator import THOUGHT, ChatTranslator
 from wholecall.framing.frame import Frame
 from wholecall.machine.kept import Kept
 from wholecall.output.events import Event

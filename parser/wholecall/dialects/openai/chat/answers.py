@@ -18,8 +18,16 @@ from typing import Any
 
 from wholecall.deltas import INVALID_INDEX, Index
 from wholecall.dialects.labels import choice_label, id_label, index_label, text_label
-from wholecall.dialects.openai.chat_calls import has_calls, listed, name_of, only_opens
-from wholecall.dialects.openai.chat_views import ChoiceView, Chunk, DeltaView, ToolCallView
+from wholecall.dialects.openai.chat.chunks import (
+    ChoiceView,
+    Chunk,
+    DeltaView,
+    ToolCallView,
+    has_calls,
+    listed,
+    name_of,
+    only_opens,
+)
 
 __all__ = ["Answer", "Opening"]
 

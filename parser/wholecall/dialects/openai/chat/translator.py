@@ -41,9 +41,21 @@ from wholecall.deltas import (
 )
 from wholecall.dialects.decode import UNREADABLE, is_done, member, payloads, plain, read
 from wholecall.dialects.labels import choice_label, id_label, name_label, text_label
-from wholecall.dialects.openai.chat_answers import Answer, Opening
-from wholecall.dialects.openai.chat_calls import (
+from wholecall.dialects.openai.chat.answers import Answer, Opening
+from wholecall.dialects.openai.chat.chunks import (
+    CALL_PIECE,
+    NARROW,
+    TEXT_PIECE,
+    THOUGHT_PIECE,
+    WIDE,
+    ChoiceView,
+    Chunk,
+    DeltaView,
     Executed,
+    NarrowCall,
+    NarrowChoice,
+    PieceChunk,
+    argument_text,
     error_of,
     flat_choice,
     has_calls,
@@ -56,20 +68,6 @@ from wholecall.dialects.openai.chat_calls import (
     reasoning_details,
     restated,
     speech,
-)
-from wholecall.dialects.openai.chat_views import (
-    CALL_PIECE,
-    NARROW,
-    TEXT_PIECE,
-    THOUGHT_PIECE,
-    WIDE,
-    ChoiceView,
-    Chunk,
-    DeltaView,
-    NarrowCall,
-    NarrowChoice,
-    PieceChunk,
-    argument_text,
     unknown_fields,
 )
 from wholecall.dialects.pieces import Runs
@@ -84,7 +82,6 @@ if TYPE_CHECKING:
     from wholecall.dialects.openai.responses import ResponsesTranslator
 
 __all__ = ["THOUGHT", "ChatTranslator"]
-
 
 _LEGACY_INDEX = "function_call"  # the one anonymous call of a choice (quirk 83)
 _narrow, _whole = NARROW.decode, WIDE.decode
