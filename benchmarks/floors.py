@@ -15,8 +15,8 @@ import msgspec
 
 from wholecall import Limits
 from wholecall.dialects.anthropic import AnthropicTranslator
-from wholecall.dialects.openai import responses_events
 from wholecall.dialects.openai.chat import chunks
+from wholecall.dialects.openai.responses import events as responses_events
 from wholecall.framing import FRAMINGS
 
 __all__ = ["bare", "framed"]

@@ -31,7 +31,7 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
-from wholecall.dialects.openai.responses import ResponsesTranslator
+from wholecall.dialects.openai.responses.translator import ResponsesTranslator
 from wholecall.framing.frame import Frame
 
 ID = {"item_id": "fc_1"}

@@ -57,10 +57,8 @@ LATE = {
         "stream.lanes.table",
         "importlib",
     ),  # a lane, for who names its dialect or once a stream begins as its own
-    (
-        "dialects.openai.chat.translator",
-        "wholecall.dialects.openai.responses",
-    ),  # a frame of it inside a chat stream
+    # a frame of it inside a chat stream
+    ("dialects.openai.chat.translator", "wholecall.dialects.openai.responses.translator"),
     ("dialects.table", "importlib"),  # a translator, once its dialect is known
     ("dialects.table", "importlib.metadata"),  # the dialects of other packages, for who asks for them
     ("errors", "difflib"),  # to guess which name was meant

@@ -105,7 +105,7 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
         "VercelDataTranslator",
     ),
     _ours("chat-completions", _SSE, detect.chat, "openai.chat.translator", "ChatTranslator"),
-    _ours("responses", _SSE, detect.responses, "openai.responses", "ResponsesTranslator"),
+    _ours("responses", _SSE, detect.responses, "openai.responses.translator", "ResponsesTranslator"),
     _ours("anthropic", _SSE, detect.anthropic, "anthropic", "AnthropicTranslator"),
     _ours("gemini-live", _LINES, detect.gemini_live, "google.gemini_live", "GeminiLiveTranslator"),
     _ours("langchain", _SSE, frameworks.langchain, "frameworks.langchain", "LangChainTranslator"),

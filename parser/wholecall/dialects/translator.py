@@ -19,7 +19,6 @@ from wholecall.deltas import Delta, TurnEnded, TurnOpened
 from wholecall.dialects import report
 from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, payloads, plain, read
 from wholecall.dialects.labels import name_label
-from wholecall.dialects.report import ended_together
 from wholecall.dialects.unread import with_unread
 from wholecall.framing.frame import Frame, Like, framed
 
@@ -54,7 +53,7 @@ class Translator(ABC):
 
     def told(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one frame, and its effect: the end of its turn, or that a call in it was not read."""
-        return with_unread(ended_together(self.translate(frame)), frame, self.takes_silently)
+        return with_unread(report.ended_together(self.translate(frame)), frame, self.takes_silently)
 
     def takes_silently(self, frame: Frame) -> bool:  # noqa: ARG002
         """Return whether the dialect deliberately reports nothing of a possible call in this frame."""

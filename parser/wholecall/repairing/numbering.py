@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from wholecall.dialects.openai.responses_progress import is_replay
+from wholecall.dialects.openai.responses.translator import is_replay
 
 __all__ = ["NUMBER", "Numbering"]
 

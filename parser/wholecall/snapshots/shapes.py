@@ -23,7 +23,7 @@ from zlib import crc32
 
 import msgspec
 
-from wholecall.dialects.openai.responses import ResponsesTranslator
+from wholecall.dialects.openai.responses.translator import ResponsesTranslator
 from wholecall.errors import BadSnapshot
 
 __all__ = ["Asked", "converted", "folded", "kept_by", "listed", "row_of", "shape_of", "state_of", "unfolded"]

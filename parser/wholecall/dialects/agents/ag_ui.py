@@ -53,7 +53,6 @@ from wholecall.dialects.decode import NO_TEXT, dumped, is_blank, wire_text
 from wholecall.dialects.detect_frameworks import AG_UI_QUIET
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.remembered import keep_piece
-from wholecall.dialects.report import restated_together
 from wholecall.dialects.translator import Events, TurnTranslator
 from wholecall.framing.frame import Frame
 from wholecall.types import Flag
@@ -407,7 +406,7 @@ class _Calls:
                     wholes.append(self._whole(id_, call))
                 else:
                     earlier.append(call)
-        restated = [whole for whole in restated_together(wholes) if isinstance(whole, CallWhole)]
+        restated = [whole for whole in report.restated_together(wholes) if isinstance(whole, CallWhole)]
         results = [*_told_before(earlier), *(delta for id_ in answered for delta in self.answered(id_))]
         return results if self._book.lists(restated) else [*in_telling_order(restated), *results]
 

@@ -38,7 +38,6 @@ from wholecall.deltas import DONE, HYDRATION, CallSeen, CallWhole, Delta, Finish
 from wholecall.dialects import report
 from wholecall.dialects.decode import NO_TEXT, wire_text
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
-from wholecall.dialects.report import restated_together
 from wholecall.dialects.translator import Events, TurnTranslator
 from wholecall.framing.frame import Frame
 from wholecall.types import Kind
@@ -190,7 +189,7 @@ class GeminiInteractionsTranslator(TurnTranslator):
         """Return the deltas of the finished interaction: its steps again, or for the first time, and its end."""
         listed = [*enumerate(interaction.steps or interaction.outputs or ())]
         if self._has_steps:
-            deltas = restated_together([_restated(at, step) for at, step in listed if _kind_of(step)])
+            deltas = report.restated_together([_restated(at, step) for at, step in listed if _kind_of(step)])
         else:
             events = [_Event(index=at, step=step) for at, step in listed]
             deltas = [delta for event in events for delta in self._start(event) + self._stop(event)]

@@ -43,7 +43,6 @@ from wholecall.dialects import at, report, say
 from wholecall.dialects.compiled import TableTranslator
 from wholecall.dialects.decode import is_done, read, wire_text
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.report import restated_together
 from wholecall.framing.frame import Frame
 from wholecall.types import CUT_REASONS, TurnReason
 
@@ -144,7 +143,7 @@ def _whole(calls: list[tuple[str | None, str | None, str]]) -> list[Delta]:
         for id_, name, text in calls
     ]
     closed = [CallClosed(0, None, id_) for id_, _, _ in calls if id_ is not None]
-    return [*restated_together(deltas), *closed]
+    return [*report.restated_together(deltas), *closed]
 
 
 def _server_tool(kind: object) -> str | None:

@@ -21,25 +21,153 @@ server events", and the types of openai-python.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar, Final
 
+import msgspec
 from msgspec.structs import replace
 
-from wholecall.deltas import Delta, Noted, Slot, TurnOpened
+from wholecall.deltas import Delta, Finish, Noted, Slot, TurnEnded, TurnOpened
+from wholecall.dialects import report
 from wholecall.dialects.decode import decode, dumped, member, plain, provider_error
-from wholecall.dialects.labels import id_label, index_label, name_label
-from wholecall.dialects.openai.realtime_progress import DECODER, Event, Progress, is_quiet
-from wholecall.dialects.openai.responses_events import BODY_DECODER, DONE_EVENTS, FRAGMENTS, added, whole_text
-from wholecall.dialects.openai.responses_items import Response
+from wholecall.dialects.labels import id_label, index_label, name_label, text_label
+from wholecall.dialects.openai.responses import events
+from wholecall.dialects.openai.responses.events import (
+    BODY_DECODER,
+    DONE_EVENTS,
+    FRAGMENTS,
+    QUIET,
+    added,
+    finish_of,
+    outcome_of,
+    whole_text,
+)
+from wholecall.dialects.openai.responses.items import (
+    Details,
+    Item,
+    Response,
+    finished_call,
+    is_call,
+    message_text,
+    restated_calls,
+)
 from wholecall.dialects.translator import Events, TurnTranslator
 from wholecall.framing.frame import Frame
 
 __all__ = ["RealtimeTranslator"]
 
+
+# Views.
+
+
+class _Session(msgspec.Struct, gc=False):
+    """The view of a session."""
+
+    model: Any = None
+
+
+class _Event(events.Event, gc=False):
+    """The view of an event."""
+
+    response_id: Any = None
+    usage: Any = None
+    session: _Session | None = None
+
+
+_DECODER: Final = msgspec.json.Decoder(_Event)
+# Events that are not part of a response, or add nothing: sound, the user's side, the growing conversation.
+_QUIET = (
+    *QUIET,
+    "response.output_audio",
+    "response.audio",
+    "response.text.",
+    "session.",
+    "transcription_session.",
+    "conversation.",
+    "input_audio_buffer.",
+    "output_audio_buffer.",
+    "mcp_list_tools.",
+)
+
+
+def _is_quiet(kind: str) -> bool:
+    """Return whether events of this type add nothing."""
+    return kind.startswith(_QUIET)
+
+
+# Responses.
+
+
+class _Progress:
+    """The state of one response.
+
+    Attributes:
+        key: the response's id.
+        ended, spoken: whether its turn was ended, and whether text was reported.
+        done: of the finished calls, by their public ids, a checksum of their items (`summed`).
+    """
+
+    __slots__ = ("done", "ended", "key", "spoken")
+
+    key: str | None
+    ended: bool
+    spoken: bool
+    done: dict[str, int]
+
+    def __init__(self, key: str | None) -> None:
+        self.key = key
+        self.ended = self.spoken = False
+        self.done = {}
+
+    def text(self, event: _Event) -> list[Delta]:
+        """Return a piece of text, or of spoken text."""
+        said = report.text(event.delta)
+        self.spoken = self.spoken or bool(said)
+        return said
+
+    def item(self, event: _Event) -> list[Delta]:
+        """Return the deltas of a finished item; an item of an unknown type was counted when it was added."""
+        item = event.item or Item()
+        return finished_call(item, index_label(event.output_index), self.done) if is_call(item) else []
+
+    # The end
+
+    def conclude(self, response: Response, usage: Any) -> list[Delta]:
+        """Return the deltas of the last event of the response; `usage` is in the event itself on some servers."""
+        if self.ended:
+            return []
+        self.ended = True
+        deltas = report.usage(response.usage or usage)
+        details = response.status_details if isinstance(response.status_details, dict) else {}
+        outcome = outcome_of("", response.status)
+        if outcome == "failed":
+            fault = provider_error(details.get("error") or details or outcome)
+            deltas.append(replace(fault, fatal=False))
+        elif outcome != "cancelled":
+            deltas = self._restated(response) + deltas
+        return [*deltas, _finish(response, outcome, details.get("reason")), TurnEnded(self.key)]
+
+    def _restated(self, response: Response) -> list[Delta]:
+        deltas: list[Delta] = []
+        for item in response.output or ():
+            if not is_call(item):
+                deltas += [] if self.spoken else message_text(item)
+        return deltas + restated_calls(response.output, self.done)
+
+
+def _finish(response: Response, outcome: str, reason: object) -> Finish:
+    if outcome in {"completed", "incomplete"}:
+        response.incomplete_details = Details(reason)
+        return finish_of(response, outcome)
+    word = text_label(reason) or outcome
+    return Finish(0, "error" if outcome == "failed" else "aborted", word, drops=True)
+
+
+# The session.
+
 _TEXTS = ("output_text", "output_audio_transcript", "text", "audio_transcript")  # the latter two in the beta
 
 
-def _fragment(_now: Progress, event: Event) -> list[Delta]:
+def _fragment(_now: _Progress, event: _Event) -> list[Delta]:
     index, alias, id_ = index_label(event.output_index), id_label(event.item_id), id_label(event.call_id)
     text = "" if event.delta is None else dumped(event.delta)
     return [Slot(0, index, alias, text, id_)] if text else []
@@ -48,28 +176,28 @@ def _fragment(_now: Progress, event: Event) -> list[Delta]:
 class RealtimeTranslator(TurnTranslator):
     """Messages of one Realtime session to deltas; the methods for the events of a response get that response."""
 
-    decoder = DECODER
+    decoder = _DECODER
     AGAIN = ("conversation.item.", "response.done")
     EVENTS: ClassVar[Events] = {
         **dict.fromkeys(FRAGMENTS, _fragment),
-        **dict.fromkeys([f"response.{of}.delta" for of in _TEXTS], Progress.text),
+        **dict.fromkeys([f"response.{of}.delta" for of in _TEXTS], _Progress.text),
         **dict.fromkeys(DONE_EVENTS, lambda _now, event: whole_text(event)),
         "response.created": lambda _now, _event: [],  # its turn was opened by its id
         "response.output_item.added": lambda _now, event: added(event),
-        "response.output_item.done": Progress.item,
+        "response.output_item.done": _Progress.item,
         "response.done": lambda now, event: now.conclude(event.response, event.usage),
     }
 
     _model: str | None
-    _now: Progress | None
-    _responses: dict[str | None, Progress]
+    _now: _Progress | None
+    _responses: dict[str | None, _Progress]
 
     def __init__(self) -> None:
         super().__init__()
         self._model = self._now = None
         self._responses = {}
 
-    def _take(self, event: Event, frame: Frame) -> list[Delta]:
+    def _take(self, event: _Event, frame: Frame) -> list[Delta]:
         if event.type is None and event.object == "realtime.response":  # a whole body
             event.type = "response.done"
         elif event.type is None and "." in frame.event:
@@ -83,7 +211,7 @@ class RealtimeTranslator(TurnTranslator):
         deltas, now = self._switch(key, created=event.type == "response.created")
         return deltas if now is None else deltas + known(now, event)
 
-    def _other(self, event: Event, frame: Frame, kind: str) -> list[Delta]:
+    def _other(self, event: _Event, frame: Frame, kind: str) -> list[Delta]:
         if event.session is not None:
             self._model = name_label(event.session.model) or self._model
         if kind == "error":
@@ -92,9 +220,9 @@ class RealtimeTranslator(TurnTranslator):
             return [replace(provider_error(event.error or flat), fatal=False)]
         if event.type is None and event.error:  # of a gateway: sessions do not send this
             return self._fail(event.error)
-        return [] if self._now is None or is_quiet(kind) else super()._other(event, frame, kind)
+        return [] if self._now is None or _is_quiet(kind) else super()._other(event, frame, kind)
 
-    def _switch(self, key: str | None, *, created: bool = False) -> tuple[list[Delta], Progress | None]:
+    def _switch(self, key: str | None, *, created: bool = False) -> tuple[list[Delta], _Progress | None]:
         """Return the response of an event, and the deltas that make it the current one; None if it is over."""
         now = self._now
         over = now is not None and now.ended
@@ -103,7 +231,7 @@ class RealtimeTranslator(TurnTranslator):
         known = self._responses.get(key) if key is not None else None
         if known is not None and known.ended:  # and another response is open
             return [Noted(0, "data_after_end")], None
-        self._now = known or Progress(key)
+        self._now = known or _Progress(key)
         self._responses[key] = self._now
         opened = TurnOpened(key) if known else TurnOpened(key, key, self._model, restart=over)
         return [opened], self._now

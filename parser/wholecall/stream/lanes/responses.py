@@ -23,8 +23,8 @@ import msgspec
 from wholecall.deltas import Piecewise
 from wholecall.dialects.decode import UNREADABLE, string_text
 from wholecall.dialects.labels import id_label
-from wholecall.dialects.openai.responses import ResponsesTranslator
-from wholecall.dialects.openai.responses_events import COMMON, CallPiece, TextPiece, ThoughtPiece
+from wholecall.dialects.openai.responses.events import COMMON, CallPiece, TextPiece, ThoughtPiece
+from wholecall.dialects.openai.responses.translator import ResponsesTranslator
 from wholecall.framing.frame import Frame
 from wholecall.output.events import Event
 from wholecall.stream.lanes.lane import Act, Lane, SdkPiece, is_unread

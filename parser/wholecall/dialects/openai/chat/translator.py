@@ -79,7 +79,7 @@ from wholecall.framing.forms import may_be_named
 from wholecall.framing.frame import Frame, Like
 
 if TYPE_CHECKING:
-    from wholecall.dialects.openai.responses import ResponsesTranslator
+    from wholecall.dialects.openai.responses.translator import ResponsesTranslator
 
 __all__ = ["THOUGHT", "ChatTranslator"]
 
@@ -299,7 +299,8 @@ class ChatTranslator(TextTranslator):
 
     def _guest_of_responses(self) -> ResponsesTranslator:
         if self._guest is None:
-            from wholecall.dialects.openai.responses import ResponsesTranslator  # noqa: PLC0415 - few streams need it
+            # Few streams need it.
+            from wholecall.dialects.openai.responses.translator import ResponsesTranslator  # noqa: PLC0415
 
             self._guest = ResponsesTranslator(guest=True)
         return self._guest

@@ -13,7 +13,7 @@ import msgspec
 from wholecall.deltas import DONE, OBJECT, CallClosed, CallSeen, CallWhole, Delta, Finish, Noted, TextBegan
 from wholecall.dialects.decode import NO_TEXT, wire_text
 from wholecall.dialects.labels import id_label, index_label, name_label
-from wholecall.dialects.openai.responses_items import (
+from wholecall.dialects.openai.responses.items import (
     QUIET_ITEMS,
     Details,
     FunctionCall,

@@ -1,12 +1,19 @@
 """The items of a response, and its end: which of them are calls, who executes them, and their text.
 
-An item comes up to three times: in `output_item.added` as a skeleton, in `output_item.done` whole, and in
-the output list of the finished response. Calls of functions, of custom tools and of MCP servers carry their
-text as a string. The tools that OpenAI defines carry it as members of the item (`action`, `queries`, `code`
-and so on): their arguments are an object of just those members, spliced from the wire's own text.
+An item comes up to three times: in `output_item.added` as a skeleton, in `output_item.done` whole, and in the output
+list of the finished response. Calls of functions, of custom tools and of MCP servers carry their text as a string. The
+tools that OpenAI defines carry it as members of the item (`action`, `queries`, `code` and so on): their arguments are
+an object of just those members, spliced from the wire's own text.
 
 The item tells who executes it: a shell call with an environment other than a local one runs in a container, a tool
 search runs at the client only if its item names the client.
+
+Other items go back as they came, if neither text, reasoning nor the client's calls cover them: OpenAI's own calls and
+their results (`program`, `code_interpreter_call`, `mcp_list_tools`, outputs), items of unknown types, and messages with
+more than their text: a phase, citations, a refusal. A message goes back without its own id, which the API knows only
+where it stored the response; other items need theirs.
+
+Source: OpenAI API reference, "Create a model response", `input`.
 """
 
 from __future__ import annotations
@@ -21,6 +28,7 @@ from msgspec.structs import astuple
 from wholecall.deltas import (
     HYDRATION,
     ITEM_DONE,
+    BlockKept,
     CallCancelled,
     CallClosed,
     CallSeen,
@@ -32,7 +40,7 @@ from wholecall.deltas import (
     TextFragment,
     TextRefused,
 )
-from wholecall.dialects.decode import NO_TEXT, is_blank, string_text, wire_text
+from wholecall.dialects.decode import NO_TEXT, is_blank, listed, member, string_text, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.types import Flag, Kind
 
@@ -47,6 +55,7 @@ __all__ = [
     "finished_call",
     "is_call",
     "is_kept",
+    "kept_item",
     "message_text",
     "public_id",
     "reasoning_deltas",
@@ -54,7 +63,8 @@ __all__ = [
     "summed",
 ]
 
-_ENCODER = msgspec.json.Encoder()
+
+# Views.
 
 
 class Part(msgspec.Struct, gc=False):
@@ -136,6 +146,11 @@ class Response(msgspec.Struct, gc=False):
     status_details: Any = None  # of a Realtime response; some servers send a word
 
 
+# Calls.
+
+_ENCODER = msgspec.json.Encoder()
+
+
 class _Call(msgspec.Struct, frozen=True):
     """The meaning of an item type: who executes it, its name if the type implies one, where its text is."""
 
@@ -165,64 +180,10 @@ _MEMBERS = ("action", "queries", "code", "arguments", "operation", "input", "act
 _EXTRA = ("caller", "async_", "server_label", "fingerprint", "pending_safety_checks")
 _EXTRA_OF = attrgetter(*_EXTRA)
 
-QUIET_ITEMS = frozenset(
-    {
-        "message",
-        "reasoning",
-        "compaction",
-        "mcp_list_tools",
-        "mcp_approval_response",
-        "function_call_output",
-        "custom_tool_call_output",
-        "shell_call_output",
-        "local_shell_call_output",
-        "apply_patch_call_output",
-        "computer_call_output",
-        "tool_search_output",
-        "program_output",
-    }
-)
-
-
-def answered(item: Item | FunctionCall) -> list[Delta]:
-    """Return the deltas of the result of a call: the server executed it."""
-    id_ = id_label(item.call_id) if (item.type or "").endswith("_output") else None
-    return [] if id_ is None else [CallCancelled(id_, answered=True)]
-
 
 def is_call(item: Item | FunctionCall) -> bool:
     """Return whether an item is a call, executed by the server or the client."""
     return item.type in _CALLS
-
-
-def is_kept(item: Item | FunctionCall) -> bool:
-    """Return whether an item may go back as it came: neither reasoning nor a call that the client executes."""
-    return item.type != "reasoning" and _kind(item) in (None, "server")
-
-
-def _kind(item: Item | FunctionCall) -> Kind | None:
-    call = _CALLS.get(item.type)
-    if call is None or call.kind != "builtin" or type(item) is FunctionCall:
-        return None if call is None else call.kind
-    return "server" if _is_hosted(item) else "builtin"
-
-
-def summed(item: Item | FunctionCall) -> int:
-    """Return a checksum of an item's content: equal items have equal checksums, and no item is kept.
-
-    A finished function with a name is summed by its text alone.
-    """
-    is_named = item.type == "function_call" and name_label(item.name) is not None
-    text = bytes(item.arguments) if is_named else _written(item)
-    return len(text) << 32 | crc32(text)  # the same number in every process
-
-
-def _written(item: Item | FunctionCall) -> bytes:
-    try:
-        return _ENCODER.encode(item)
-    except UnicodeEncodeError:  # half a surrogate pair somewhere
-        values = [bytes(value) if type(value) is msgspec.Raw else value for value in astuple(item)]
-        return ascii(values).encode()
 
 
 def public_id(item: Item | FunctionCall) -> str | None:
@@ -299,6 +260,82 @@ def _restated(item: Item) -> CallWhole:
     return msgspec.structs.replace(delta, truncated=cut, goes_on=goes_on) if cut or goes_on else delta
 
 
+def summed(item: Item | FunctionCall) -> int:
+    """Return a checksum of an item's content: equal items have equal checksums, and no item is kept.
+
+    A finished function with a name is summed by its text alone.
+    """
+    is_named = item.type == "function_call" and name_label(item.name) is not None
+    text = bytes(item.arguments) if is_named else _written(item)
+    return len(text) << 32 | crc32(text)  # the same number in every process
+
+
+def _written(item: Item | FunctionCall) -> bytes:
+    try:
+        return _ENCODER.encode(item)
+    except UnicodeEncodeError:  # half a surrogate pair somewhere
+        values = [bytes(value) if type(value) is msgspec.Raw else value for value in astuple(item)]
+        return ascii(values).encode()
+
+
+def _kind(item: Item | FunctionCall) -> Kind | None:
+    call = _CALLS.get(item.type)
+    if call is None or call.kind != "builtin" or type(item) is FunctionCall:
+        return None if call is None else call.kind
+    return "server" if _is_hosted(item) else "builtin"
+
+
+def _is_hosted(item: Item) -> bool:
+    if item.type == "tool_search_call":
+        return bool(item.execution != "client")
+    environment = item.environment
+    return item.type == "shell_call" and isinstance(environment, dict) and environment.get("type") != "local"
+
+
+def _members_text(item: Item) -> str:
+    """Splice the argument object from the members that the item has; leaves stay as the wire wrote them."""
+    texts = [(name, bytes(getattr(item, name)).decode("utf-8", "surrogatepass")) for name in _MEMBERS]
+    present = [f'"{name}":{text}' for name, text in texts if text and text != "null"]
+    return "{" + ",".join(present) + "}" if present else ""
+
+
+def _untouched(item: Item) -> dict[str, Any]:
+    values = _EXTRA_OF(item)
+    return {field.rstrip("_"): value for field, value in zip(_EXTRA, values, strict=True) if value}
+
+
+# Other items.
+
+QUIET_ITEMS = frozenset(
+    {
+        "message",
+        "reasoning",
+        "compaction",
+        "mcp_list_tools",
+        "mcp_approval_response",
+        "function_call_output",
+        "custom_tool_call_output",
+        "shell_call_output",
+        "local_shell_call_output",
+        "apply_patch_call_output",
+        "computer_call_output",
+        "tool_search_output",
+        "program_output",
+    }
+)
+
+
+def answered(item: Item | FunctionCall) -> list[Delta]:
+    """Return the deltas of the result of a call: the server executed it."""
+    id_ = id_label(item.call_id) if (item.type or "").endswith("_output") else None
+    return [] if id_ is None else [CallCancelled(id_, answered=True)]
+
+
+def is_kept(item: Item | FunctionCall) -> bool:
+    """Return whether an item may go back as it came: neither reasoning nor a call that the client executes."""
+    return item.type != "reasoning" and _kind(item) in (None, "server")
+
+
 def message_text(item: Item) -> list[Delta]:
     """Return the text of a whole message, with refusals and transcripts of speech."""
     parts = item.content or ()
@@ -320,20 +357,29 @@ def reasoning_deltas(item: Item, index: Index | None, *, known: bool) -> list[De
     return [ReasoningFragment(0, text, index, id_, data=data)] if text or id_ or data else []
 
 
-def _is_hosted(item: Item) -> bool:
-    if item.type == "tool_search_call":
-        return bool(item.execution != "client")
-    environment = item.environment
-    return item.type == "shell_call" and isinstance(environment, dict) and environment.get("type") != "local"
+_PLAIN_MESSAGE: Final = frozenset({"type", "id", "role", "status", "content"})
+_PLAIN_PART: Final = frozenset({"type", "text", "annotations", "logprobs"})
 
 
-def _members_text(item: Item) -> str:
-    """Splice the argument object from the members that the item has; leaves stay as the wire wrote them."""
-    texts = [(name, bytes(getattr(item, name)).decode("utf-8", "surrogatepass")) for name in _MEMBERS]
-    present = [f'"{name}":{text}' for name, text in texts if text and text != "null"]
-    return "{" + ",".join(present) + "}" if present else ""
+def kept_item(item: object) -> BlockKept | None:
+    """Return the kept content of an item, neither reasoning nor a client's call; None if it has only text."""
+    if not isinstance(item, dict):
+        return None
+    if item.get("type") != "message":
+        return BlockKept(0, item)
+    if _is_plain(item):
+        return None
+    value = {name: one for name, one in item.items() if name != "id"}
+    return BlockKept(0, value, of_text=True, said="".join(map(_said, listed(item.get("content")))))
 
 
-def _untouched(item: Item) -> dict[str, Any]:
-    values = _EXTRA_OF(item)
-    return {field.rstrip("_"): value for field, value in zip(_EXTRA, values, strict=True) if value}
+def _is_plain(message: dict[str, Any]) -> bool:
+    parts = listed(message.get("content"))
+    return message.keys() <= _PLAIN_MESSAGE and all(
+        isinstance(part, dict) and part.keys() <= _PLAIN_PART and not part.get("annotations")
+        for part in parts
+    )
+
+
+def _said(part: object) -> str:
+    return text_label(member(part, "text")) or text_label(member(part, "refusal")) or ""

@@ -1,0 +1,3 @@
+"""Responses: items, events, and the translator."""
+
+_private = True
