@@ -6,6 +6,7 @@ from wholecall.errors import renamed
 from wholecall.history.checking import Finding, check_transcript
 from wholecall.history.encode import encode_arguments
 from wholecall.history.errors import ErrorCategory, ErrorClass, ErrorKind, ErrorScope, classify_error
+from wholecall.history.formats import FORMATS, Format, format_named
 from wholecall.history.ids import CallIds
 from wholecall.history.markers import MISSING_RESULT
 from wholecall.history.messages import Encoded, encode_calls
@@ -13,11 +14,10 @@ from wholecall.history.results import Conversation, encode_results
 from wholecall.history.shrink import Shrunk, shrink_arguments
 from wholecall.history.shrinking import ShrunkTranscript, shrink_transcript
 from wholecall.history.transcripts import Repaired, TranscriptReport, repair_transcript
-from wholecall.history.transports import TRANSPORTS, Transport, transport_named
 
 __all__ = [
+    "FORMATS",
     "MISSING_RESULT",
-    "TRANSPORTS",
     "CallIds",
     "Conversation",
     "Encoded",
@@ -26,21 +26,29 @@ __all__ = [
     "ErrorKind",
     "ErrorScope",
     "Finding",
+    "Format",
     "Repaired",
     "Shrunk",
     "ShrunkTranscript",
     "TranscriptReport",
-    "Transport",
     "check_transcript",
     "classify_error",
     "encode_arguments",
     "encode_calls",
     "encode_results",
+    "format_named",
     "repair_transcript",
     "shrink_arguments",
     "shrink_transcript",
-    "transport_named",
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = renamed(__name__, {"Report": "TranscriptReport"})
+    __getattr__ = renamed(
+        __name__,
+        {
+            "Report": "TranscriptReport",
+            "TRANSPORTS": "FORMATS",
+            "Transport": "Format",
+            "transport_named": "format_named",
+        },
+    )

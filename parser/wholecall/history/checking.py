@@ -20,6 +20,7 @@ from wholecall.errors import UnknownDialect, choices
 from wholecall.history import flaws
 from wholecall.history.errors.words import ErrorKind
 from wholecall.history.flaws import Flaw, Look, Reading
+from wholecall.history.formats import Format, format_named
 from wholecall.history.parts import MessagesT
 from wholecall.history.shapes.ag_ui import AG_UI
 from wholecall.history.shapes.anthropic import ANTHROPIC
@@ -33,7 +34,6 @@ from wholecall.history.shapes.ollama import OLLAMA
 from wholecall.history.shapes.responses import RESPONSES
 from wholecall.history.shapes.table import SHAPES
 from wholecall.history.shapes.vercel import VERCEL
-from wholecall.history.transports import Transport, transport_named
 
 __all__ = ["RULES", "Finding", "check_transcript"]
 
@@ -495,12 +495,10 @@ RULES: Final[Mapping[str, Manners]] = MappingProxyType(
         "vercel-ui": Manners(VERCEL, _VERCEL, gathers=False),
     }
 )
-"""What each provider refuses, by the name of its transport."""
+"""What each provider refuses, by the name of its format."""
 
 
-def check_transcript(
-    messages: MessagesT, provider: str | Transport, *, thinking: bool = False
-) -> list[Finding]:
+def check_transcript(messages: MessagesT, provider: str | Format, *, thinking: bool = False) -> list[Finding]:
     """List the flaws for which a provider will refuse a transcript: "may I send this to Anthropic?".
 
     Nothing is sent and nothing is changed. `repair_transcript` repairs most findings; `CallIds` spells ids for a
@@ -508,7 +506,7 @@ def check_transcript(
 
     Args:
         messages: of the request, as the provider takes them: a list or tuple of dicts.
-        provider: the name of its transport, such as `"anthropic"` or `"mistral"`, or a `Transport` of such a name.
+        provider: the name of its format, such as `"anthropic"` or `"mistral"`, or a `Format` of such a name.
         thinking: whether the request lets the model think, as Anthropic's `thinking` does, and Gemini 3 always: then
             the turns of an open tool loop must contain their thoughts, or signatures.
 
@@ -517,18 +515,18 @@ def check_transcript(
 
     Raises:
         TypeError: `messages` is not a list or tuple, or something in it is not a dict.
-        UnknownDialect: there is no such transport, or no rules are known for it.
+        UnknownDialect: there is no such format, or no rules are known for it.
     """
-    transport = transport_named(provider)
-    manners = RULES.get(transport.name)
+    format = format_named(provider)
+    manners = RULES.get(format.name)
     if manners is None:
-        raise UnknownDialect(f"no rules are known for {transport.name!r}: {choices(transport.name, RULES)}")
+        raise UnknownDialect(f"no rules are known for {format.name!r}: {choices(format.name, RULES)}")
     if not isinstance(messages, (list, tuple)):
         raise TypeError(f"messages are of type {type(messages).__name__}, not a list")
     given = [expect_dict(message, f"messages[{index}]") for index, message in enumerate(messages)]
-    found = list(_foreign(given, manners.view, transport.name))
+    found = list(_foreign(given, manners.view, format.name))
     if not found:
-        reading = Reading(given, manners.view, transport, gathers=manners.gathers)
+        reading = Reading(given, manners.view, format, gathers=manners.gathers)
         found = list(_findings(reading, manners.rules, thinking))
     return sorted(found, key=lambda finding: -1 if finding.index is None else finding.index)
 

@@ -1,8 +1,8 @@
-"""The parts of a turn that go back into history, in order, before a transport gives them a shape.
+"""The parts of a turn that go back into history, in order, before a format gives them a shape.
 
 Theory of operation. `gather` walks a turn once. Text stays text; reasoning is kept where its own provider reads
 it again (signatures and encrypted blocks mean nothing to another one), and is left out elsewhere; calls become
-`Call`s with the transport's id and encoded arguments. Content that cannot go back is left out and listed:
+`Call`s with the format's id and encoded arguments. Content that cannot go back is left out and listed:
 
 * calls without a name, and calls that an abort or a fault cut off: there is nothing to answer;
 * calls that the provider executed, except with their results, or as their original blocks (see `executed`); and calls
@@ -24,8 +24,8 @@ from msgspec.structs import replace
 
 from wholecall.history.encode import Malformed, encode_arguments
 from wholecall.history.executed import Executed, result_of
+from wholecall.history.formats import Format
 from wholecall.history.ids import CallIds
-from wholecall.history.transports import Transport
 from wholecall.history.values import copied
 from wholecall.output.events import BuiltinToolCall, CustomToolCall, ServerToolCall, ToolCall, ToolCallDropped
 from wholecall.output.turns import OtherBlock, ReasoningBlock, Turn
@@ -37,13 +37,13 @@ CallEvent = Union[ToolCall, CustomToolCall, BuiltinToolCall, ServerToolCall, Too
 
 
 class Call(msgspec.Struct, frozen=True):
-    """A call in the form in which a transport accepts it back.
+    """A call in the form in which a format accepts it back.
 
     Attributes:
-        id: the transport's id of the call.
+        id: the format's id of the call.
         name: the tool's name, or the kind of a provider-defined one.
-        kind: `function` also if the transport has no other kind.
-        arguments: as the transport carries them; of a `custom` call its free text, of `builtin` and
+        kind: `function` also if the format has no other kind.
+        arguments: as the format carries them; of a `custom` call its free text, of `builtin` and
             `server` calls an object.
         event: the call's event in the turn.
         namespace, extra: the provider's fields, if they go back to their origin.
@@ -74,7 +74,7 @@ class Capacity(msgspec.Struct, frozen=True):
     """The content that messages of one shape can hold in addition to text and function calls.
 
     Attributes:
-        origins: the dialects whose reasoning and extra fields are the transport's own.
+        origins: the dialects whose reasoning and extra fields are the format's own.
         free_text: whether custom calls go back as such; otherwise they are calls with one member, `input`.
         builtins: whether calls of provider-defined tools go back as such; otherwise they are plain calls.
         blocks: whether the provider's own blocks go back unchanged, with the calls that it executed.
@@ -103,15 +103,15 @@ class Capacity(msgspec.Struct, frozen=True):
 class Options(NamedTuple):
     """The caller's options."""
 
-    transport: Transport
+    format: Format
     on_malformed: Malformed
     strict_json_arguments: bool
 
     def encoded(self, arguments: ToolCall | ToolCallDropped | dict[str, Any]) -> Any:
-        """Return arguments as the transport carries them, None if they are to be left out."""
+        """Return arguments as the format carries them, None if they are to be left out."""
         strict, on_malformed = self.strict_json_arguments, self.on_malformed
         return encode_arguments(
-            arguments, self.transport, on_malformed=on_malformed, strict_json_arguments=strict
+            arguments, self.format, on_malformed=on_malformed, strict_json_arguments=strict
         )
 
 
@@ -239,7 +239,7 @@ def _draft(
 def _encoded(
     event: ToolCall | CustomToolCall | BuiltinToolCall | ToolCallDropped, capacity: Capacity, options: Options
 ) -> tuple[Kind, Any]:
-    """Return the call's kind for the transport, and its arguments; None as arguments of a call to leave out."""
+    """Return the call's kind for the format, and its arguments; None as arguments of a call to leave out."""
     if isinstance(event, ToolCall):
         return "function", options.encoded(event)
     if isinstance(event, BuiltinToolCall):

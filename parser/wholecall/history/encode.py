@@ -1,4 +1,4 @@
-"""The arguments of a call in the form in which a transport accepts them back: their own text where possible.
+"""The arguments of a call in the form in which a format accepts them back: their own text where possible.
 
 Theory of operation. Arguments that were exact go back byte for byte wherever text is carried: a new dump would lose the
 spelling of numbers, and thereby a prompt cache. Arguments that were executed after an edit go back as executed. The
@@ -24,7 +24,8 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal, NamedTuple, get_args
 
-from wholecall.history.transports import Transport, transport_named
+from wholecall.errors import renamed_argument
+from wholecall.history.formats import Format, format_named
 from wholecall.history.values import copied, dumped
 from wholecall.output.events import ToolCall, ToolCallDropped
 from wholecall.parse import parse_arguments
@@ -37,34 +38,35 @@ Malformed = Literal["wrap", "empty", "omit"]
 _READ: Final = frozenset({"schema", "unknown_tool", "empty_arguments"})
 
 
+@renamed_argument("transport", "format")
 def encode_arguments(
     arguments: ToolCall | ToolCallDropped | str | dict[str, Any],
-    transport: str | Transport,
+    format: str | Format,
     *,
     on_malformed: Malformed = "wrap",
     strict_json_arguments: bool = False,
 ) -> str | dict[str, Any] | None:
-    r"""Return the arguments of one call in the form in which the transport accepts them back.
+    r"""Return the arguments of one call in the form in which the format accepts them back.
 
     Args:
         arguments: an emitted call, a dropped call, argument text (judged here, once, as after a clean end), or an
             object. It is not changed.
-        transport: the name of a known transport, or a `Transport`.
-        on_malformed: the replacement of text that is not a JSON object, on object transports and on strict string
-            transports: `"wrap"` an object that contains the text under `Transport.wrapper`, `"empty"` an empty object
+        format: the name of a known format, or a `Format`.
+        on_malformed: the replacement of text that is not a JSON object, in object formats and in strict string
+            formats: `"wrap"` an object that contains the text under `Format.wrapper`, `"empty"` an empty object
             (the text is lost), `"omit"` nothing: leave out the call and its result.
-        strict_json_arguments: treat a string transport as strict, whatever its own setting.
+        strict_json_arguments: treat a string format as strict, whatever its own setting.
 
     Returns:
-        JSON text for a string transport, to be put into the message unchanged; a new dict for an object transport; None
+        JSON text for a string format, to be put into the message unchanged; a new dict for an object format; None
         only for `"omit"`. Texts written here are compact, with non-ASCII kept and lone surrogates as `\udXXX`.
 
     Raises:
-        UnknownDialect: the transport's name is not known.
+        UnknownDialect: the format's name is not known.
         TypeError: `arguments` is of another type, or contains a value that JSON lacks.
         ValueError: `on_malformed` is not one of its words, or `arguments` contains NaN, an infinity or itself.
     """
-    target = transport_named(transport)
+    target = format_named(format)
     if on_malformed not in get_args(Malformed):
         raise ValueError(f"on_malformed is one of {', '.join(get_args(Malformed))}, not {on_malformed!r}")
     as_text = target.carries == "string"

@@ -15,9 +15,9 @@ from typing import Final, NamedTuple
 
 from wholecall.history.book import Book
 from wholecall.history.encode import encode_arguments
+from wholecall.history.formats import Format, IdRule
 from wholecall.history.parts import LEFT_ALONE, Line, Message, Part
 from wholecall.history.shapes.base import View
-from wholecall.history.transports import IdRule, Transport
 
 __all__ = [
     "Flaw",
@@ -89,15 +89,13 @@ class Reading:
     Args:
         messages: the messages, each a dict.
         view: of the shape that the provider takes.
-        transport: the transport to the provider.
+        format: the format to the provider.
         gathers: whether all consecutive lines of one side are one turn; else each line of the model is a separate turn.
     """
 
-    def __init__(
-        self, messages: Sequence[Message], view: View, transport: Transport, *, gathers: bool
-    ) -> None:
+    def __init__(self, messages: Sequence[Message], view: View, format: Format, *, gathers: bool) -> None:
         self.book = Book(messages, view)
-        self.transport = transport
+        self.format = format
         # A system prompt among the messages does not affect the order of the others.
         self.lines = [line for line in self.book.lines if self.role(line) not in ("system", "developer")]
         self.turns = [
@@ -144,7 +142,7 @@ def _flaws(found: Iterable[tuple[int, Part]]) -> Iterator[Flaw]:
 
 def bad_ids(reading: Reading) -> Iterator[Flaw]:
     """Ids of calls and results that the provider does not accept, or that are missing."""
-    rule = _IDS[reading.transport.ids]
+    rule = _IDS[reading.format.ids]
     return _flaws(
         (index, part)
         for index, part in reading.parts("call", "result")
@@ -162,7 +160,7 @@ def bad_names(most: int, alphabet: str = r"[a-zA-Z0-9_-]") -> Look:
 
 def arguments_type(reading: Reading) -> Iterator[Flaw]:
     """Arguments that are text where an object is required, or the reverse; or are missing."""
-    due = _OBJECTS if reading.transport.carries == "object" else _TEXTS
+    due = _OBJECTS if reading.format.carries == "object" else _TEXTS
     return _flaws(
         (index, part)
         for index, part in reading.parts("call")
@@ -179,7 +177,7 @@ def _is_malformed(call: Part, reading: Reading) -> bool:
     if call.form == "free" or call.carried not in _TEXTS:
         return False
     text = reading.book.arguments(call)
-    return bool(encode_arguments(text, reading.transport, strict_json_arguments=True) != text)
+    return bool(encode_arguments(text, reading.format, strict_json_arguments=True) != text)
 
 
 # --- calls and results ---------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
-"""The ids of calls on a transport: one map for calls and for their results, over all turns of a conversation.
+"""The ids of calls in one format: one map for calls and for their results, over all turns of a conversation.
 
 Theory of operation. Providers refuse ids that are not of their own kind (quirk 65), and some give the same ids in every
-turn (quirk 64). Therefore each call of a conversation gets an id that its transport accepts and that is unique in the
+turn (quirk 64). Therefore each call of a conversation gets an id that its format accepts and that is unique in the
 conversation; a result takes the id of its call. A valid id is kept. An invalid id is spelled with its allowed
 characters, followed by a digest of the whole id, so that ids which differ only in lost characters stay distinct. A
 second call of the same id is counted; its results are matched in order of appearance.
@@ -18,7 +18,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from wholecall.history.executed import pending_in
-from wholecall.history.transports import IdRule
+from wholecall.history.formats import IdRule
 
 __all__ = ["CallIds", "is_counted"]
 
@@ -85,7 +85,7 @@ _SPELLINGS: Final[Mapping[IdRule, Callable[[str, int], str]]] = {
     "mistral9": _mistral,
     "kimi": _any,
 }
-_NATIVE: Final = frozenset({"openai40", "kimi"})  # transports that accept ids of Kimi's form
+_NATIVE: Final = frozenset({"openai40", "kimi"})  # formats that accept ids of Kimi's form
 
 
 # The members that name a call, in messages of any shape.
@@ -110,13 +110,13 @@ def _objects_in(messages: Iterable[object]) -> Iterator[dict[str, Any]]:
 
 
 class CallIds(Mapping[str, str]):
-    """The ids of calls on one kind of transport; immutable: `assign` makes a new one.
+    """The ids of calls in one kind of format; immutable: `assign` makes a new one.
 
     As a mapping it returns the id to use now: `ids[call.id]` is the id of that call in the last turn that has it. For
     the results of a whole conversation use `answers`.
 
     Attributes:
-        rule: the rule that the ids follow, see `Transport.ids`.
+        rule: the rule that the ids follow, see `Format.ids`.
         pending: ids of the provider's own calls whose results follow in a later turn.
     """
 

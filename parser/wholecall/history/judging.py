@@ -22,10 +22,10 @@ import msgspec
 from wholecall.dialects.reasons import turn_reason
 from wholecall.history.book import Book
 from wholecall.history.encode import encode_arguments
+from wholecall.history.formats import Format
 from wholecall.history.markers import INVALID_NAME
 from wholecall.history.parts import ABSENT, LEFT_ALONE, Carried, Form, Line, Part
 from wholecall.history.shapes.base import View
-from wholecall.history.transports import Transport
 from wholecall.history.values import dumped
 from wholecall.parse import parse_arguments
 from wholecall.types import CUT_REASONS
@@ -46,7 +46,7 @@ _ABORTED = frozenset({"aborted", "abort", "canceled", "interrupted"})
 _CUT = CUT_REASONS | {"malformed"}
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
-_OBJECT, _TEXT = Transport("object", "object"), Transport("text", "string")
+_OBJECT, _TEXT = Format("object", "object"), Format("text", "string")
 _TEXTS: tuple[Carried, ...] = ("text", "blank")
 _CARRIED: dict[Form, tuple[Carried, ...]] = {"object": ("object", "empty"), "string": _TEXTS, "free": _TEXTS}
 
@@ -263,7 +263,7 @@ def _coerced(call: Part, strict: bool, book: Book) -> Any:
 
 
 def _strictly(raw: str, strict: bool) -> Any:
-    """Return a text's replacement on a strict transport, `ABSENT` if it can stay; empty text is not arguments."""
+    """Return a text's replacement on a strict format, `ABSENT` if it can stay; empty text is not arguments."""
     if not raw.strip():
         return "{}"
     if not strict:

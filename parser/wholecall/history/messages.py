@@ -1,7 +1,7 @@
-"""A turn as the messages that send it back: text, reasoning and calls in the shape of one transport.
+"""A turn as the messages that send it back: text, reasoning and calls in the shape of one format.
 
 Theory of operation. `content` decides which content of a turn goes back, and under which ids; a *shape* writes it. The
-table gives each transport its shape and its capacity. A turn is kept, not rebuilt: reasoning, extra fields (signatures,
+table gives each format its shape and its capacity. A turn is kept, not rebuilt: reasoning, extra fields (signatures,
 Gemini's `extra_content`) and blocks that only the provider understands go back in their places, only to their origin
 (quirk 96). The caller supplies the results of the calls, under the ids of `Encoded`.
 """
@@ -14,15 +14,15 @@ from typing import Any, Final
 
 import msgspec
 
-from wholecall.errors import UnknownDialect, choices, meant
+from wholecall.errors import UnknownDialect, choices, meant, renamed_argument
 from wholecall.history.block_shapes import anthropic, converse, gemini
 from wholecall.history.content import Call, CallEvent, Capacity, Options, Piece, gather
 from wholecall.history.encode import Malformed
+from wholecall.history.formats import Format, format_named
 from wholecall.history.framework_shapes import ag_ui, finish_reason, langchain, message_id, otel, vercel
 from wholecall.history.ids import CallIds
 from wholecall.history.item_shapes import conversation, goes_back, responses
 from wholecall.history.message_shapes import chat, cohere, ollama
-from wholecall.history.transports import Transport, transport_named
 from wholecall.history.values import copied
 from wholecall.output.events import ServerToolCall
 from wholecall.output.turns import OtherBlock, ReasoningBlock, Turn
@@ -33,7 +33,7 @@ JSON = dict[str, Any]
 
 
 class Encoded(msgspec.Struct, frozen=True):
-    """A turn in the form in which a transport accepts it back.
+    """A turn in the form in which a format accepts it back.
 
     Messages are typed as `Any`, so that lists of each SDK's own message types accept them.
 
@@ -155,19 +155,20 @@ _SHAPES: Final = MappingProxyType(
 )
 
 
+@renamed_argument("transport", "format")
 def encode_calls(
     turn: Turn[Any],
-    transport: str | Transport,
+    format: str | Format,
     *,
     on_malformed: Malformed = "wrap",
     strict_json_arguments: bool = False,
     ids: CallIds | None = None,
 ) -> Encoded:
-    """Return the turn as messages of the transport: text, reasoning, and all calls that can go back.
+    """Return the turn as messages of the format: text, reasoning, and all calls that can go back.
 
     Dropped calls go back with their raw text (wrapped where only an object can go), so that the model sees its own
     text; they need a result like any other. Calls without a name and calls that an abort cut off are left out. If the
-    transport has no free-text calls, such a call becomes a call with the one member `input`.
+    format has no free-text calls, such a call becomes a call with the one member `input`.
 
     Frameworks that execute the calls of their messages receive dropped calls in a place where they do not: LangChain in
     `invalid_tool_calls`, the Vercel AI SDK as failed parts, with their result in `errorText`. Without `ids` this turn
@@ -181,22 +182,22 @@ def encode_calls(
     Args:
         turn: the turn, usually a finished one; of a turn that continues, the content that has ended so far. It covers
             one choice; give `turn.choice(n)` for another one. It is not changed.
-        transport: the name of a known transport, or a `Transport` whose name has a shape.
+        format: the name of a known format, or a `Format` whose name has a shape.
         on_malformed: the replacement of text that is not a JSON object where only an object is accepted, see
             `encode_arguments`; with `"omit"` such calls are left out. Under `"wrap"` the text stays bare where
             LangChain and OpenTelemetry have a place for it.
-        strict_json_arguments: treat a string transport as strict, whatever its own setting.
+        strict_json_arguments: treat a string format as strict, whatever its own setting.
         ids: the ids of the conversation so far (`Encoded.ids` of its last turn); None begins one.
 
     Returns:
         The messages, the ids for the results, and the calls left out.
 
     Raises:
-        UnknownDialect: the transport's name is not known, or has no message shape.
-        TypeError: `transport` or `ids` is of another type.
-        ValueError: `on_malformed` is not one of its words, or `ids` follows another transport's rule.
+        UnknownDialect: the format's name is not known, or has no message shape.
+        TypeError: `format` or `ids` is of another type.
+        ValueError: `on_malformed` is not one of its words, or `ids` follows another format's rule.
     """
-    target = transport_named(transport)
+    target = format_named(format)
     shape = _shape(target)
     before = CallIds(target.ids) if ids is None else _checked(ids, target)
     options = Options(target, on_malformed, strict_json_arguments)
@@ -208,21 +209,21 @@ def encode_calls(
     )
 
 
-def _shape(transport: Transport) -> _Shape:
-    shape = _SHAPES.get(meant(transport.name, _SHAPES) or "")
+def _shape(format: Format) -> _Shape:
+    shape = _SHAPES.get(meant(format.name, _SHAPES) or "")
     if shape is None:
         raise UnknownDialect(
-            f"{transport.name!r} has no message shape; use encode_arguments and build its messages, or:"
-            f" {choices(transport.name, _SHAPES)}"
+            f"{format.name!r} has no message shape; use encode_arguments and build its messages, or:"
+            f" {choices(format.name, _SHAPES)}"
         )
     return shape
 
 
-def _checked(ids: object, transport: Transport) -> CallIds:
+def _checked(ids: object, format: Format) -> CallIds:
     if not isinstance(ids, CallIds):
         raise TypeError(f"ids are those of the Encoded before, not {type(ids).__name__}")
-    if ids.rule != transport.ids:
+    if ids.rule != format.ids:
         raise ValueError(
-            f"these ids obey {ids.rule!r}, but {transport.name} wants {transport.ids!r}; begin with ids=None"
+            f"these ids obey {ids.rule!r}, but {format.name} wants {format.ids!r}; begin with ids=None"
         )
     return ids

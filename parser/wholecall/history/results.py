@@ -1,27 +1,26 @@
 """The results of a turn's calls as the messages that follow it, and whole conversations.
 
 Theory of operation. A provider requires one result for each call in the history, under the id that the call has there.
-Therefore the messages of `encode_calls` decide which calls are answered: the same ids, the same transports. Executed
+Therefore the messages of `encode_calls` decide which calls are answered: the same ids, the same formats. Executed
 calls get the caller's results. Dropped calls are answered with their error, unless the caller gives another result.
-`output.results` has the form of one result; the table here states which form a transport takes, and how a turn's
+`output.results` has the form of one result; the table here states which form a format takes, and how a turn's
 results are grouped: each as a separate message, or all in one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import msgspec
-
-from wholecall.errors import UnknownDialect, choices, meant
+from wholecall.errors import UnknownDialect, choices, meant, renamed_argument, renamed_field
 from wholecall.history.content import CallEvent
 from wholecall.history.encode import Malformed
+from wholecall.history.formats import Format, format_named
 from wholecall.history.framework_shapes import with_outputs
 from wholecall.history.ids import CallIds
 from wholecall.history.messages import Encoded, encode_calls
-from wholecall.history.transports import Transport, transport_named
 from wholecall.output.events import ToolCallDropped
 from wholecall.output.results import Answer, tool_result
 from wholecall.output.turns import Turn
@@ -52,7 +51,7 @@ def _with_ids(results: list[JSON]) -> list[JSON]:
 
 
 class _Carrier(NamedTuple):
-    """The form in which a transport takes results.
+    """The form in which a format takes results.
 
     Attributes:
         dialect: the dialect of the results.
@@ -97,10 +96,11 @@ _CARRIERS: Final[Mapping[str, _Carrier]] = MappingProxyType(
 )
 
 
+@renamed_argument("transport", "format")
 def encode_results(
     turn: Turn[Any],
     results: Results,
-    transport: str | Transport,
+    format: str | Format,
     *,
     on_malformed: Malformed = "wrap",
     strict_json_arguments: bool = False,
@@ -114,7 +114,7 @@ def encode_results(
         turn: the turn, as given to `encode_calls`.
         results: the tools' results, by the call's `id`, or by its `index`: text, a JSON value, or an exception, which
             states why there is no result. Dropped calls need none.
-        transport: as given to `encode_calls`, like the other options.
+        format: as given to `encode_calls`, like the other options.
         on_malformed: see `encode_calls`.
         strict_json_arguments: see `encode_calls`.
         ids: see `encode_calls`; not the ids that it returned for this turn.
@@ -124,10 +124,10 @@ def encode_results(
 
     Raises:
         ValueError: a call has no result, or a result has no call; the message names the ids.
-        UnknownDialect: the transport's name is not known, or takes no results as messages.
+        UnknownDialect: the format's name is not known, or takes no results as messages.
         TypeError: a result is not a JSON value.
     """
-    target = transport_named(transport)
+    target = format_named(format)
     carrier = _CARRIERS.get(meant(target.name, _CARRIERS) or "")
     if carrier is None:
         raise UnknownDialect(
@@ -187,7 +187,9 @@ def _answer(call: CallEvent, id: str | None, output: object, *, kinds: bool) -> 
     return Answer(id, name, output, kind)
 
 
-class Conversation(msgspec.Struct):
+@renamed_field("transport", "format")
+@dataclass(slots=True)
+class Conversation:
     """Turns and their results as the messages of one conversation, whose ids never collide.
 
     ::
@@ -197,32 +199,33 @@ class Conversation(msgspec.Struct):
             messages += conversation.add(turn, {call.id: run(call) for call in turn.calls})
 
     Attributes:
-        transport: the name of a known transport, or a `Transport`.
+        format: the name of a known format, or a `Format`.
         on_malformed, strict_json_arguments: see `encode_calls`.
         ids: the ids of the conversation so far.
         carries_on: further members that the next request must have next to the messages, by name, such as Anthropic's
             `container`; usually empty.
     """
 
-    transport: str | Transport
+    format: str | Format
     on_malformed: Malformed = "wrap"
     strict_json_arguments: bool = False
     ids: CallIds | None = None
-    carries_on: dict[str, Any] = {}
+    carries_on: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def after(cls, messages: Iterable[object], transport: str | Transport, **options: Any) -> Self:
+    @renamed_argument("transport", "format")
+    def after(cls, messages: Iterable[object], format: str | Format, **options: Any) -> Self:
         """Return a conversation that continues existing messages: its ids do not collide with theirs.
 
         Args:
             messages: the conversation so far, dicts of any shape, such as those of a stored session.
-            transport: the name of a known transport, or a `Transport`.
+            format: the name of a known format, or a `Format`.
             options: `on_malformed` and `strict_json_arguments`.
 
         Raises:
-            UnknownDialect: the transport's name is not known.
+            UnknownDialect: the format's name is not known.
         """
-        return cls(transport, ids=CallIds.after(messages, transport_named(transport).ids), **options)
+        return cls(format, ids=CallIds.after(messages, format_named(format).ids), **options)
 
     def add(self, turn: Turn[Any], results: Results = MappingProxyType({})) -> list[Any]:
         """Return the messages that a turn adds, dicts: the model's message, then the results of its calls.
@@ -236,12 +239,12 @@ class Conversation(msgspec.Struct):
         """
         encoded = encode_calls(
             turn,
-            self.transport,
+            self.format,
             on_malformed=self.on_malformed,
             strict_json_arguments=self.strict_json_arguments,
             ids=self.ids,
         )
-        carrier = _CARRIERS.get(meant(transport_named(self.transport).name, _CARRIERS) or "")
+        carrier = _CARRIERS.get(meant(format_named(self.format).name, _CARRIERS) or "")
         answers = _answers(turn, results, encoded, kinds=carrier is not None and carrier.kinds)
         self.ids = encoded.ids
         self.carries_on = self.carries_on | encoded.carries_on
