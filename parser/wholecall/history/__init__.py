@@ -8,9 +8,9 @@ from wholecall.history.encode import encode_arguments
 from wholecall.history.errors import ErrorCategory, ErrorClass, ErrorKind, ErrorScope, classify_error
 from wholecall.history.formats import FORMATS, Format, format_named
 from wholecall.history.ids import CallIds
-from wholecall.history.markers import MISSING_RESULT
 from wholecall.history.messages import Encoded, encode_calls
 from wholecall.history.results import Conversation, encode_results
+from wholecall.history.shapes.base import MISSING_RESULT
 from wholecall.history.shrink import Shrunk, shrink_arguments
 from wholecall.history.shrinking import ShrunkTranscript, shrink_transcript
 from wholecall.history.transcripts import Repaired, TranscriptReport, repair_transcript

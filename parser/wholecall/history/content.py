@@ -31,7 +31,7 @@ from wholecall.output.events import BuiltinToolCall, CustomToolCall, ServerToolC
 from wholecall.output.turns import OtherBlock, ReasoningBlock, Turn
 from wholecall.types import Kind
 
-__all__ = ["Call", "CallEvent", "Capacity", "Gathered", "Options", "Piece", "gather"]
+__all__ = ["Call", "CallEvent", "Capacity", "Gathered", "Options", "Piece", "gather", "text_of"]
 
 CallEvent = Union[ToolCall, CustomToolCall, BuiltinToolCall, ServerToolCall, ToolCallDropped]
 
@@ -64,6 +64,12 @@ class Call(msgspec.Struct, frozen=True):
 
 
 Piece = Union[str, ReasoningBlock, OtherBlock, Call]
+
+
+def text_of(pieces: Sequence[Piece]) -> str | None:
+    """Return the text of a turn, None if it is blank."""
+    text = "".join(piece for piece in pieces if isinstance(piece, str))
+    return text if text.strip() else None
 
 
 def _none(_call: ServerToolCall) -> bool:

@@ -23,7 +23,6 @@ from wholecall.dialects.reasons import turn_reason
 from wholecall.history.book import Book
 from wholecall.history.encode import encode_arguments
 from wholecall.history.formats import Format
-from wholecall.history.markers import INVALID_NAME
 from wholecall.history.parts import ABSENT, LEFT_ALONE, Carried, Form, Line, Part
 from wholecall.history.shapes.base import View
 from wholecall.history.values import dumped
@@ -44,6 +43,7 @@ __all__ = [
 
 _ABORTED = frozenset({"aborted", "abort", "canceled", "interrupted"})
 _CUT = CUT_REASONS | {"malformed"}
+_INVALID_NAME = "invalid_tool_call"  # of a nameless call that must stay
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 _OBJECT, _TEXT = Format("object", "object"), Format("text", "string")
@@ -185,7 +185,7 @@ def _goes(call: Part, last: bool, stop: Stop, rules: Rules, book: Book) -> bool:
         return rules.nameless == "strip"
     if not call.answerable and rules.unanswered == "synthesise":
         return True
-    if rules.names is None or call.name == INVALID_NAME:
+    if rules.names is None or call.name == _INVALID_NAME:
         return False
     return call.name not in rules.names or not _NAME.fullmatch(call.name)
 
@@ -239,11 +239,11 @@ def put_right(call: Part, rules: Rules, book: Book) -> tuple[bool, bool]:
         coerced = True
     if call.name.strip():
         return coerced, False
-    call.set("name", INVALID_NAME)
+    call.set("name", _INVALID_NAME)
     result = call.result
     if result is not None and result.name:
-        result.set("name", INVALID_NAME)
-    call.name = INVALID_NAME
+        result.set("name", _INVALID_NAME)
+    call.name = _INVALID_NAME
     return coerced, True
 
 

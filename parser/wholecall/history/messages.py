@@ -8,6 +8,7 @@ Gemini's `extra_content`) and blocks that only the provider understands go back 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import Any, Final
@@ -15,15 +16,24 @@ from typing import Any, Final
 import msgspec
 
 from wholecall.errors import UnknownDialect, choices, meant, renamed_argument
-from wholecall.history.block_shapes import anthropic, converse, gemini
 from wholecall.history.content import Call, CallEvent, Capacity, Options, Piece, gather
 from wholecall.history.encode import Malformed
 from wholecall.history.formats import Format, format_named
-from wholecall.history.framework_shapes import ag_ui, finish_reason, langchain, message_id, otel, vercel
 from wholecall.history.ids import CallIds
-from wholecall.history.item_shapes import conversation, goes_back, responses
-from wholecall.history.message_shapes import chat, cohere, ollama
-from wholecall.history.values import copied
+from wholecall.history.shapes import (
+    ag_ui,
+    anthropic,
+    chat,
+    converse,
+    gemini,
+    langchain,
+    mistral,
+    ollama,
+    otel,
+    responses,
+    vercel,
+)
+from wholecall.history.values import copied, dumped
 from wholecall.output.events import ServerToolCall
 from wholecall.output.turns import OtherBlock, ReasoningBlock, Turn
 
@@ -71,6 +81,16 @@ def _any_of_them(_call: ServerToolCall) -> bool:
     return True
 
 
+def _message_id(turn: Turn[Any]) -> JSON:
+    """Return the required id of a message: the provider's, else one derived from the content of the turn."""
+    id = turn.response_id
+    if not id:
+        groups = (turn.calls, turn.custom_calls, turn.builtin_calls, turn.dropped)
+        said = dumped([turn.text, *(event.id for group in groups for event in group)])
+        id = f"msg_{hashlib.sha256(said.encode()).hexdigest()[:16]}"
+    return {"id": id}
+
+
 class _Shape(msgspec.Struct, frozen=True):
     """The writer of pieces, and the members of the last message that come from the turn."""
 
@@ -95,13 +115,15 @@ def _says(piece: Piece, capacity: Capacity) -> bool:
     return isinstance(piece, Call) or bool(piece.strip())
 
 
-_CHAT = _Shape(chat, Capacity(frozenset({"chat-completions"}), blocks=True))
+_CHAT = _Shape(chat.encode, Capacity(frozenset({"chat-completions"}), blocks=True))
 _ANTHROPIC = _Shape(
-    anthropic, Capacity(frozenset({"anthropic", "bedrock-invoke-anthropic"}), blocks=True, pauses=True)
+    anthropic.encode, Capacity(frozenset({"anthropic", "bedrock-invoke-anthropic"}), blocks=True, pauses=True)
 )
-_CONVERSE = _Shape(converse, Capacity(frozenset({"bedrock-converse", "bedrock-invoke-nova"}), blocks=True))
-_GEMINI = _Shape(gemini, Capacity(frozenset({"gemini", "gemini-live"}), blocks=True, made_ids=False))
-_COHERE = _Shape(cohere, Capacity(frozenset({"cohere-v2", "bedrock-invoke-cohere-v2"})))
+_CONVERSE = _Shape(
+    converse.encode, Capacity(frozenset({"bedrock-converse", "bedrock-invoke-nova"}), blocks=True)
+)
+_GEMINI = _Shape(gemini.encode, Capacity(frozenset({"gemini", "gemini-live"}), blocks=True, made_ids=False))
+_COHERE = _Shape(chat.encode_cohere, Capacity(frozenset({"cohere-v2", "bedrock-invoke-cohere-v2"})))
 
 # LangChain keeps thinking in Anthropic's form, and its integration sends such blocks unchanged.
 _LANGCHAIN = frozenset(
@@ -111,29 +133,29 @@ _LANGCHAIN = frozenset(
 _SHAPES: Final = MappingProxyType(
     {
         "chat-completions": _Shape(
-            chat, Capacity(frozenset({"chat-completions"}), free_text=True, blocks=True)
+            chat.encode, Capacity(frozenset({"chat-completions"}), free_text=True, blocks=True)
         ),
         "bedrock-invoke-chat-completions": _Shape(
-            chat, Capacity(frozenset({"bedrock-invoke-chat-completions"}), blocks=True)
+            chat.encode, Capacity(frozenset({"bedrock-invoke-chat-completions"}), blocks=True)
         ),
-        "dashscope": _Shape(chat, Capacity(frozenset({"dashscope"}))),
+        "dashscope": _Shape(chat.encode, Capacity(frozenset({"dashscope"}))),
         "kimi": _CHAT,
         "minimax": _CHAT,
-        "mistral": _Shape(chat),  # refuses unknown fields: no further fields are sent
+        "mistral": _Shape(chat.encode),  # refuses unknown fields: no further fields are sent
         "stepfun": _CHAT,
         "responses": _Shape(
-            responses,
+            responses.encode,
             Capacity(
                 frozenset({"responses"}),
                 free_text=True,
                 builtins=True,
                 blocks=True,
-                server_calls=goes_back,
+                server_calls=responses.goes_back,
                 follows=True,
             ),
         ),
-        "openai-realtime": _Shape(responses),
-        "mistral-conversations": _Shape(conversation, Capacity(frozenset({"mistral-conversations"}))),
+        "openai-realtime": _Shape(responses.encode),
+        "mistral-conversations": _Shape(mistral.encode, Capacity(frozenset({"mistral-conversations"}))),
         "cohere-v2": _COHERE,
         "bedrock-invoke-cohere-v2": _COHERE,
         "anthropic": _ANTHROPIC,
@@ -142,14 +164,14 @@ _SHAPES: Final = MappingProxyType(
         "bedrock-invoke-nova": _CONVERSE,
         "gemini": _GEMINI,
         "gemini-live": _GEMINI,
-        "ollama": _Shape(ollama, Capacity(frozenset({"ollama"}))),
-        "langchain": _Shape(langchain, Capacity(_LANGCHAIN, raw_text=True)),
-        "ag-ui": _Shape(ag_ui, Capacity(frozenset({"ag-ui"})), message_id),
-        "vercel-ui": _Shape(vercel, Capacity(frozenset({"vercel-ui"})), message_id),
+        "ollama": _Shape(ollama.encode, Capacity(frozenset({"ollama"}))),
+        "langchain": _Shape(langchain.encode, Capacity(_LANGCHAIN, raw_text=True)),
+        "ag-ui": _Shape(ag_ui.encode, Capacity(frozenset({"ag-ui"})), _message_id),
+        "vercel-ui": _Shape(vercel.encode, Capacity(frozenset({"vercel-ui"})), _message_id),
         "otel": _Shape(
-            otel,
+            otel.encode,
             Capacity(free_text=True, server_calls=_any_of_them, raw_text=True, record=True),
-            finish_reason,
+            otel.finish_reason,
         ),
     }
 )

@@ -28,6 +28,7 @@ __all__ = [
     "Path",
     "Places",
     "at",
+    "call_at",
     "first_id",
     "first_text",
     "found_at",
@@ -277,6 +278,12 @@ def first_id(value: Message, paths: Iterable[Path]) -> str:
         if isinstance(found, int) and not isinstance(found, bool):
             return str(found)
     return ""
+
+
+def call_at(block: Message, field: str, places: Places, **more: Any) -> Part:
+    """Return the call that a block is, with the facts at these places; `more` are further attributes."""
+    facts = {"name": first_text(block, places.name), "arguments": at(block, places.arguments), **more}
+    return Part("call", block, field, places=places, id=first_id(block, places.id), **facts)
 
 
 def put(value: Message, path: Path, to: Any) -> Message:

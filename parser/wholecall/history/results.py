@@ -18,9 +18,9 @@ from wholecall.errors import UnknownDialect, choices, meant, renamed_argument, r
 from wholecall.history.content import CallEvent
 from wholecall.history.encode import Malformed
 from wholecall.history.formats import Format, format_named
-from wholecall.history.framework_shapes import with_outputs
 from wholecall.history.ids import CallIds
 from wholecall.history.messages import Encoded, encode_calls
+from wholecall.history.shapes.vercel import with_outputs
 from wholecall.output.events import ToolCallDropped
 from wholecall.output.results import Answer, tool_result
 from wholecall.output.turns import Turn

@@ -12,9 +12,8 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from wholecall.history.markers import MISSING_RESULT
 from wholecall.history.parts import Line, Message, Part, rebuild
-from wholecall.history.shapes.base import Links, Shape
+from wholecall.history.shapes.base import MISSING_RESULT, Links, Shape
 from wholecall.history.shapes.blocks import block_types, read_message
 
 __all__ = ["PI"]
