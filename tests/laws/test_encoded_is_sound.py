@@ -17,7 +17,7 @@ from tests.support.examples import examples
 from wholecall import Turn
 from wholecall.history import Conversation, check_transcript, repair_transcript
 from wholecall.history.checking import RULES
-from wholecall.history.messages import _SHAPES
+from wholecall.history.conversation import _SHAPES
 from wholecall.output.turns import ReasoningBlock
 
 JSON = dict[str, Any]

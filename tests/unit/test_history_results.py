@@ -11,8 +11,7 @@ import pytest
 from tests.support.events import builtin, call, custom, drop, server, turn
 from wholecall import UnknownDialect
 from wholecall.history import Conversation, encode_calls, encode_results
-from wholecall.history.messages import _SHAPES
-from wholecall.history.results import _CARRIERS
+from wholecall.history.conversation import _SHAPES
 from wholecall.output.turns import ReasoningBlock
 
 SENT = turn(
@@ -22,6 +21,7 @@ SENT = turn(
     server("search", {}, "s1", 3),
 )
 RESULTS = {"call/1": "high"}
+ANSWERED = {name for name, shape in _SHAPES.items() if shape.results is not None}
 
 _IDS = ("call_id", "tool_call_id", "tool_use_id", "toolUseId", "toolCallId", "id")
 
@@ -37,7 +37,7 @@ def ids_in(value: Any) -> list[str]:
     return own[:1] + inner
 
 
-@pytest.mark.parametrize("format", sorted(_CARRIERS.keys() - {"ollama", "ag-ui"}))
+@pytest.mark.parametrize("format", sorted(ANSWERED - {"ollama", "ag-ui"}))
 def test_each_call_in_the_history_has_one_result_under_its_id(format: str) -> None:
     """Executed calls and drops, with ids that the format takes; Gemini gets none that the wire did not have."""
     encoded = encode_calls(SENT, format)
@@ -185,7 +185,7 @@ def test_ids_are_found_in_whatever_holds_them() -> None:
 
 def test_every_format_is_answered() -> None:
     """The output of `encode_calls` can be answered, whatever the format; UI messages hold the results."""
-    assert _SHAPES.keys() == _CARRIERS.keys() | {"vercel-ui"}
+    assert _SHAPES.keys() == ANSWERED | {"vercel-ui"}
     for format in _SHAPES:
         encoded = encode_calls(SENT, format)
         left_out = {event.index for event in encoded.left_out}

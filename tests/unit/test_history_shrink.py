@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from wholecall.history import shrink_arguments
-from wholecall.history.leaves import Leaf, Marker
-from wholecall.history.spans import read_spans
+from wholecall.history.spans import Leaf, Marker, read_spans
 
 MARKER = "...[truncated]"
 LONG = "abcdefghijklmnopqrstuvwxyz0123456789"

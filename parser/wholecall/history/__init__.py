@@ -4,15 +4,12 @@ from typing import TYPE_CHECKING
 
 from wholecall.errors import renamed
 from wholecall.history.checking import Finding, check_transcript
-from wholecall.history.encode import encode_arguments
+from wholecall.history.conversation import Conversation, Encoded, encode_calls, encode_results
 from wholecall.history.errors import ErrorCategory, ErrorClass, ErrorKind, ErrorScope, classify_error
-from wholecall.history.formats import FORMATS, Format, format_named
+from wholecall.history.formats import FORMATS, Format, encode_arguments, format_named
 from wholecall.history.ids import CallIds
-from wholecall.history.messages import Encoded, encode_calls
-from wholecall.history.results import Conversation, encode_results
 from wholecall.history.shapes.base import MISSING_RESULT
-from wholecall.history.shrink import Shrunk, shrink_arguments
-from wholecall.history.shrinking import ShrunkTranscript, shrink_transcript
+from wholecall.history.shrinking import Shrunk, ShrunkTranscript, shrink_arguments, shrink_transcript
 from wholecall.history.transcripts import Repaired, TranscriptReport, repair_transcript
 
 __all__ = [

@@ -17,7 +17,6 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from wholecall.history.executed import pending_in
 from wholecall.history.formats import IdRule
 
 __all__ = ["CallIds", "is_counted"]
@@ -109,6 +108,19 @@ def _objects_in(messages: Iterable[object]) -> Iterator[dict[str, Any]]:
             waiting.append(dump())
 
 
+def _pending_in(messages: Iterable[dict[str, Any]]) -> frozenset[str]:
+    """Return the ids of the provider's calls that have no result among some objects of messages."""
+    called: set[str] = set()
+    answered: set[str] = set()
+    for one in messages:
+        kind, id, of = one.get("type"), one.get("id"), one.get("tool_use_id")
+        if isinstance(id, str) and kind in ("server_tool_use", "mcp_tool_use"):
+            called.add(id)
+        if isinstance(of, str):
+            answered.add(of)
+    return frozenset(called - answered)
+
+
 class CallIds(Mapping[str, str]):
     """The ids of calls in one kind of format; immutable: `assign` makes a new one.
 
@@ -138,7 +150,7 @@ class CallIds(Mapping[str, str]):
         named = (said for one in objects for name, said in one.items() if name in _NAMES)
         ids._taken = {said for said in named if isinstance(said, str)}
         ids._count = len(ids._taken)
-        ids.pending = pending_in(objects)
+        ids.pending = _pending_in(objects)
         return ids
 
     def __repr__(self) -> str:

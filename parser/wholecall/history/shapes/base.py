@@ -16,7 +16,17 @@ import msgspec
 from wholecall.history.parts import Line, Message, Part, rebuild
 from wholecall.output.results import Answer, tool_result
 
-__all__ = ["MISSING_RESULT", "Links", "Shape", "View", "expect_dict", "held_by_user", "is_made", "missing"]
+__all__ = [
+    "MISSING_RESULT",
+    "Links",
+    "Shape",
+    "View",
+    "expect_dict",
+    "expect_messages",
+    "held_by_user",
+    "is_made",
+    "missing",
+]
 
 
 class Links(msgspec.Struct, frozen=True):
@@ -109,6 +119,17 @@ def expect_dict(value: object, what: str) -> Message:
         f"{what} is of type {type(value).__name__}, not a dict; turn the objects of an SDK into dicts first, "
         f"with `model_dump(exclude_none=True)` for example"
     )
+
+
+def expect_messages(messages: object) -> list[Message]:
+    """Return messages, each a dict.
+
+    Raises:
+        TypeError: they are not a list or tuple, or something in it is not a dict.
+    """
+    if not isinstance(messages, (list, tuple)):
+        raise TypeError(f"messages are of type {type(messages).__name__}, not a list")
+    return [expect_dict(message, f"messages[{index}]") for index, message in enumerate(messages)]
 
 
 # --- results that are missing --------------------------------------------------------------------------

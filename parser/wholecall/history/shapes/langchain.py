@@ -9,8 +9,8 @@
     {lc: 1, type: "constructor", id: [..., "AIMessage"], kwargs}   as of `dumpd`
 
 Each message is answered by itself, as in chat. Integrations also send invalid calls, which therefore need a result too;
-their text is the model's, and is not changed. A call may have a twin, a block in the content or an entry in
-`additional_kwargs`, which integrations send if the call is removed: a twin is removed with its call. Calls in
+their text is the model's, and is not changed. A call may have a duplicate, a block in the content or an entry in
+`additional_kwargs`, which integrations send if the call is removed: a duplicate is removed with its call. Calls in
 `tool_calls` are executed; therefore dropped calls go into `invalid_tool_calls`, where LangChain keeps its own.
 
 Source: LangChain reference, `AIMessage` and `ToolMessage`; `langchain_core.messages` and `langchain_core.load`.
@@ -71,7 +71,7 @@ def _read(message: Message) -> Line:
         return Line("user", read_content(inner, "user"))
     calls = [*_calls(inner, "tool_calls"), *_calls(inner, "invalid_tool_calls")]
     ids = {call.id for call in calls if call.id}
-    content = [_untwinned(part, ids) for part in read_content(inner, "model")]
+    content = [_deduplicated(part, ids) for part in read_content(inner, "model")]
     about = inner.get("response_metadata")
     return Line("model", [*content, *calls], read_stop(about) if isinstance(about, dict) else None)
 
@@ -83,8 +83,8 @@ def _calls(message: Message, field: str) -> Iterable[Part]:
         yield call_at(block, field, _CALL, form="object" if field == "tool_calls" else "kept")
 
 
-def _untwinned(part: Part, ids: set[str]) -> Part:
-    """Return a part of the content; a block that repeats a call of the message is its twin."""
+def _deduplicated(part: Part, ids: set[str]) -> Part:
+    """Return a part of the content; a block that repeats a call of the message is its duplicate."""
     if part.kind != "call":
         return part
     return Part("blank" if part.id in ids else "other", part.value, part.field)
@@ -97,24 +97,24 @@ def _write(message: Message, parts: list[Part], left: list[Part]) -> Message:
         written["content"] = ""
     calls = [part for part in left if part.kind == "call"]
     if len(calls) < sum(part.kind == "call" for part in parts):
-        written = _without_twins(written, {first_id(call.value, _CALL.id) for call in calls})
+        written = _without_duplicates(written, {first_id(call.value, _CALL.id) for call in calls})
     return {**message, member: written} if member else written
 
 
-def _without_twins(message: Message, ids: set[str]) -> Message:
-    """Return a message without the twins of removed calls."""
+def _without_duplicates(message: Message, ids: set[str]) -> Message:
+    """Return a message without the duplicates of removed calls."""
     content, more = message.get("content"), message.get("additional_kwargs")
     if isinstance(content, list):
-        message = {**message, "content": [block for block in content if not _is_twin(block, ids)] or ""}
-    told = more.get("tool_calls") if isinstance(more, dict) else None
-    if isinstance(more, dict) and isinstance(told, list):
-        kept = [entry for entry in told if isinstance(entry, dict) and first_id(entry, _CALL.id) in ids]
+        message = {**message, "content": [block for block in content if not _is_duplicate(block, ids)] or ""}
+    entries = more.get("tool_calls") if isinstance(more, dict) else None
+    if isinstance(more, dict) and isinstance(entries, list):
+        kept = [entry for entry in entries if isinstance(entry, dict) and first_id(entry, _CALL.id) in ids]
         rest = {name: value for name, value in more.items() if name != "tool_calls"}
         message = {**message, "additional_kwargs": {**rest, "tool_calls": kept} if kept else rest}
     return message
 
 
-def _is_twin(block: Any, ids: set[str]) -> bool:
+def _is_duplicate(block: Any, ids: set[str]) -> bool:
     if not isinstance(block, dict) or str(block.get("type")) not in CALL_TYPES:
         return False
     return bool(id := first_id(block, _CALL.id)) and id not in ids

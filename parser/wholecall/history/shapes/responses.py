@@ -4,8 +4,8 @@
     {type: "message", role: "assistant", content: [{type: "output_text", text}]}
     {type: "function_call", id?, call_id, name, namespace?, arguments: TEXT}
     {type: "custom_tool_call", id?, call_id, name, namespace?, input}
-    {type: "shell_call", id?, call_id, status, action}, and so on for what OpenAI defines
-    {type: "web_search_call", id, status, action}, and what else needs no result
+    {type: "shell_call", id?, call_id, status, action}, and the other tools that OpenAI defines
+    {type: "web_search_call", id, status, action}, and other items that need no result
     {type: "function_call_output", call_id, output}
 
 The public id is `call_id`; the item's own id is an alias, because hosts answer under it (quirk 75). An item with the

@@ -63,8 +63,7 @@ def _call(part: Message) -> Part:
     if state == "input-streaming":
         call.scratch = (("state",),)
     elif state != "input-available":
-        told = Part("result", None, name=name, anonymous=True, real=not is_made(part.get("errorText")))
-        call.result = told
+        call.result = Part("result", None, name=name, anonymous=True, real=not is_made(part.get("errorText")))
     return call
 
 
