@@ -5,7 +5,7 @@
     WholecallError
     ├── StreamClosed     feeding a parser after `close` or `abort`
     ├── StreamUnread     asking a shell for its findings before it has read the stream
-    ├── UnknownDialect   a dialect (framing, transport) name that no record in the table has
+    ├── UnknownDialect   a dialect (framing, format) name that no record in the table has
     ├── StreamFailed     only from `Turn.raise_for_fault`
     ├── BadRecording     a recording that cannot be read
     └── BadSnapshot      a snapshot of a parser that cannot be read
@@ -19,8 +19,9 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import wraps
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, NoReturn, SupportsIndex
+from typing import Any, ClassVar, Final, NoReturn, SupportsIndex, TypeVar, cast
 
 __all__ = [
     "ALIASES",
@@ -35,9 +36,13 @@ __all__ = [
     "choices",
     "meant",
     "renamed",
+    "renamed_argument",
+    "renamed_field",
 ]
 _private = True
 
+F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 _QUOTED = re.compile(r"[{\[]")
 
@@ -55,10 +60,10 @@ class StreamUnread(WholecallError):
 
 
 class UnknownDialect(WholecallError, ValueError):
-    """The name of a dialect, framing or transport that is not in its table; the message suggests known names."""
+    """The name of a dialect, framing or format that is not in its table; the message suggests known names."""
 
 
-# Common names for dialects. Each table has its own names first: `mistral` is a transport, too.
+# Common names for dialects. Each table has its own names first: `mistral` is a format, too.
 ALIASES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "anthropic-messages": "anthropic",
@@ -182,8 +187,47 @@ def renamed(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
         if name not in names:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         now = names[name]
-        warnings.warn(f"{module}.{name} is now called {now}", DeprecationWarning, stacklevel=2)
+        _warn_of(f"{module}.{name}", now)
         place, _, present = now.rpartition(".")
         return getattr(sys.modules[place or module], present)
 
     return find
+
+
+def renamed_argument(former: str, present: str) -> Callable[[F], F]:
+    """Return a decorator: the former name of an argument gives a `DeprecationWarning`, and works for one minor version."""
+
+    def mark(function: F) -> F:
+        place = function.__qualname__.removesuffix(".__init__")
+
+        @wraps(function)
+        def taking_both(*args: Any, **options: Any) -> Any:
+            if former in options and present not in options:
+                _warn_of(f"the argument {former}= of {place}", f"{present}=")
+                options[present] = options.pop(former)
+            return function(*args, **options)
+
+        return cast("F", taking_both)
+
+    return mark
+
+
+def renamed_field(former: str, present: str) -> Callable[[type[T]], type[T]]:
+    """Return the same decorator for a field of a dataclass: its argument, and its attribute."""
+
+    def mark(kind: type[T]) -> type[T]:
+        members: Any = kind
+
+        def read(self: T) -> Any:
+            _warn_of(f"{kind.__name__}.{former}", present)
+            return getattr(self, present)
+
+        setattr(kind, former, property(read))
+        members.__init__ = renamed_argument(former, present)(members.__init__)
+        return kind
+
+    return mark
+
+
+def _warn_of(former: str, present: str) -> None:
+    warnings.warn(f"{former} is now called {present}", DeprecationWarning, stacklevel=3)

@@ -28,7 +28,7 @@ from wholecall.history import Encoded, encode_calls, repair_transcript
 
 JSON = dict[str, Any]
 FILES = [entry["file"] for entry in make_transcripts.entries()]
-# Transports whose messages are read, and the forms they are read as.
+# Formats whose messages are read, and the forms they are read as.
 FORMS = {
     "chat-completions": "chat-completions",
     "responses": "responses",
@@ -147,20 +147,20 @@ def _in_row(call: JSON) -> Any:
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("transport", FORMS)
-def test_what_went_in_comes_out(transport: str) -> None:
-    """Law 94: the calls of a turn, written as messages of a transport, are the calls of its row, in their order."""
+@pytest.mark.parametrize("format", FORMS)
+def test_what_went_in_comes_out(format: str) -> None:
+    """Law 94: the calls of a turn, written as messages of a format, are the calls of its row, in their order."""
     expected: list[Any] = []
     found: list[Any] = []
     for turn in turns():
-        encoded = encode_calls(turn, transport)
+        encoded = encode_calls(turn, format)
         groups = (turn.calls, turn.custom_calls, turn.builtin_calls, turn.dropped)
         events = {one.index: one for group in groups for one in group}
         went = [(_sent_id(index, encoded), events[index]) for index in encoded.by_index]
-        if transport == "langchain":  # drops are in a separate list, after
+        if format == "langchain":  # drops are in a separate list, after
             went.sort(key=lambda one: isinstance(one[1], ToolCallDropped))
         if went:
-            expected.append((FORMS[transport], [(id, _name(one), _sent(one, transport)) for id, one in went]))
+            expected.append((FORMS[format], [(id, _name(one), _sent(one, format)) for id, one in went]))
             (row,) = assembled(encoded.messages)
             theirs = {call.id for call in turn.server_calls} - set(encoded.by_index.values())
             ours = [
@@ -181,11 +181,11 @@ def _name(event: Any) -> str:
     return event.name
 
 
-def _sent(event: Any, transport: str) -> Any:
-    """Return the content of a call: free text is a member where a transport has no place for it."""
+def _sent(event: Any, format: str) -> Any:
+    """Return the content of a call: free text is a member where a format has no place for it."""
     told = _told(event)
     is_free = isinstance(event, CustomToolCall) or getattr(event, "kind", "") == "custom"
-    return {"input": told} if is_free and transport not in _FREE else told
+    return {"input": told} if is_free and format not in _FREE else told
 
 
 # Telemetry keeps free text as arguments that are a text, like those that are malformed.

@@ -1,4 +1,4 @@
-"""Recorded turns sent back: every recording, on every transport, read again from one whole body."""
+"""Recorded turns sent back: every recording, in every format, read again from one whole body."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.support.bodies import BODIES
 from tests.support.otel import OUTPUT_MESSAGES
 from tests.support.turns import canonical
 from wholecall import ToolCallParser, Turn
-from wholecall.history import TRANSPORTS, Encoded, encode_calls
+from wholecall.history import FORMATS, Encoded, encode_calls
 from wholecall.output.events import BuiltinToolCall, CustomToolCall, ServerToolCall, ToolCall, ToolCallDropped
 
 NEVER_SENT = ("nameless", "aborted", "too_many_calls")
 BARE = ("langchain",)  # carries objects, and malformed text where there is a place for it
 
-each_transport = pytest.mark.parametrize("transport", BODIES)
+each_format = pytest.mark.parametrize("format", BODIES)
 
 
 def _turns(data: bytes) -> Iterator[Turn]:
@@ -44,10 +44,10 @@ def _events(turn: Turn) -> dict[int, Any]:
     return {event.index: event for group in groups for event in group}
 
 
-def _read(transport: str, encoded: Encoded) -> Turn:
+def _read(format: str, encoded: Encoded) -> Turn:
     """Return the encoded turn as it reads when a server sends it."""
-    parser = ToolCallParser(transport)
-    parser.feed(json.dumps(BODIES[transport](encoded.messages), allow_nan=False).encode())
+    parser = ToolCallParser(format)
+    parser.feed(json.dumps(BODIES[format](encoded.messages), allow_nan=False).encode())
     parser.close()
     return parser.turn
 
@@ -61,15 +61,15 @@ def _objects(sent: ToolCallDropped) -> list[dict[str, Any]]:
     return [said] if isinstance(said, dict) else []
 
 
-def _agrees(sent: Any, found: Any, transport: str) -> bool:
+def _agrees(sent: Any, found: Any, format: str) -> bool:
     """Return whether a call that went out is the one that came back."""
-    as_text = TRANSPORTS[transport].carries == "string"
+    as_text = FORMATS[format].carries == "string"
     if isinstance(sent, ToolCall):
         same = isinstance(found, ToolCall) and sent.name == found.name
         same = same and canonical(sent.arguments) == canonical(found.arguments)
         return same and (not as_text or sent.status != "exact" or sent.raw_arguments == found.raw_arguments)
     if isinstance(sent, ToolCallDropped) and sent.kind == "function":
-        if as_text or transport in BARE:
+        if as_text or format in BARE:
             nothing = "{}" if as_text else sent.raw_arguments
             return bool(
                 found.raw_arguments == (sent.raw_arguments if sent.raw_arguments.strip() else nothing)
@@ -91,18 +91,18 @@ def _may_be_left_out(event: Any) -> bool:
     return not event.name or event.reason in NEVER_SENT or event.kind in ("builtin", "server")
 
 
-def _complaints(turn: Turn, transport: str) -> list[str]:
-    encoded = encode_calls(turn, transport)
+def _complaints(turn: Turn, format: str) -> list[str]:
+    encoded = encode_calls(turn, format)
     complaints = [f"left out: {event!r}" for event in encoded.left_out if not _may_be_left_out(event)]
     if not encoded.messages:
         return complaints + (["nothing was sent"] if encoded.by_index or turn.text.strip() else [])
-    read = _read(transport, encoded)
+    read = _read(format, encoded)
     found = {event.id: event for event in _events(read).values()}
     bare = [event for event in _events(read).values() if "id_generated" in getattr(event, "flags", ())]
     found |= dict(zip([encoded.by_index[index] for index in sorted(encoded.without_id)], bare, strict=False))
     sent = _events(turn)
     for index, id in encoded.by_index.items():
-        if id not in found or not _agrees(sent[index], found[id], transport):
+        if id not in found or not _agrees(sent[index], found[id], format):
             complaints.append(f"{sent[index]!r} came back as {found.get(id)!r}")
     if "".join(read.text.split()) != "".join(turn.text.split()):  # blank pieces stay at home
         complaints.append("another text")
@@ -120,25 +120,25 @@ def _wrong(
 
 
 @pytest.mark.sampled(3)
-@each_transport
-def test_recorded_turns_survive_the_journey(transport: str) -> None:
+@each_format
+def test_recorded_turns_survive_the_journey(format: str) -> None:
     """Law 46: each call of the corpora comes back equal, malformed text byte for byte where text is carried, and no text as `{}`."""
     recordings = [(entry["name"], corpora.recorded(entry)) for entry in corpora.cases()]
 
     assert recordings
-    assert {} == _wrong(recordings, partial(_complaints, transport=transport))
+    assert {} == _wrong(recordings, partial(_complaints, format=format))
 
 
 @pytest.mark.cases
-@each_transport
-def test_further_recorded_turns_survive_the_journey(recordings_dir: Path, transport: str) -> None:
+@each_format
+def test_further_recorded_turns_survive_the_journey(recordings_dir: Path, format: str) -> None:
     """Law 46: the same for the recordings of other projects."""
     rows = (recordings_dir / "manifest.jsonl").read_text(encoding="utf-8").splitlines()
     entries = [json.loads(row) for row in rows]
     recordings = [(entry["name"], (recordings_dir / entry["file"]).read_bytes()) for entry in entries]
 
     assert recordings
-    assert {} == _wrong(recordings, partial(_complaints, transport=transport))
+    assert {} == _wrong(recordings, partial(_complaints, format=format))
 
 
 # Telemetry, from which nothing comes back.

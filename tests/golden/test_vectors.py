@@ -13,7 +13,7 @@ from tests.support import bless, encode, naive, transcript_rules
 from tests.support.renderers import RENDERERS, SERVER_SIDE
 from wholecall import ToolCallParser, parse_arguments
 from wholecall.history import (
-    TRANSPORTS,
+    FORMATS,
     classify_error,
     encode_arguments,
     repair_transcript,
@@ -159,11 +159,11 @@ def test_characters_cut_in_half_come_out_whole(vectors_dir: Path) -> None:
 
 
 def _encodings(arguments: Any) -> dict[str, Any]:
-    return {name: encode_arguments(arguments, name) for name in TRANSPORTS}
+    return {name: encode_arguments(arguments, name) for name in FORMATS}
 
 
 def _coercion_complaints(case: dict[str, Any]) -> list[str]:
-    """Compare with every transport, as text or object, and (where the wire had text) as a call or a drop."""
+    """Compare with every format, as text or object, and (where the wire had text) as a call or a drop."""
     wanted = {"string": case["chat_string"], "object": case["object"]}
     given: list[Any] = [case["object"] if case["raw"] is None else case["raw"]]
     if case["raw"] is not None:
@@ -177,22 +177,22 @@ def _coercion_complaints(case: dict[str, Any]) -> list[str]:
     complaints = []
     for arguments in given:
         for name, found in _encodings(arguments).items():
-            expected = wanted[TRANSPORTS[name].carries]
-            if TRANSPORTS[name].strict_json_arguments and "INVALID_JSON" in wanted["object"]:
+            expected = wanted[FORMATS[name].carries]
+            if FORMATS[name].strict_json_arguments and "INVALID_JSON" in wanted["object"]:
                 expected = encode.compact(wanted["object"])
             if found != expected:
                 complaints.append(f"{name}: {type(arguments).__name__} became {found!r}")
     return complaints
 
 
-def test_arguments_are_coerced_for_each_transport(vectors_dir: Path) -> None:
+def test_arguments_are_coerced_for_each_format(vectors_dir: Path) -> None:
     """Text goes back byte for byte where text is carried, objects where objects are; all else is wrapped."""
     cases = _load(vectors_dir, "policies.json")["R0_coercion"]
     assert _failed((case["id"], _coercion_complaints(case)) for case in cases) == {}
 
 
 def test_every_dialect_decodes_once(vectors_dir: Path) -> None:
-    """The same argument text gives equal arguments through every dialect, and on the way back on every transport."""
+    """The same argument text gives equal arguments through every dialect, and on the way back in every format."""
     wrong = []
     for case in _load(vectors_dir, "policies.json")["R1_parse_once"]:
         raw = case["wire_arguments_text"]

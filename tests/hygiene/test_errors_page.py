@@ -7,7 +7,7 @@ from typing import get_args
 from tests.hygiene.source_tree import DOCS, table_cells
 from wholecall.history import ErrorCategory, ErrorKind
 from wholecall.history.errors import classify
-from wholecall.history.errors.table import RULES
+from wholecall.history.errors.classify import RULES
 
 YES = {True: "yes", False: "no"}
 

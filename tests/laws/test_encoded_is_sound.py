@@ -17,12 +17,12 @@ from tests.support.examples import examples
 from wholecall import Turn
 from wholecall.history import Conversation, check_transcript, repair_transcript
 from wholecall.history.checking import RULES
-from wholecall.history.messages import _SHAPES
+from wholecall.history.conversation import _SHAPES
 from wholecall.output.turns import ReasoningBlock
 
 JSON = dict[str, Any]
 # OpenTelemetry accepts a record: it is not sent again.
-TRANSPORTS = sorted(_SHAPES.keys() - {"otel"})
+FORMATS = sorted(_SHAPES.keys() - {"otel"})
 
 _ids = st.sampled_from(("c1", "c1", "c2", "call/1", "x" * 70, "functions.f:0", None))
 _names = st.sampled_from(("f", "f", "get_tide"))
@@ -49,13 +49,13 @@ _thoughts = st.sampled_from(
 _turns = st.lists(st.one_of(_texts, _thoughts, _calls, _calls, _drops, _customs), max_size=5)
 
 
-def sent(pieces: list[Any], transport: str) -> Turn:
+def sent(pieces: list[Any], format: str) -> Turn:
     """Return the turn of some pieces, its calls numbered, at most three of them."""
     numbered = [
         piece if isinstance(piece, (str, ReasoningBlock)) else replace(piece, index=number)
         for number, piece in enumerate(pieces)
     ]
-    return turn(*numbered, dialect=transport)
+    return turn(*numbered, dialect=format)
 
 
 USERS: dict[str, JSON] = {
@@ -67,12 +67,12 @@ USERS: dict[str, JSON] = {
 }
 
 
-def conversation(turns: list[list[Any]], transport: str, order: list[int], failed: bool) -> list[JSON]:
+def conversation(turns: list[list[Any]], format: str, order: list[int], failed: bool) -> list[JSON]:
     """Return some turns as messages, each call with a result, the results of a turn in any order."""
-    user = USERS.get(RULES[transport].view.name, {"role": "user", "content": "go on"})
-    talk, messages = Conversation(transport), [user]
+    user = USERS.get(RULES[format].view.name, {"role": "user", "content": "go on"})
+    talk, messages = Conversation(format), [user]
     for pieces in turns:
-        said = sent(pieces, transport)
+        said = sent(pieces, format)
         ran = [*said.calls, *said.custom_calls]
         added = talk.add(said, {one.index: ValueError("no") if failed else "5 pm" for one in ran})
         messages += _shuffled(added, order)
@@ -172,7 +172,7 @@ talks = st.tuples(
 )
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("format", FORMATS)
 @examples(1 / 4)
 @given(talk=talks)
 @example(
@@ -182,21 +182,21 @@ talks = st.tuples(
         False,
     )
 )
-def test_encoded_turns_are_sound(transport: str, talk: tuple[list[list[Any]], list[int], bool]) -> None:
+def test_encoded_turns_are_sound(format: str, talk: tuple[list[list[Any]], list[int], bool]) -> None:
     """Turns that encode wrote, with their results, come back from repair as the same object (law 124)."""
-    messages = conversation(talk[0], transport, *talk[1:])
-    found = [repair_transcript(messages), repair_transcript(messages, shape=RULES[transport].view.name)]  # type: ignore[arg-type]
+    messages = conversation(talk[0], format, *talk[1:])
+    found = [repair_transcript(messages), repair_transcript(messages, shape=RULES[format].view.name)]  # type: ignore[arg-type]
 
     assert [messages] * 2 == [one.messages for one in found]
     assert all(one.messages is messages for one in found)
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("format", FORMATS)
 @examples(1 / 4)
 @given(talk=talks)
-def test_nothing_is_cut_unnoticed(transport: str, talk: tuple[list[list[Any]], list[int], bool]) -> None:
+def test_nothing_is_cut_unnoticed(format: str, talk: tuple[list[list[Any]], list[int], bool]) -> None:
     """Without any single call or result they are broken, and repair reports it (law 124)."""
-    messages = conversation(talk[0], transport, *talk[1:])
+    messages = conversation(talk[0], format, *talk[1:])
     unnoticed = [cut for cut in cuts(messages) if not repair_transcript(cut).report.changed]
 
     assert [] == unnoticed
@@ -234,19 +234,19 @@ _PAIRS = frozenset(
 )
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("format", FORMATS)
 @examples(1 / 2)
 @given(talk=talks, places=st.lists(st.integers(0, 40), min_size=1, max_size=6))
 @example(talk=([[call("{}", "c1")], [call("{}", None), call("{}", "c1")]], [0, 0, 0, 0], False), places=[17])
 def test_what_was_damaged_is_mended(
-    transport: str, talk: tuple[list[list[Any]], list[int], bool], places: list[int]
+    format: str, talk: tuple[list[list[Any]], list[int], bool], places: list[int]
 ) -> None:
     """After any loss, duplication or move: repaired once they are sound, in pairs for their provider (law 125)."""
-    shape: Any = RULES[transport].view.name
-    damaged = _damaged(conversation(talk[0], transport, *talk[1:]), places)
+    shape: Any = RULES[format].view.name
+    damaged = _damaged(conversation(talk[0], format, *talk[1:]), places)
     before = copy.deepcopy(damaged)
     mended = repair_transcript(damaged, shape=shape).messages
-    found = {finding.kind for finding in check_transcript(mended, transport)}
+    found = {finding.kind for finding in check_transcript(mended, format)}
 
     assert before == damaged
     assert repair_transcript(mended, shape=shape).messages is mended

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wholecall.history import ErrorCategory, ErrorClass, ErrorKind, ErrorScope, classify_error
-from wholecall.history.errors.table import RULES
+from wholecall.history.errors.classify import RULES
 from wholecall.output.events import StreamFault
 from wholecall.types import FaultKind
 

@@ -16,7 +16,7 @@ from tests.support.examples import examples
 from tests.support.renderers import RENDERERS, SERVER_SIDE
 from tests.support.turns import Plan, canonical, full_objects, parse, plans
 from wholecall import ToolCallParser, Turn, parse_arguments
-from wholecall.history import TRANSPORTS, encode_arguments, encode_calls, shrink_arguments
+from wholecall.history import FORMATS, encode_arguments, encode_calls, shrink_arguments
 from wholecall.history.values import dumped
 from wholecall.output.events import ToolCall
 
@@ -24,9 +24,9 @@ from wholecall.output.events import ToolCall
 many = examples(2, long=10)
 few = examples(1 / 2)
 
-STRINGS = [name for name, transport in TRANSPORTS.items() if transport.carries == "string"]
-LENIENT = [name for name in STRINGS if not TRANSPORTS[name].strict_json_arguments]
-OBJECTS = [name for name, transport in TRANSPORTS.items() if transport.carries == "object"]
+STRINGS = [name for name, format in FORMATS.items() if format.carries == "string"]
+LENIENT = [name for name in STRINGS if not FORMATS[name].strict_json_arguments]
+OBJECTS = [name for name, format in FORMATS.items() if format.carries == "object"]
 JSON_LIKE = st.text(alphabet="{}[]\",:\\ \n1eaT'é😀\ud83d", max_size=40)
 argument_texts = st.one_of(documents.objects, full_objects.map(json.dumps), JSON_LIKE)
 
@@ -37,7 +37,7 @@ argument_texts = st.one_of(documents.objects, full_objects.map(json.dumps), JSON
 @many
 @given(argument_texts, st.sampled_from(LENIENT), st.sampled_from(LENIENT))
 def test_text_goes_round_byte_for_byte(raw: str, there: str, back: str) -> None:
-    """Law 46: between string transports text comes back byte for byte, also if it is not JSON; edits are made once."""
+    """Law 46: between string formats text comes back byte for byte, also if it is not JSON; edits are made once."""
     status = parse_arguments(raw).status
     once: Any = encode_arguments(raw, there)
 
@@ -48,7 +48,7 @@ def test_text_goes_round_byte_for_byte(raw: str, there: str, back: str) -> None:
 @many
 @given(argument_texts, st.sampled_from(STRINGS), st.sampled_from(OBJECTS))
 def test_arguments_survive_objects(raw: str, string: str, carried: str) -> None:
-    """Law 46: with an object transport in between, arguments are equal, and a text that is not an object stays text."""
+    """Law 46: with an object format in between, arguments are equal, and a text that is not an object stays text."""
     arguments = parse_arguments(raw).arguments
     value: Any = encode_arguments(raw, carried)
     text: Any = encode_arguments(value, string)
@@ -60,8 +60,8 @@ def test_arguments_survive_objects(raw: str, string: str, carried: str) -> None:
 
 
 @given(argument_texts, st.sampled_from(STRINGS))
-def test_strict_transports_get_objects(raw: str, name: str) -> None:
-    """Law 46: a strict transport gets the text of an object, for any text of the model."""
+def test_strict_formats_get_objects(raw: str, name: str) -> None:
+    """Law 46: a strict format gets the text of an object, for any text of the model."""
     encoded: Any = encode_arguments(raw, name, strict_json_arguments=True)
     verdict = parse_arguments(raw)
 
@@ -69,10 +69,10 @@ def test_strict_transports_get_objects(raw: str, name: str) -> None:
     assert (encoded == raw) or verdict.status != "exact"
 
 
-def _again(turn: Turn, transport: str) -> Turn:
+def _again(turn: Turn, format: str) -> Turn:
     """Return the turn as it reads when it was sent back and comes once more, as one body."""
-    body = BODIES[transport](encode_calls(turn, transport).messages)
-    parser = ToolCallParser(transport)
+    body = BODIES[format](encode_calls(turn, format).messages)
+    parser = ToolCallParser(format)
     parser.feed(encode.compact(body).encode())
     parser.close()
     return parser.turn
@@ -85,21 +85,21 @@ def _calls(turn: Turn) -> list[tuple[str, str]]:
 @few
 @given(plans(), st.sampled_from(sorted(RENDERERS.keys() - SERVER_SIDE)))
 def test_calls_survive_any_journey(plan: Plan, dialect: str) -> None:
-    """Law 46: a turn of any dialect, sent back on any transport and read again, has equal calls."""
+    """Law 46: a turn of any dialect, sent back in any format and read again, has equal calls."""
     calls = [encode.Call(f"call_{n}", plan.names[n], plan.raw(n)) for n in range(len(plan))]
     parser = ToolCallParser()
     parser.feed(RENDERERS[dialect](encode.Turn(calls), encode.every(40)))
     parser.close()
     expected = [(name, arguments) for _, name, arguments in plan.sent()]
 
-    for transport in BODIES:
-        assert expected == _calls(_again(parser.turn, transport)), transport
+    for format in BODIES:
+        assert expected == _calls(_again(parser.turn, format)), format
 
 
 @few
 @given(plans(), st.sampled_from(sorted(BODIES)), st.sampled_from(sorted(BODIES)))
 def test_calls_survive_two_journeys(plan: Plan, there: str, back: str) -> None:
-    """Law 46: over two transports arguments stay equal; over two that carry text, so does the text."""
+    """Law 46: over two formats arguments stay equal; over two that carry text, so does the text."""
     calls = [encode.Call(f"call_{n}", plan.names[n], plan.raw(n)) for n in range(len(plan))]
     parser = ToolCallParser()
     parser.feed(encode.render_chat(encode.Turn(calls)))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.laws.test_encoded_is_sound import TRANSPORTS, conversation
+from tests.laws.test_encoded_is_sound import FORMATS, conversation
 from tests.support.events import call, drop
 from wholecall import UnknownDialect
 from wholecall.history import check_transcript, repair_transcript, shrink_transcript
@@ -43,7 +43,7 @@ def replaced(messages: list[JSON], path: Path, other: Any) -> list[JSON]:
     return changed  # type: ignore[no-any-return]
 
 
-def wrong(messages: list[JSON], transport: str, shape: Any) -> list[str]:
+def wrong(messages: list[JSON], format: str, shape: Any) -> list[str]:
     """Return the faults in the repair, check and shrinking of messages."""
     before = json.dumps(messages)
     try:
@@ -52,7 +52,7 @@ def wrong(messages: list[JSON], transport: str, shape: Any) -> list[str]:
         return [] if shape == "auto" else ["a shape that was named is unknown"]
     except TypeError as error:
         return [] if "not a dict" in str(error) else [f"{error}"]
-    check_transcript(messages, transport)
+    check_transcript(messages, format)
     shrink_transcript(messages, max_leaf=5, threshold=0, keep_recent=1, shape=shape)
     faults = ["changed in place"] if json.dumps(messages) != before else []
     if shape != "auto":  # the members that show the shape may have been removed
@@ -62,17 +62,17 @@ def wrong(messages: list[JSON], transport: str, shape: Any) -> list[str]:
 
 
 @pytest.mark.sampled(5)
-@pytest.mark.parametrize("transport", TRANSPORTS)
-def test_members_of_another_type_are_told_or_mended(transport: str) -> None:
+@pytest.mark.parametrize("format", FORMATS)
+def test_members_of_another_type_are_told_or_mended(format: str) -> None:
     """With any single member of another JSON type, repair raises only documented errors and settles (laws 4, 41)."""
-    messages = conversation(TURNS, transport, [1, 0], False)
+    messages = conversation(TURNS, format, [1, 0], False)
     complaints = {
         f"{path} = {other!r}, {shape}": found
         for path in places(messages)
         if len(path) > 1
         for other in OTHERS
-        for shape in ("auto", RULES[transport].view.name)
-        if (found := wrong(replaced(messages, path, other), transport, shape))
+        for shape in ("auto", RULES[format].view.name)
+        if (found := wrong(replaced(messages, path, other), format, shape))
     }
 
     assert {} == complaints

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.laws.test_encoded_is_sound import TRANSPORTS, conversation, talks
+from tests.laws.test_encoded_is_sound import FORMATS, conversation, talks
 from tests.support.examples import examples
 from tests.support.histories import SHAPES, Happening, happenings, render
 from wholecall import UnknownDialect
@@ -88,15 +88,15 @@ def test_what_is_known_changes_nothing(
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("format", FORMATS)
 @examples(1 / 4)
 @given(first=talks, then=talks, chosen=options, auto=st.booleans())
 def test_turns_that_were_encoded_grow(
-    transport: str, first: Any, then: Any, chosen: dict[str, Any], auto: bool
+    format: str, first: Any, then: Any, chosen: dict[str, Any], auto: bool
 ) -> None:
     """Encoded turns and other turns after them, in every written shape: the same at each length (law 127)."""
-    chosen = {**chosen, "shape": "auto" if auto else RULES[transport].view.name}
-    messages, tail = (conversation(talk[0], transport, *talk[1:]) for talk in (first, then))
+    chosen = {**chosen, "shape": "auto" if auto else RULES[format].view.name}
+    messages, tail = (conversation(talk[0], format, *talk[1:]) for talk in (first, then))
 
     assert [] == differences(growing([*messages, *tail[1:]], tail), chosen)
 

@@ -20,14 +20,14 @@ from wholecall.history import encode_calls
 pytestmark = pytest.mark.sdk
 
 
-def _recorded(transport: str) -> Iterator[list[dict[str, Any]]]:
+def _recorded(format: str) -> Iterator[list[dict[str, Any]]]:
     """Yield the messages of each recorded turn with content."""
     for entry in corpora.cases():
         parser = ToolCallParser()
         parser.feed(corpora.recorded(entry))
         parser.close()
         for one in parser.turns:
-            if messages := encode_calls(one, transport).messages:
+            if messages := encode_calls(one, format).messages:
                 yield messages
 
 

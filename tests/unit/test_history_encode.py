@@ -1,4 +1,4 @@
-"""Arguments as transports take them back: byte for byte where that is right, wrapped where it is not."""
+"""Arguments as formats take them back: byte for byte where that is right, wrapped where it is not."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import pytest
 
 from tests.support.events import builtin, call, custom, drop, server
 from wholecall import ToolCallParser, parse_arguments
-from wholecall.history import TRANSPORTS, Transport, encode_arguments
+from wholecall.history import FORMATS, Format, encode_arguments
 from wholecall.output.events import ArgumentsDelta, ToolCall
 from wholecall.types import DropReason
 
 CUT = '{"path": "/foo'
 STRINGS = ("chat-completions", "responses", "cohere-v2", "mistral", "mistral-conversations", "kimi")
-STRICT = ("minimax", "stepfun", Transport("a template", "string", strict_json_arguments=True))
+STRICT = ("minimax", "stepfun", Format("a template", "string", strict_json_arguments=True))
 OBJECTS = ("anthropic", "gemini", "bedrock-converse", "ollama")
 
-strings = pytest.mark.parametrize("transport", STRINGS)
-stricts = pytest.mark.parametrize("transport", STRICT)
-objects = pytest.mark.parametrize("transport", OBJECTS)
+strings = pytest.mark.parametrize("format", STRINGS)
+stricts = pytest.mark.parametrize("format", STRICT)
+objects = pytest.mark.parametrize("format", OBJECTS)
 
 SPELLINGS = (
     '{"path":"/x"}',
@@ -39,23 +39,23 @@ MALFORMED = (CUT, "[1]", '"x"', "3", '{"a":1}{"b":2}', '{"s":"\\ud83d"}', '{"a":
 
 @strings
 @pytest.mark.parametrize("raw", SPELLINGS)
-def test_exact_text_goes_back_byte_for_byte(transport: str, raw: str) -> None:
+def test_exact_text_goes_back_byte_for_byte(format: str, raw: str) -> None:
     """Where text is carried, exact text goes back unchanged: spaces, escapes and spellings of numbers."""
-    assert raw == encode_arguments(call(raw), transport)
-    assert raw == encode_arguments(raw, transport)
+    assert raw == encode_arguments(call(raw), format)
+    assert raw == encode_arguments(raw, format)
 
 
 @stricts
 @pytest.mark.parametrize("raw", SPELLINGS)
-def test_exact_text_is_good_enough_for_strict_transports(transport: Any, raw: str) -> None:
-    """A strict transport requires an object's text, and exact text is that."""
-    assert raw == encode_arguments(call(raw), transport)
+def test_exact_text_is_good_enough_for_strict_formats(format: Any, raw: str) -> None:
+    """A strict format requires an object's text, and exact text is that."""
+    assert raw == encode_arguments(call(raw), format)
 
 
 @strings
-def test_nothing_is_encoded_twice(transport: str) -> None:
+def test_nothing_is_encoded_twice(format: str) -> None:
     r"""The result is the text itself: one encoding by the HTTP layer gives `"{\"path\"...`, never `"\"{\\\"..."`."""
-    body = json.dumps({"arguments": encode_arguments(drop(CUT), transport)})
+    body = json.dumps({"arguments": encode_arguments(drop(CUT), format)})
 
     assert r'{"arguments": "{\"path\": \"/foo"}' == body
 
@@ -65,32 +65,32 @@ def test_nothing_is_encoded_twice(transport: str) -> None:
 
 @objects
 @pytest.mark.parametrize("raw", SPELLINGS)
-def test_objects_go_where_objects_are_carried(transport: str, raw: str) -> None:
+def test_objects_go_where_objects_are_carried(format: str, raw: str) -> None:
     """Where an object is carried, an emitted call gives its arguments."""
-    assert parse_arguments(raw).arguments == encode_arguments(call(raw), transport)
-    assert parse_arguments(raw).arguments == encode_arguments(raw, transport)
+    assert parse_arguments(raw).arguments == encode_arguments(call(raw), format)
+    assert parse_arguments(raw).arguments == encode_arguments(raw, format)
 
 
 @objects
-def test_objects_are_not_shared(transport: str) -> None:
+def test_objects_are_not_shared(format: str) -> None:
     """The encoded object is a new one throughout, and the given object stays unchanged."""
     given: dict[str, Any] = {"a": {"b": [{"c": 1}]}}
     before = copy.deepcopy(given)
-    encoded: Any = encode_arguments(given, transport)
+    encoded: Any = encode_arguments(given, format)
     encoded["a"]["b"][0]["c"] = 2
 
     assert before == given
     made = call('{"a":{"b":1}}')
-    found: Any = encode_arguments(made, transport)
+    found: Any = encode_arguments(made, format)
     found["a"]["b"] = 2
     assert {"a": {"b": 1}} == made.arguments
 
 
 @strings
-def test_an_object_as_text(transport: str) -> None:
+def test_an_object_as_text(format: str) -> None:
     """An object becomes compact text, with non-ASCII kept: a model should see its own spelling again."""
     assert '{"city":"Zürich →","n":[1,2.5,null]}' == encode_arguments(
-        {"city": "Zürich →", "n": [1, 2.5, None]}, transport
+        {"city": "Zürich →", "n": [1, 2.5, None]}, format
     )
 
 
@@ -101,9 +101,9 @@ def test_our_dumps() -> None:
     assert "recovered" == recovered.status
     assert r'{"a":"é \ud83d","b":1.1}' == encode_arguments(recovered, "chat-completions")
     assert r'{"INVALID_JSON":"{\"a\": \"\ud83d"}' == encode_arguments(drop('{"a": "\ud83d'), "minimax")
-    for transport in ("chat-completions", "anthropic"):
+    for format in ("chat-completions", "anthropic"):
         with pytest.raises(ValueError, match="NaN"):
-            encode_arguments({"a": float("nan")}, transport)
+            encode_arguments({"a": float("nan")}, format)
 
 
 # Calls executed after an edit.
@@ -119,19 +119,19 @@ EDITED = {
 
 
 @pytest.mark.parametrize("raw", EDITED)
-@pytest.mark.parametrize("transport", [*STRINGS, *STRICT])
-def test_recovered_calls_go_back_as_they_were_executed(transport: Any, raw: str) -> None:
+@pytest.mark.parametrize("format", [*STRINGS, *STRICT])
+def test_recovered_calls_go_back_as_they_were_executed(format: Any, raw: str) -> None:
     """History shows the executed arguments, and the next request is valid: never the text before its edits."""
     written = json.dumps(EDITED[raw], separators=(",", ":"))
 
-    assert written == encode_arguments(call(raw), transport) == encode_arguments(raw, transport)
+    assert written == encode_arguments(call(raw), format) == encode_arguments(raw, format)
 
 
 @objects
 @pytest.mark.parametrize("raw", EDITED)
-def test_recovered_objects(transport: str, raw: str) -> None:
+def test_recovered_objects(format: str, raw: str) -> None:
     """The same for objects."""
-    assert EDITED[raw] == encode_arguments(call(raw), transport) == encode_arguments(raw, transport)
+    assert EDITED[raw] == encode_arguments(call(raw), format) == encode_arguments(raw, format)
 
 
 def test_double_encoding_is_undone_once() -> None:
@@ -162,35 +162,35 @@ def test_exact_calls_that_have_no_text() -> None:
 
 @strings
 @pytest.mark.parametrize("raw", MALFORMED)
-def test_malformed_text_keeps_its_bytes(transport: str, raw: str) -> None:
+def test_malformed_text_keeps_its_bytes(format: str, raw: str) -> None:
     """Text that is not an object stays in history as the model wrote it, wherever text is carried."""
-    assert raw == encode_arguments(drop(raw), transport)
-    assert raw == encode_arguments(raw, transport)
+    assert raw == encode_arguments(drop(raw), format)
+    assert raw == encode_arguments(raw, format)
     for word in ("empty", "omit"):  # about places that cannot carry such text
-        assert raw == encode_arguments(drop(raw), transport, on_malformed=word)
+        assert raw == encode_arguments(drop(raw), format, on_malformed=word)
 
 
 @objects
 @pytest.mark.parametrize("raw", MALFORMED)
-def test_malformed_text_is_wrapped_in_objects(transport: str, raw: str) -> None:
-    """An object transport always gets an object: other text is wrapped, never replaced by `{}` (quirk 84)."""
-    assert {"INVALID_JSON": raw} == encode_arguments(drop(raw), transport)
-    assert {"INVALID_JSON": raw} == encode_arguments(raw, transport)
+def test_malformed_text_is_wrapped_in_objects(format: str, raw: str) -> None:
+    """An object format always gets an object: other text is wrapped, never replaced by `{}` (quirk 84)."""
+    assert {"INVALID_JSON": raw} == encode_arguments(drop(raw), format)
+    assert {"INVALID_JSON": raw} == encode_arguments(raw, format)
 
 
 @stricts
 @pytest.mark.parametrize("raw", MALFORMED)
-def test_malformed_text_is_wrapped_for_strict_transports(transport: Any, raw: str) -> None:
+def test_malformed_text_is_wrapped_for_strict_formats(format: Any, raw: str) -> None:
     """Where text has to be an object's, malformed text goes as the text of a wrapper: it poisons no later turn."""
-    encoded = encode_arguments(drop(raw), transport)
+    encoded = encode_arguments(drop(raw), format)
 
     assert isinstance(encoded, str)
     assert {"INVALID_JSON": raw} == json.loads(encoded)
-    assert encoded == encode_arguments(raw, transport)
+    assert encoded == encode_arguments(raw, format)
 
 
 def test_strictness_can_be_asked_for() -> None:
-    """The option makes any string transport strict, and does not affect object transports."""
+    """The option makes any string format strict, and does not affect object formats."""
     found = [
         encode_arguments(CUT, name, strict_json_arguments=True) for name in ("chat-completions", "anthropic")
     ]
@@ -214,9 +214,9 @@ def test_json_that_is_no_object_is_malformed(raw: str) -> None:
 )
 def test_what_to_do_with_malformed_text(word: Any, found: tuple[Any, ...]) -> None:
     """The caller may have it wrapped, emptied, or the call left out."""
-    transports = ("chat-completions", "minimax", "anthropic")
+    formats = ("chat-completions", "minimax", "anthropic")
 
-    assert found == tuple(encode_arguments(drop(CUT), name, on_malformed=word) for name in transports)
+    assert found == tuple(encode_arguments(drop(CUT), name, on_malformed=word) for name in formats)
 
 
 @pytest.mark.parametrize("word", ["empty", "omit"])
@@ -227,11 +227,11 @@ def test_good_arguments_are_never_left_out(word: Any) -> None:
 
 
 @pytest.mark.parametrize("reason", get_args(DropReason))
-@pytest.mark.parametrize("transport", [*TRANSPORTS, STRICT[-1]])
+@pytest.mark.parametrize("format", [*FORMATS, STRICT[-1]])
 @pytest.mark.parametrize("raw", ['{"gate":2}', ' { "gate" : 2.0 }\n', "{}"])
-def test_a_dropped_object_goes_back_as_what_it_is(reason: Any, transport: Any, raw: str) -> None:
-    """Whatever the reason for the drop: where its text is the JSON of an object, no transport gets it wrapped."""
-    encoded = encode_arguments(drop(raw, reason=reason), transport)
+def test_a_dropped_object_goes_back_as_what_it_is(reason: Any, format: Any, raw: str) -> None:
+    """Whatever the reason for the drop: where its text is the JSON of an object, no format gets it wrapped."""
+    encoded = encode_arguments(drop(raw, reason=reason), format)
 
     assert (raw if isinstance(encoded, str) else json.loads(raw)) == encoded
 
@@ -261,7 +261,7 @@ def test_what_was_held_against_a_tool_was_read(raw: str, arguments: Any) -> None
 
 def test_the_wrapper_has_a_name() -> None:
     """Another key may be used."""
-    own = Transport("anthropic", "object", wrapper="raw")
+    own = Format("anthropic", "object", wrapper="raw")
 
     assert {"raw": CUT} == encode_arguments(CUT, own)
 

@@ -10,11 +10,18 @@ import pytest
 
 from wholecall.errors import StreamFailed
 from wholecall.history import ErrorClass, classify_error
-from wholecall.history.errors import messages, refusals, requests
-from wholecall.history.errors.ids import MAX_IDS, expected_type, named_ids
+from wholecall.history.errors import messages, requests
+from wholecall.history.errors.classify import RULES
 from wholecall.history.errors.rules import Rule
-from wholecall.history.errors.table import RULES
-from wholecall.history.errors.text import MAX_DEPTH, MAX_JSON_CHARS, MAX_STRING, listen
+from wholecall.history.errors.text import (
+    MAX_DEPTH,
+    MAX_IDS,
+    MAX_JSON_CHARS,
+    MAX_STRING,
+    expected_type,
+    listen,
+    named_ids,
+)
 from wholecall.output.events import StreamFault
 
 UNANSWERED = "`tool_use` ids were found without `tool_result` blocks immediately after: toolu_01A."
@@ -40,7 +47,7 @@ def kind(body: Any, status: int = 400) -> str | None:
 # --- the table ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("module", [messages, refusals, requests])
+@pytest.mark.parametrize("module", [messages, requests])
 def test_every_group_is_in_the_table(module: ModuleType) -> None:
     """A group of rules from a module is asked, and each of its rules only once."""
     offered = [rule for group in module.__all__ for rule in getattr(module, group)]

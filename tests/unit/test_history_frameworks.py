@@ -22,9 +22,9 @@ SEALED = ReasoningBlock(data="c2VhbGVk")
 PLAIN = ReasoningBlock("So.")
 
 
-def one(sent: Turn, transport: str, **options: Any) -> Any:
+def one(sent: Turn, format: str, **options: Any) -> Any:
     """Return the only message of a turn."""
-    (message,) = encode_calls(sent, transport, **options).messages
+    (message,) = encode_calls(sent, format, **options).messages
     return message
 
 
@@ -172,13 +172,13 @@ def test_vercel_reasoning() -> None:
 # Ids of messages.
 
 
-@pytest.mark.parametrize("transport", ["ag-ui", "vercel-ui"])
-def test_messages_that_need_an_id(transport: str) -> None:
+@pytest.mark.parametrize("format", ["ag-ui", "vercel-ui"])
+def test_messages_that_need_an_id(format: str) -> None:
     """The id is the provider's; where there is none it is derived from the content, the same in every run."""
     named = msgspec.structs.replace(SENT, response_id="resp_1")
-    found = [one(sent, transport)["id"] for sent in (SENT, SENT, turn("Aye."), turn("Aye.", call()))]
+    found = [one(sent, format)["id"] for sent in (SENT, SENT, turn("Aye."), turn("Aye.", call()))]
 
-    assert "resp_1" == one(named, transport)["id"]
+    assert "resp_1" == one(named, format)["id"]
     assert found[0] == found[1]
     assert 3 == len(set(found))
     assert all(id.startswith("msg_") for id in found)
@@ -281,7 +281,7 @@ def test_otel_of_a_turn_that_goes_on() -> None:
     assert {"role", "parts"} == one(turn("Aye.", reason=None), "otel").keys()
 
 
-@pytest.mark.parametrize("transport", ["langchain", "ag-ui", "vercel-ui", "otel"])
-def test_results_have_their_ids(transport: str) -> None:
+@pytest.mark.parametrize("format", ["langchain", "ag-ui", "vercel-ui", "otel"])
+def test_results_have_their_ids(format: str) -> None:
     """Whole and dropped calls alike have an id for their result."""
-    assert {0: "c1", 1: "c2"} == encode_calls(SENT, transport).by_index
+    assert {0: "c1", 1: "c2"} == encode_calls(SENT, format).by_index

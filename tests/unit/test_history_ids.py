@@ -1,4 +1,4 @@
-"""Ids of calls on other transports: the result of each rule, and that calls and results stay together."""
+"""Ids of calls in other formats: the result of each rule, and that calls and results stay together."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wholecall.history.formats import IdRule
 from wholecall.history.ids import CallIds
-from wholecall.history.transports import IdRule
 
 FORMS: dict[str, str] = {
     "any": r"[\s\S]+",
@@ -37,7 +37,7 @@ def given_ids(rule: Any, *ids: str) -> list[str]:
 @each_rule
 @given(st.lists(st.lists(HOSTILE, max_size=5), max_size=4))
 def test_ids_are_legal_and_differ(rule: Any, turns: list[list[str]]) -> None:
-    """Every id has the form that its transport accepts, and no two calls of a turn share one."""
+    """Every id has the form that its format accepts, and no two calls of a turn share one."""
     ids = CallIds(rule)
     for turn in turns:
         ids, chosen = ids.assign((id, "f") for id in turn)
@@ -83,7 +83,7 @@ def test_ids_are_the_same_in_every_run(rule: Any, turn: list[str]) -> None:
     ],
 )
 def test_ids_that_fit_are_kept(rule: Any, id: str, expected: str) -> None:
-    """An id that the transport accepts goes back unchanged."""
+    """An id that the format accepts goes back unchanged."""
     assert [expected] == given_ids(rule, id)
 
 
@@ -103,7 +103,7 @@ def test_ids_that_fit_are_kept(rule: Any, id: str, expected: str) -> None:
     ],
 )
 def test_ids_that_do_not_fit_are_spelled_anew(rule: Any, id: str, form: str) -> None:
-    """An id that the transport refuses is spelled with accepted characters and a digest of the whole id (quirk 65)."""
+    """An id that the format refuses is spelled with accepted characters and a digest of the whole id (quirk 65)."""
     (chosen,) = given_ids(rule, id)
 
     assert re.fullmatch(form, chosen), chosen
@@ -184,7 +184,7 @@ def test_kimis_own_ids_stay(rule: Any) -> None:
 
 @pytest.mark.parametrize("rule", ["any", "anthropic", "responses", "mistral9"])
 def test_kimis_ids_are_scoped_elsewhere(rule: Any) -> None:
-    """On other transports the same id in a later turn is another call's, and is distinguished from the first one."""
+    """On other formats the same id in a later turn is another call's, and is distinguished from the first one."""
     ids, first = CallIds(rule).assign([("functions.f:0", "f")])
     ids, later = ids.assign([("functions.f:0", "f")])
 
@@ -193,7 +193,7 @@ def test_kimis_ids_are_scoped_elsewhere(rule: Any) -> None:
 
 
 def test_long_kimi_ids() -> None:
-    """An id of Kimi's form that is too long for the transport is shortened like any other."""
+    """An id of Kimi's form that is too long for the format is shortened like any other."""
     (chosen,) = given_ids("openai40", "functions." + "a" * 40 + ":0")
 
     assert 40 == len(chosen)

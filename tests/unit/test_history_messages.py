@@ -1,4 +1,4 @@
-"""Turns as messages of each transport: the parts that go back, their shape and order, and the omitted parts."""
+"""Turns as messages of each format: the parts that go back, their shape and order, and the omitted parts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.events import builtin, call, custom, drop, server, turn
 from wholecall import Turn, UnknownDialect
-from wholecall.history import CallIds, Transport, encode_calls, transport_named
+from wholecall.history import CallIds, Format, encode_calls, format_named
 from wholecall.history.content import Capacity, Options, gather
 from wholecall.output.turns import Reasoning, ReasoningBlock
 
@@ -21,13 +21,13 @@ SEALED = ReasoningBlock(data="c2VhbGVk")
 PLAIN = ReasoningBlock("Hm.")
 
 
-def one(sent: Turn, transport: Any, **options: Any) -> Any:
+def one(sent: Turn, format: Any, **options: Any) -> Any:
     """Return the only message of a turn."""
-    (message,) = encode_calls(sent, transport, **options).messages
+    (message,) = encode_calls(sent, format, **options).messages
     return message
 
 
-# The shape of each transport.
+# The shape of each format.
 
 SENT = turn("Let me look.", call('{"port": "Brest"}', "c1", "get_tide"), call("", "c2", "now", 1))
 
@@ -121,19 +121,19 @@ TWINS = {
 }
 
 
-@pytest.mark.parametrize("transport", [*SHAPES, *TWINS])
-def test_shapes(transport: str) -> None:
-    """Each transport gets text and calls in its own shape, arguments in its own container."""
-    assert SHAPES[TWINS.get(transport, transport)] == encode_calls(SENT, transport).messages
+@pytest.mark.parametrize("format", [*SHAPES, *TWINS])
+def test_shapes(format: str) -> None:
+    """Each format gets text and calls in its own shape, arguments in its own container."""
+    assert SHAPES[TWINS.get(format, format)] == encode_calls(SENT, format).messages
 
 
 @pytest.mark.parametrize(
-    ("transport", "ids"),
+    ("format", "ids"),
     [("mistral", ["HcKvdVC0j", "yU0EorJ6O"]), ("kimi", ["functions.get_tide:0", "functions.now:1"])],
 )
-def test_profiles_of_chat_completions(transport: str, ids: list[str]) -> None:
+def test_profiles_of_chat_completions(format: str, ids: list[str]) -> None:
     """The profiles differ from chat completions in their ids, and in the extra fields."""
-    message = one(SENT, transport)
+    message = one(SENT, format)
     found = [tool_call.pop("id") for tool_call in message["tool_calls"]]
 
     assert ids == found
@@ -142,18 +142,18 @@ def test_profiles_of_chat_completions(transport: str, ids: list[str]) -> None:
     ] == message["tool_calls"]
 
 
-@pytest.mark.parametrize("transport", [*SHAPES, *TWINS, "mistral", "kimi", "langchain", "ag-ui", "otel"])
-def test_nothing_is_changed_and_nothing_shared(transport: str) -> None:
+@pytest.mark.parametrize("format", [*SHAPES, *TWINS, "mistral", "kimi", "langchain", "ag-ui", "otel"])
+def test_nothing_is_changed_and_nothing_shared(format: str) -> None:
     """Encoding does not change the turn, and its output can be changed without affecting it."""
     extra = {"extra_content": {"google": {"thought_signature": "c2ln"}}}
     sent = turn(call('{"a":{"b":[1]}}', extra=extra), dialect="chat-completions")
     before = copy.deepcopy(sent)
-    messages = encode_calls(sent, transport).messages
+    messages = encode_calls(sent, format).messages
     text = json.dumps(messages)
     _spoil(messages)
 
     assert before == sent
-    assert text == json.dumps(encode_calls(sent, transport).messages)
+    assert text == json.dumps(encode_calls(sent, format).messages)
 
 
 def _spoil(value: Any) -> None:
@@ -168,7 +168,7 @@ def _spoil(value: Any) -> None:
 ALL = [*SHAPES, *TWINS, "mistral", "kimi", "langchain", "ag-ui", "vercel-ui"]
 
 
-@pytest.mark.parametrize("transport", ALL)
+@pytest.mark.parametrize("format", ALL)
 @pytest.mark.parametrize(
     "sent",
     [
@@ -179,26 +179,26 @@ ALL = [*SHAPES, *TWINS, "mistral", "kimi", "langchain", "ag-ui", "vercel-ui"]
         turn(drop("{}", name=None, reason="nameless"), reason="malformed"),
     ],
 )
-def test_nothing_to_say(transport: str, sent: Turn) -> None:
+def test_nothing_to_say(format: str, sent: Turn) -> None:
     """A turn without text and calls gives no message: never an empty list of calls, null content or blank text."""
-    assert [] == encode_calls(sent, transport).messages
+    assert [] == encode_calls(sent, format).messages
 
 
-@pytest.mark.parametrize("transport", ALL)
-def test_only_text(transport: str) -> None:
+@pytest.mark.parametrize("format", ALL)
+def test_only_text(format: str) -> None:
     """A turn of text alone has no list of calls."""
-    text = json.dumps(encode_calls(turn("Aye.", reason="stop"), transport).messages)
+    text = json.dumps(encode_calls(turn("Aye.", reason="stop"), format).messages)
 
     assert ("Aye." in text, "tool_calls" in text, "null" in text) == (True, False, False)
 
 
-@pytest.mark.parametrize("transport", ALL)
-def test_blank_text_is_no_text(transport: str) -> None:
+@pytest.mark.parametrize("format", ALL)
+def test_blank_text_is_no_text(format: str) -> None:
     """Blank text next to a call is left out: providers refuse it."""
-    messages = encode_calls(turn("\n\n", call()), transport).messages
+    messages = encode_calls(turn("\n\n", call()), format).messages
 
     assert "\\n" not in json.dumps(messages)
-    assert "c1" in encode_calls(turn("\n\n", call()), transport).ids
+    assert "c1" in encode_calls(turn("\n\n", call()), format).ids
 
 
 def test_no_content_beside_calls() -> None:
@@ -230,7 +230,7 @@ def test_drops_go_back_with_their_text() -> None:
     )
 
 
-@pytest.mark.parametrize("transport", ALL)
+@pytest.mark.parametrize("format", ALL)
 @pytest.mark.parametrize(
     "dropped",
     [
@@ -243,16 +243,16 @@ def test_drops_go_back_with_their_text() -> None:
         drop(CUT, index=1, kind="server", name="web_search"),
     ],
 )
-def test_what_is_left_out(transport: str, dropped: Any) -> None:
+def test_what_is_left_out(format: str, dropped: Any) -> None:
     """Calls without a name, aborted ones and calls that cannot be rebuilt are left out and listed, with their ids."""
-    encoded = encode_calls(turn(call(id="c0"), dropped), transport)
+    encoded = encode_calls(turn(call(id="c0"), dropped), format)
 
     assert ((dropped,), {"c0"}, {0}) == (encoded.left_out, set(encoded.ids), set(encoded.by_index))
     assert "foo" not in json.dumps(encoded.messages)
 
 
 @pytest.mark.parametrize(
-    ("transport", "strict", "left"),
+    ("format", "strict", "left"),
     [
         ("chat-completions", False, 0),
         ("chat-completions", True, 1),
@@ -260,10 +260,10 @@ def test_what_is_left_out(transport: str, dropped: Any) -> None:
         ("gemini", False, 1),
     ],
 )
-def test_malformed_calls_can_be_left_out(transport: str, strict: bool, left: int) -> None:
+def test_malformed_calls_can_be_left_out(format: str, strict: bool, left: int) -> None:
     """Under `omit` a call whose text cannot go is left out, so that its result can be left out with it."""
     sent = turn(call(id="c0"), drop("[1]", index=1, reason="not_an_object"))
-    encoded = encode_calls(sent, transport, on_malformed="omit", strict_json_arguments=strict)
+    encoded = encode_calls(sent, format, on_malformed="omit", strict_json_arguments=strict)
 
     assert left == len(encoded.left_out)
     assert 2 - left == len(encoded.ids) == len(encoded.by_index)
@@ -295,7 +295,7 @@ def test_a_drop_with_the_id_of_a_call() -> None:
 
 
 @pytest.mark.parametrize(
-    ("transport", "block", "expected"),
+    ("format", "block", "expected"),
     [
         ("anthropic", THOUGHT, {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}),
         ("anthropic", SEALED, {"type": "redacted_thinking", "data": "c2VhbGVk"}),
@@ -307,18 +307,18 @@ def test_a_drop_with_the_id_of_a_call() -> None:
         ("bedrock-converse", SEALED, {"reasoningContent": {"redactedContent": "c2VhbGVk"}}),
     ],
 )
-def test_signed_thinking_goes_back(transport: str, block: ReasoningBlock, expected: Any) -> None:
+def test_signed_thinking_goes_back(format: str, block: ReasoningBlock, expected: Any) -> None:
     """Thinking goes back to its provider with its signature, encrypted blocks unchanged, before later parts."""
-    content = one(turn(block, call(), dialect=transport), transport)["content"]
+    content = one(turn(block, call(), dialect=format), format)["content"]
 
     assert expected == content[0]
     assert 2 == len(content)
 
 
-@pytest.mark.parametrize("transport", ["anthropic", "bedrock-converse"])
-def test_unsigned_thinking_is_left_out(transport: str) -> None:
+@pytest.mark.parametrize("format", ["anthropic", "bedrock-converse"])
+def test_unsigned_thinking_is_left_out(format: str) -> None:
     """Thinking without a signature, such as that of a cut block, is refused; therefore it is not sent."""
-    assert 1 == len(one(turn(PLAIN, call(), dialect=transport), transport)["content"])
+    assert 1 == len(one(turn(PLAIN, call(), dialect=format), format)["content"])
 
 
 def test_order_is_kept() -> None:
@@ -506,25 +506,25 @@ FOREIGN = turn(
 )
 
 
-@pytest.mark.parametrize("transport", ALL)
-def test_reasoning_and_extras_stay_at_home(transport: str) -> None:
+@pytest.mark.parametrize("format", ALL)
+def test_reasoning_and_extras_stay_at_home(format: str) -> None:
     """A signature of one provider is meaningless to another: only text and calls go elsewhere (quirk 96)."""
     bare = turn(call(), dialect="copilot")
 
-    assert encode_calls(bare, transport).messages == encode_calls(FOREIGN, transport).messages
+    assert encode_calls(bare, format).messages == encode_calls(FOREIGN, format).messages
 
 
 @pytest.mark.parametrize("reason", ["aborted", "error"])
-@pytest.mark.parametrize("transport", ["anthropic", "responses", "bedrock-converse", "gemini"])
-def test_reasoning_of_lost_turns(transport: str, reason: Any) -> None:
+@pytest.mark.parametrize("format", ["anthropic", "responses", "bedrock-converse", "gemini"])
+def test_reasoning_of_lost_turns(format: str, reason: Any) -> None:
     """An aborted turn without calls, and any turn that loses all its calls, goes back as its text alone."""
     block = ReasoningBlock("Hm.", "rs_1", "c2ln")
-    aborted = turn(block, "Aye.", dialect=transport, reason=reason)
-    lost = turn(block, "Aye.", drop(CUT, reason="aborted"), dialect=transport)
-    bare = turn("Aye.", dialect=transport, reason="stop")
+    aborted = turn(block, "Aye.", dialect=format, reason=reason)
+    lost = turn(block, "Aye.", drop(CUT, reason="aborted"), dialect=format)
+    bare = turn("Aye.", dialect=format, reason="stop")
 
-    expected = encode_calls(bare, transport).messages
-    assert expected == encode_calls(aborted, transport).messages == encode_calls(lost, transport).messages
+    expected = encode_calls(bare, format).messages
+    assert expected == encode_calls(aborted, format).messages == encode_calls(lost, format).messages
 
 
 def test_reasoning_stays_with_calls() -> None:
@@ -544,7 +544,7 @@ def test_reasoning_stays_with_calls() -> None:
 
 
 @pytest.mark.parametrize(
-    ("transport", "extra", "expected"),
+    ("format", "extra", "expected"),
     [
         (
             "chat-completions",
@@ -556,10 +556,10 @@ def test_reasoning_stays_with_calls() -> None:
         ("mistral-conversations", {"confirmation_status": "allowed"}, {"confirmation_status": "allowed"}),
     ],
 )
-def test_extras_ride_along(transport: str, extra: Any, expected: Any) -> None:
+def test_extras_ride_along(format: str, extra: Any, expected: Any) -> None:
     """The fields that a provider wants back go back with the call, where they came from (quirk 96)."""
-    bare = encode_calls(turn(call(), dialect=transport), transport).messages
-    sent = encode_calls(turn(call(extra=extra), dialect=transport), transport).messages
+    bare = encode_calls(turn(call(), dialect=format), format).messages
+    sent = encode_calls(turn(call(extra=extra), dialect=format), format).messages
     holder = sent[0].get("tool_calls") or sent[0].get("content") or sent
     plain = bare[0].get("tool_calls") or bare[0].get("content") or bare
 
@@ -576,7 +576,7 @@ def test_fields_of_ours_win() -> None:
 
 
 def test_namespaces() -> None:
-    """A namespace goes back where the transport has one."""
+    """A namespace goes back where the format has one."""
     (item,) = encode_calls(turn(call(namespace="ns"), dialect="responses"), "responses").messages
     (block,) = one(turn(call(namespace="computer"), dialect="anthropic"), "anthropic")["content"]
 
@@ -675,7 +675,7 @@ def test_calls_that_the_provider_executed(event: Any, item: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("event", "transport", "dialect"),
+    ("event", "format", "dialect"),
     [
         (server("code_interpreter", {"code": "1"}), "responses", "responses"),
         (server("web_search", {}, extra={"server_label": "db"}), "responses", "responses"),
@@ -684,9 +684,9 @@ def test_calls_that_the_provider_executed(event: Any, item: Any) -> None:
         (APPROVAL, "chat-completions", "responses"),
     ],
 )
-def test_calls_whose_results_are_lost(event: Any, transport: str, dialect: str) -> None:
+def test_calls_whose_results_are_lost(event: Any, format: str, dialect: str) -> None:
     """A call that the provider executed is left out where its result, which a turn does not hold, would be missing."""
-    encoded = encode_calls(turn("Aye.", event, dialect=dialect, reason="stop"), transport)
+    encoded = encode_calls(turn("Aye.", event, dialect=dialect, reason="stop"), format)
 
     assert ((event,), 1) == (encoded.left_out, len(encoded.messages))
 
@@ -717,14 +717,14 @@ def test_encoding_twice_is_the_same() -> None:
 # Mistakes.
 
 
-def test_a_transport_without_a_shape() -> None:
+def test_a_format_without_a_shape() -> None:
     """Where only arguments can be encoded, the message states that."""
-    for transport in ("vercel-data", Transport("mine", "string")):
+    for format in ("vercel-data", Format("mine", "string")):
         with pytest.raises(UnknownDialect, match="has no message shape; use encode_arguments"):
-            encode_calls(SENT, transport)
+            encode_calls(SENT, format)
 
 
-def test_ids_of_another_transport() -> None:
+def test_ids_of_another_format() -> None:
     """Ids that obey another rule would be refused by the provider."""
     with pytest.raises(ValueError, match="obey 'any', but anthropic wants 'anthropic'"):
         encode_calls(SENT, "anthropic", ids=CallIds("any"))
@@ -748,7 +748,7 @@ def test_reprs_show_no_arguments() -> None:
     assert "sekrit" not in repr(encoded)
     assert "<Encoded messages=1 calls=1 left_out=1>" == repr(encoded)
     assert "sekrit" not in repr(encoded.left_out)
-    options = Options(transport_named("anthropic"), "wrap", strict_json_arguments=False)
+    options = Options(format_named("anthropic"), "wrap", strict_json_arguments=False)
     assert "[<Call function 'c1' 'f'>]" == repr(
         gather(sent, Capacity(), options, CallIds("anthropic")).pieces
     )

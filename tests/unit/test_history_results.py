@@ -1,4 +1,4 @@
-"""Results of calls as messages: under the ids of the calls, for every transport, for drops as well."""
+"""Results of calls as messages: under the ids of the calls, for every format, for drops as well."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import pytest
 from tests.support.events import builtin, call, custom, drop, server, turn
 from wholecall import UnknownDialect
 from wholecall.history import Conversation, encode_calls, encode_results
-from wholecall.history.messages import _SHAPES
-from wholecall.history.results import _CARRIERS
+from wholecall.history.conversation import _SHAPES
 from wholecall.output.turns import ReasoningBlock
 
 SENT = turn(
@@ -22,6 +21,7 @@ SENT = turn(
     server("search", {}, "s1", 3),
 )
 RESULTS = {"call/1": "high"}
+ANSWERED = {name for name, shape in _SHAPES.items() if shape.results is not None}
 
 _IDS = ("call_id", "tool_call_id", "tool_use_id", "toolUseId", "toolCallId", "id")
 
@@ -37,11 +37,11 @@ def ids_in(value: Any) -> list[str]:
     return own[:1] + inner
 
 
-@pytest.mark.parametrize("transport", sorted(_CARRIERS.keys() - {"ollama", "ag-ui"}))
-def test_each_call_in_the_history_has_one_result_under_its_id(transport: str) -> None:
-    """Executed calls and drops, with ids that the transport takes; Gemini gets none that the wire did not have."""
-    encoded = encode_calls(SENT, transport)
-    results = encode_results(SENT, RESULTS, transport)
+@pytest.mark.parametrize("format", sorted(ANSWERED - {"ollama", "ag-ui"}))
+def test_each_call_in_the_history_has_one_result_under_its_id(format: str) -> None:
+    """Executed calls and drops, with ids that the format takes; Gemini gets none that the wire did not have."""
+    encoded = encode_calls(SENT, format)
+    results = encode_results(SENT, RESULTS, format)
 
     wanted = [encoded.by_index[index] for index in (0, 1, 2) if index not in encoded.without_id]
     assert wanted == ids_in(results)
@@ -101,8 +101,8 @@ def test_calls_of_other_kinds_have_outputs_of_their_own() -> None:
     results = {"c1": "1", "c2": [{"stdout": "a"}]}
 
     kinds = {
-        transport: [item.get("type") for item in encode_results(sent, results, transport)]
-        for transport in ("responses", "openai-realtime")
+        format: [item.get("type") for item in encode_results(sent, results, format)]
+        for format in ("responses", "openai-realtime")
     }
 
     assert ["custom_tool_call_output", "shell_call_output"] == kinds["responses"]
@@ -126,7 +126,7 @@ def test_each_result_has_its_call(results: Any, told: str) -> None:
 
 
 def test_results_that_are_no_messages() -> None:
-    """UI messages hold them in the parts of their calls; a transport without a shape is an error."""
+    """UI messages hold them in the parts of their calls; a format without a shape is an error."""
     with pytest.raises(UnknownDialect, match="takes no results as messages of their own; use Conversation"):
         encode_results(SENT, RESULTS, "vercel-ui")
 
@@ -137,10 +137,10 @@ def test_results_that_are_no_messages() -> None:
     ]
 
 
-@pytest.mark.parametrize("transport", ["chat-completions", "anthropic", "mistral", "kimi", "responses"])
-def test_ids_of_a_conversation_never_collide(transport: str) -> None:
+@pytest.mark.parametrize("format", ["chat-completions", "anthropic", "mistral", "kimi", "responses"])
+def test_ids_of_a_conversation_never_collide(format: str) -> None:
     """A server that gives the same ids in every turn, or none, is answered under ids that differ."""
-    conversation = Conversation(transport)
+    conversation = Conversation(format)
     messages = [message for _ in range(3) for message in conversation.add(SENT, RESULTS)]
 
     calls, results = ids_in(messages)[:3], ids_in(messages)[3:6]
@@ -150,15 +150,15 @@ def test_ids_of_a_conversation_never_collide(transport: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "transport", ["chat-completions", "anthropic", "mistral", "kimi", "responses", "gemini"]
+    "format", ["chat-completions", "anthropic", "mistral", "kimi", "responses", "gemini"]
 )
-def test_a_conversation_goes_on_after_stored_messages(transport: str) -> None:
+def test_a_conversation_goes_on_after_stored_messages(format: str) -> None:
     """Another process, which has the messages and nothing else, assigns no id that is in them."""
     messages: list[Any] = []
     for _ in range(3):
-        messages += Conversation.after(messages, transport).add(SENT, RESULTS)
+        messages += Conversation.after(messages, format).add(SENT, RESULTS)
 
-    n = 2 if transport == "gemini" else 3  # one has no id on the wire
+    n = 2 if format == "gemini" else 3  # one has no id on the wire
     every = ids_in(messages)
     assert every[:n] == every[n : 2 * n]
     assert (3 * n, 6 * n) == (len(set(every)), len(every))
@@ -183,15 +183,15 @@ def test_ids_are_found_in_whatever_holds_them() -> None:
     ]
 
 
-def test_every_transport_is_answered() -> None:
-    """The output of `encode_calls` can be answered, whatever the transport; UI messages hold the results."""
-    assert _SHAPES.keys() == _CARRIERS.keys() | {"vercel-ui"}
-    for transport in _SHAPES:
-        encoded = encode_calls(SENT, transport)
+def test_every_format_is_answered() -> None:
+    """The output of `encode_calls` can be answered, whatever the format; UI messages hold the results."""
+    assert _SHAPES.keys() == ANSWERED | {"vercel-ui"}
+    for format in _SHAPES:
+        encoded = encode_calls(SENT, format)
         left_out = {event.index for event in encoded.left_out}
-        assert {0, 1, 2} == encoded.by_index.keys(), transport
-        assert {3} >= left_out, transport
-        assert len(Conversation(transport).add(SENT, RESULTS)) >= len(encoded.messages)
+        assert {0, 1, 2} == encoded.by_index.keys(), format
+        assert {3} >= left_out, format
+        assert len(Conversation(format).add(SENT, RESULTS)) >= len(encoded.messages)
 
 
 def test_a_refused_result_leaves_the_conversation_as_it_was() -> None:

@@ -17,7 +17,7 @@ from wholecall.history import (
     shrink_transcript,
 )
 from wholecall.history.checking import RULES
-from wholecall.history.messages import _SHAPES
+from wholecall.history.conversation import _SHAPES
 from wholecall.history.shapes.table import shape_of
 
 JSON = dict[str, Any]

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from wholecall.history import shrink_arguments
-from wholecall.history.leaves import Leaf, Marker
-from wholecall.history.spans import read_spans
+from wholecall.history.spans import Leaf, Marker, read_spans
 
 MARKER = "...[truncated]"
 LONG = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -422,7 +421,7 @@ def test_budgets_count_bytes() -> None:
 
 
 def test_dicts_stay_dicts() -> None:
-    """An object of an object transport shrinks too, into a new dict; the object itself is unchanged."""
+    """An object of an object format shrinks too, into a new dict; the object itself is unchanged."""
     inner = ["y" * 300, {"path": "z" * 300}, (1, 2.5, None)]
     value = {"a": "x" * 300, "b": inner, "n": 10**30}
     found = shrink_arguments(value, protect=("path",))

@@ -1,4 +1,4 @@
-"""One table of names: a dialect's aliases are known wherever a dialect, a transport or a shape is named."""
+"""One table of names: a dialect's aliases are known wherever a dialect, a format or a shape is named."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from wholecall.dialects.table import DIALECTS, named
 from wholecall.encoders import encoder
 from wholecall.encoders.table import ENCODERS
 from wholecall.errors import ALIASES, meant
-from wholecall.history import TRANSPORTS, Conversation, Transport, encode_calls, encode_results
-from wholecall.history.transports import transport_named
+from wholecall.history import FORMATS, Conversation, Format, encode_calls, encode_results
+from wholecall.history.formats import format_named
 from wholecall.output.results import Answer, tool_result
 from wholecall.tools.described import SHAPES
 from wholecall.types import Kind
@@ -27,13 +27,13 @@ FUNCTION: Kind = "function"
 
 @pytest.mark.parametrize("alias", ALIASES)
 def test_an_alias_is_known_wherever_its_name_is(alias: str) -> None:
-    """Dialects, transports, encoders, shapes of tools and results take an alias where they have its meaning."""
+    """Dialects, formats, encoders, shapes of tools and results take an alias where they have its meaning."""
     name = ALIASES[alias]
     answer = Answer("c", "f", "4 m", FUNCTION)
-    known = transport_named(alias).name
+    known = format_named(alias).name
 
     assert name == named(alias).name == ToolCallParser(alias).dialect
-    assert (alias if alias in TRANSPORTS else name) == known
+    assert (alias if alias in FORMATS else name) == known
     assert name not in SHAPES or SAMPLE.definitions(name) == SAMPLE.definitions(alias)
     assert name not in ENCODERS or type(encoder(name)) is type(encoder(alias))
     assert name == "vercel-ui" or tool_result(name, answer) == tool_result(alias, answer)
@@ -54,9 +54,9 @@ def test_capitals_and_underscores_do_not_matter(name: str) -> None:
     assert name == named(name.upper()).name == named(name.replace("-", "_")).name
 
 
-@pytest.mark.parametrize("name", sorted(TRANSPORTS.keys() - NO_JSON_SCHEMA))
+@pytest.mark.parametrize("name", sorted(FORMATS.keys() - NO_JSON_SCHEMA))
 def test_what_a_conversation_takes_writes_tools_too(name: str) -> None:
-    """Every transport whose requests list tools with a JSON Schema has the shape of that list, which reads back."""
+    """Every format whose requests list tools with a JSON Schema has the shape of that list, which reads back."""
     listed = SAMPLE.definitions(name)
 
     assert ["tide"] == [*Tools(listed)]
@@ -64,7 +64,7 @@ def test_what_a_conversation_takes_writes_tools_too(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(NO_JSON_SCHEMA))
-def test_a_transport_without_json_schemas_says_what_there_is(name: str) -> None:
+def test_a_format_without_json_schemas_says_what_there_is(name: str) -> None:
     """Where a request takes no JSON Schema there is no shape of tools, and the message lists the others."""
     with pytest.raises(UnknownDialect, match=r"of tools; .*chat-completions"):
         SAMPLE.definitions(name)
@@ -73,13 +73,13 @@ def test_a_transport_without_json_schemas_says_what_there_is(name: str) -> None:
 
 
 def test_a_loop_may_use_one_word_throughout() -> None:
-    """The parser, the conversation and the definitions take the same word, and so does a custom transport."""
+    """The parser, the conversation and the definitions take the same word, and so does a custom format."""
     made: list[Any] = []
     for word in ("openai", "chat", "chat-completions"):
         parser = ToolCallParser(word)
         parser.feed_event({"choices": [{"index": 0, "delta": {"content": "Hello"}, "finish_reason": "stop"}]})
         parser.close()
-        own = Transport(word, "string")
+        own = Format(word, "string")
         messages = Conversation(word).add(parser.turn)
         assert messages == encode_calls(parser.turn, own).messages
         assert [] == encode_results(parser.turn, {}, own)

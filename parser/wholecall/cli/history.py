@@ -23,13 +23,11 @@ from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, json_writer
 from wholecall.cli.show import printable
 from wholecall.cli.target import STDIO, replacing
 from wholecall.cli.transcript_files import Found, found_files, targets_of
-from wholecall.history.book import Book
+from wholecall.history.book import Book, pages
 from wholecall.history.checking import RULES, check_transcript
 from wholecall.history.judging import Rules
-from wholecall.history.mending import TranscriptReport, mend
-from wholecall.history.shrink import shrink_arguments
-from wholecall.history.shrinking import shorten
-from wholecall.history.writing import pages
+from wholecall.history.shrinking import shorten, shrink_arguments
+from wholecall.history.transcripts import TranscriptReport, mend
 from wholecall.recordings.finding import Place
 from wholecall.recordings.transcripts import NoTranscript, Page, Transcript, opened_transcript
 

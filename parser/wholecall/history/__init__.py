@@ -4,20 +4,17 @@ from typing import TYPE_CHECKING
 
 from wholecall.errors import renamed
 from wholecall.history.checking import Finding, check_transcript
-from wholecall.history.encode import encode_arguments
+from wholecall.history.conversation import Conversation, Encoded, encode_calls, encode_results
 from wholecall.history.errors import ErrorCategory, ErrorClass, ErrorKind, ErrorScope, classify_error
+from wholecall.history.formats import FORMATS, Format, encode_arguments, format_named
 from wholecall.history.ids import CallIds
-from wholecall.history.markers import MISSING_RESULT
-from wholecall.history.messages import Encoded, encode_calls
-from wholecall.history.results import Conversation, encode_results
-from wholecall.history.shrink import Shrunk, shrink_arguments
-from wholecall.history.shrinking import ShrunkTranscript, shrink_transcript
+from wholecall.history.shapes.base import MISSING_RESULT
+from wholecall.history.shrinking import Shrunk, ShrunkTranscript, shrink_arguments, shrink_transcript
 from wholecall.history.transcripts import Repaired, TranscriptReport, repair_transcript
-from wholecall.history.transports import TRANSPORTS, Transport, transport_named
 
 __all__ = [
+    "FORMATS",
     "MISSING_RESULT",
-    "TRANSPORTS",
     "CallIds",
     "Conversation",
     "Encoded",
@@ -26,21 +23,29 @@ __all__ = [
     "ErrorKind",
     "ErrorScope",
     "Finding",
+    "Format",
     "Repaired",
     "Shrunk",
     "ShrunkTranscript",
     "TranscriptReport",
-    "Transport",
     "check_transcript",
     "classify_error",
     "encode_arguments",
     "encode_calls",
     "encode_results",
+    "format_named",
     "repair_transcript",
     "shrink_arguments",
     "shrink_transcript",
-    "transport_named",
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = renamed(__name__, {"Report": "TranscriptReport"})
+    __getattr__ = renamed(
+        __name__,
+        {
+            "Report": "TranscriptReport",
+            "TRANSPORTS": "FORMATS",
+            "Transport": "Format",
+            "transport_named": "format_named",
+        },
+    )

@@ -18,12 +18,13 @@ import msgspec
 
 from wholecall.errors import UnknownDialect, choices
 from wholecall.history import flaws
-from wholecall.history.errors.words import ErrorKind
-from wholecall.history.flaws import Flaw, Look, Reading
+from wholecall.history.errors.rules import ErrorKind
+from wholecall.history.flaws import Finder, Flaw, Reading
+from wholecall.history.formats import Format, format_named
 from wholecall.history.parts import MessagesT
 from wholecall.history.shapes.ag_ui import AG_UI
 from wholecall.history.shapes.anthropic import ANTHROPIC
-from wholecall.history.shapes.base import View, expect_dict
+from wholecall.history.shapes.base import View, expect_messages
 from wholecall.history.shapes.chat import CHAT
 from wholecall.history.shapes.converse import CONVERSE
 from wholecall.history.shapes.gemini import GEMINI
@@ -33,7 +34,6 @@ from wholecall.history.shapes.ollama import OLLAMA
 from wholecall.history.shapes.responses import RESPONSES
 from wholecall.history.shapes.table import SHAPES
 from wholecall.history.shapes.vercel import VERCEL
-from wholecall.history.transports import Transport, transport_named
 
 __all__ = ["RULES", "Finding", "check_transcript"]
 
@@ -66,20 +66,20 @@ class Rule(NamedTuple):
 
     Attributes:
         kind: of the refusal.
-        look: finds where the rule is broken.
+        find: finds where the rule is broken.
         about: the problem, for people.
         refusal: the provider's words, None if they are not known.
         thinking: whether the rule holds only for requests that let the model think.
     """
 
     kind: ErrorKind
-    look: Look
+    find: Finder
     about: str
     refusal: str | None = None
     thinking: bool = False
 
 
-class Manners(NamedTuple):
+class Provider(NamedTuple):
     """The rules of one provider.
 
     Attributes:
@@ -466,9 +466,9 @@ _VERCEL = (
     Rule("duplicate_tool_call_id", flaws.duplicate_calls(over_all=True), _SAME_ID),
 )
 
-_CHATS = Manners(CHAT, _CHAT, gathers=False)
-_STRICT_CHATS = Manners(CHAT, _STRICT_CHAT, gathers=False)
-RULES: Final[Mapping[str, Manners]] = MappingProxyType(
+_CHATS = Provider(CHAT, _CHAT, gathers=False)
+_STRICT_CHATS = Provider(CHAT, _STRICT_CHAT, gathers=False)
+RULES: Final[Mapping[str, Provider]] = MappingProxyType(
     {
         "chat-completions": _CHATS,
         "bedrock-invoke-chat-completions": _CHATS,
@@ -476,39 +476,37 @@ RULES: Final[Mapping[str, Manners]] = MappingProxyType(
         "kimi": _CHATS,
         "minimax": _STRICT_CHATS,
         "stepfun": _STRICT_CHATS,
-        "mistral": Manners(CHAT, _MISTRAL, gathers=False),
+        "mistral": Provider(CHAT, _MISTRAL, gathers=False),
         "cohere-v2": _CHATS,
         "bedrock-invoke-cohere-v2": _CHATS,
         "llama-api": _CHATS,
-        "ollama": Manners(OLLAMA, _OLLAMA, gathers=False),
-        "responses": Manners(RESPONSES, _RESPONSES),
-        "openai-realtime": Manners(RESPONSES, _RESPONSES),
-        "anthropic": Manners(ANTHROPIC, _ANTHROPIC),
-        "bedrock-invoke-anthropic": Manners(ANTHROPIC, _ANTHROPIC),
-        "bedrock-converse": Manners(CONVERSE, _CONVERSE),
-        "bedrock-invoke-nova": Manners(CONVERSE, _CONVERSE),
-        "gemini": Manners(GEMINI, _GEMINI),
-        "gemini-live": Manners(GEMINI, _GEMINI),
-        "mistral-conversations": Manners(MISTRAL, _CONVERSATIONS),
-        "langchain": Manners(LANGCHAIN, _LANGCHAIN, gathers=False),
-        "ag-ui": Manners(AG_UI, _FRAMEWORK, gathers=False),
-        "vercel-ui": Manners(VERCEL, _VERCEL, gathers=False),
+        "ollama": Provider(OLLAMA, _OLLAMA, gathers=False),
+        "responses": Provider(RESPONSES, _RESPONSES),
+        "openai-realtime": Provider(RESPONSES, _RESPONSES),
+        "anthropic": Provider(ANTHROPIC, _ANTHROPIC),
+        "bedrock-invoke-anthropic": Provider(ANTHROPIC, _ANTHROPIC),
+        "bedrock-converse": Provider(CONVERSE, _CONVERSE),
+        "bedrock-invoke-nova": Provider(CONVERSE, _CONVERSE),
+        "gemini": Provider(GEMINI, _GEMINI),
+        "gemini-live": Provider(GEMINI, _GEMINI),
+        "mistral-conversations": Provider(MISTRAL, _CONVERSATIONS),
+        "langchain": Provider(LANGCHAIN, _LANGCHAIN, gathers=False),
+        "ag-ui": Provider(AG_UI, _FRAMEWORK, gathers=False),
+        "vercel-ui": Provider(VERCEL, _VERCEL, gathers=False),
     }
 )
-"""What each provider refuses, by the name of its transport."""
+"""The rules by which each provider refuses, by the name of its format."""
 
 
-def check_transcript(
-    messages: MessagesT, provider: str | Transport, *, thinking: bool = False
-) -> list[Finding]:
+def check_transcript(messages: MessagesT, provider: str | Format, *, thinking: bool = False) -> list[Finding]:
     """List the flaws for which a provider will refuse a transcript: "may I send this to Anthropic?".
 
-    Nothing is sent and nothing is changed. `repair_transcript` repairs most findings; `CallIds` spells ids for a
+    The messages are neither sent nor changed. `repair_transcript` repairs most findings; `CallIds` spells ids for a
     provider; roles and words of another shape are not translated.
 
     Args:
         messages: of the request, as the provider takes them: a list or tuple of dicts.
-        provider: the name of its transport, such as `"anthropic"` or `"mistral"`, or a `Transport` of such a name.
+        provider: the name of its format, such as `"anthropic"` or `"mistral"`, or a `Format` of such a name.
         thinking: whether the request lets the model think, as Anthropic's `thinking` does, and Gemini 3 always: then
             the turns of an open tool loop must contain their thoughts, or signatures.
 
@@ -517,19 +515,17 @@ def check_transcript(
 
     Raises:
         TypeError: `messages` is not a list or tuple, or something in it is not a dict.
-        UnknownDialect: there is no such transport, or no rules are known for it.
+        UnknownDialect: there is no such format, or no rules are known for it.
     """
-    transport = transport_named(provider)
-    manners = RULES.get(transport.name)
-    if manners is None:
-        raise UnknownDialect(f"no rules are known for {transport.name!r}: {choices(transport.name, RULES)}")
-    if not isinstance(messages, (list, tuple)):
-        raise TypeError(f"messages are of type {type(messages).__name__}, not a list")
-    given = [expect_dict(message, f"messages[{index}]") for index, message in enumerate(messages)]
-    found = list(_foreign(given, manners.view, transport.name))
+    format = format_named(provider)
+    rules_of = RULES.get(format.name)
+    if rules_of is None:
+        raise UnknownDialect(f"no rules are known for {format.name!r}: {choices(format.name, RULES)}")
+    given = expect_messages(messages)
+    found = list(_foreign(given, rules_of.view, format.name))
     if not found:
-        reading = Reading(given, manners.view, transport, gathers=manners.gathers)
-        found = list(_findings(reading, manners.rules, thinking))
+        reading = Reading(given, rules_of.view, format, gathers=rules_of.gathers)
+        found = list(_findings(reading, rules_of.rules, thinking))
     return sorted(found, key=lambda finding: -1 if finding.index is None else finding.index)
 
 
@@ -538,7 +534,7 @@ def _findings(reading: Reading, rules: Sequence[Rule], thinking: bool) -> Iterab
     for rule in rules:
         if rule.thinking and not thinking:
             continue
-        for flaw in rule.look(reading):  # two rules of one kind may have the same finding
+        for flaw in rule.find(reading):  # two rules of one kind may have the same finding
             finding = Finding(rule.kind, flaw.at, flaw.ids, rule.about, rule.refusal)
             found.setdefault((rule.kind, flaw), finding)
     return found.values()

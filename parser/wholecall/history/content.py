@@ -1,13 +1,17 @@
-"""The parts of a turn that go back into history, in order, before a transport gives them a shape.
+"""The content of a turn that goes back into history, in order, before a shape writes it.
 
 Theory of operation. `gather` walks a turn once. Text stays text; reasoning is kept where its own provider reads
 it again (signatures and encrypted blocks mean nothing to another one), and is left out elsewhere; calls become
-`Call`s with the transport's id and encoded arguments. Content that cannot go back is left out and listed:
+`Call`s with the format's id and encoded arguments. Content that cannot go back is left out and listed:
 
-* calls without a name, and calls that an abort or a fault cut off: there is nothing to answer;
-* calls that the provider executed, except with their results, or as their original blocks (see `executed`); and calls
-  of provider-defined tools whose text could not be read;
-* under `on_malformed="omit"`, calls whose text is not a JSON object.
+* calls without a name, and calls that an abort or a fault cut off: they cannot be answered;
+* calls of provider-defined tools whose text could not be read;
+* under `on_malformed="omit"`, calls whose text is not a JSON object;
+* calls that the provider executed itself, with exceptions. A provider accepts its own blocks unchanged, and refuses a
+  result without its call or, in an answer that was not interrupted, a call without its result. Therefore a result goes
+  back only with its call, once; a call goes back if its result is among the blocks, if a block contains all of it (an
+  item of Responses, a part of Gemini), or if the provider has yet to execute it: in an answer that it paused, or that
+  waits for the client's calls.
 
 A turn that loses all calls that wait for an answer loses its reasoning, too; so does an aborted turn without such
 calls. Records, which no model continues from, contain all reasoning.
@@ -17,33 +21,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any, NamedTuple, Union
+from typing import Any, Final, NamedTuple, Union
 
 import msgspec
 from msgspec.structs import replace
 
-from wholecall.history.encode import Malformed, encode_arguments
-from wholecall.history.executed import Executed, result_of
+from wholecall.history.formats import Format, Malformed, encode_arguments
 from wholecall.history.ids import CallIds
-from wholecall.history.transports import Transport
 from wholecall.history.values import copied
 from wholecall.output.events import BuiltinToolCall, CustomToolCall, ServerToolCall, ToolCall, ToolCallDropped
 from wholecall.output.turns import OtherBlock, ReasoningBlock, Turn
-from wholecall.types import Kind
+from wholecall.types import Kind, TurnReason
 
-__all__ = ["Call", "CallEvent", "Capacity", "Gathered", "Options", "Piece", "gather"]
+__all__ = ["Call", "CallEvent", "Capacity", "Gathered", "Options", "Piece", "gather", "text_of"]
 
 CallEvent = Union[ToolCall, CustomToolCall, BuiltinToolCall, ServerToolCall, ToolCallDropped]
 
 
 class Call(msgspec.Struct, frozen=True):
-    """A call in the form in which a transport accepts it back.
+    """A call in the form in which a format accepts it back.
 
     Attributes:
-        id: the transport's id of the call.
+        id: the format's id of the call.
         name: the tool's name, or the kind of a provider-defined one.
-        kind: `function` also if the transport has no other kind.
-        arguments: as the transport carries them; of a `custom` call its free text, of `builtin` and
+        kind: `function` also if the format has no other kind.
+        arguments: as the format carries them; of a `custom` call its free text, of `builtin` and
             `server` calls an object.
         event: the call's event in the turn.
         namespace, extra: the provider's fields, if they go back to their origin.
@@ -66,6 +68,12 @@ class Call(msgspec.Struct, frozen=True):
 Piece = Union[str, ReasoningBlock, OtherBlock, Call]
 
 
+def text_of(pieces: Sequence[Piece]) -> str | None:
+    """Return the text of a turn, None if it is blank."""
+    text = "".join(piece for piece in pieces if isinstance(piece, str))
+    return text if text.strip() else None
+
+
 def _none(_call: ServerToolCall) -> bool:
     return False
 
@@ -74,7 +82,7 @@ class Capacity(msgspec.Struct, frozen=True):
     """The content that messages of one shape can hold in addition to text and function calls.
 
     Attributes:
-        origins: the dialects whose reasoning and extra fields are the transport's own.
+        origins: the dialects whose reasoning and extra fields are the format's own.
         free_text: whether custom calls go back as such; otherwise they are calls with one member, `input`.
         builtins: whether calls of provider-defined tools go back as such; otherwise they are plain calls.
         blocks: whether the provider's own blocks go back unchanged, with the calls that it executed.
@@ -103,15 +111,15 @@ class Capacity(msgspec.Struct, frozen=True):
 class Options(NamedTuple):
     """The caller's options."""
 
-    transport: Transport
+    format: Format
     on_malformed: Malformed
     strict_json_arguments: bool
 
     def encoded(self, arguments: ToolCall | ToolCallDropped | dict[str, Any]) -> Any:
-        """Return arguments as the transport carries them, None if they are to be left out."""
+        """Return arguments as the format carries them, None if they are to be left out."""
         strict, on_malformed = self.strict_json_arguments, self.on_malformed
         return encode_arguments(
-            arguments, self.transport, on_malformed=on_malformed, strict_json_arguments=strict
+            arguments, self.format, on_malformed=on_malformed, strict_json_arguments=strict
         )
 
 
@@ -133,7 +141,7 @@ def gather(turn: Turn[Any], capacity: Capacity, options: Options, ids: CallIds) 
     content = [
         piece
         for piece in _ordered(turn)
-        if not (isinstance(piece, ServerToolCall) and executed.is_told(piece))  # its block represents it
+        if not (isinstance(piece, ServerToolCall) and executed.is_held(piece))  # its block represents it
     ]
     events = [piece for piece in content if not isinstance(piece, (str, ReasoningBlock, OtherBlock))]
     drafts = [
@@ -239,7 +247,7 @@ def _draft(
 def _encoded(
     event: ToolCall | CustomToolCall | BuiltinToolCall | ToolCallDropped, capacity: Capacity, options: Options
 ) -> tuple[Kind, Any]:
-    """Return the call's kind for the transport, and its arguments; None as arguments of a call to leave out."""
+    """Return the call's kind for the format, and its arguments; None as arguments of a call to leave out."""
     if isinstance(event, ToolCall):
         return "function", options.encoded(event)
     if isinstance(event, BuiltinToolCall):
@@ -295,3 +303,85 @@ def _followed(pieces: Sequence[Piece | None]) -> list[Piece | None]:
         if not isinstance(piece, str) or piece.strip():
             following = here
     return found[::-1]
+
+
+# --- calls that the provider executed itself -----------------------------------------------------------
+
+
+_GEMINI_CALLS: Final = ("executableCode", "executable_code", "toolCall", "tool_call")
+_UNFINISHED: Final[frozenset[TurnReason | None]] = frozenset({"pause", "tool_calls"})
+
+
+class Executed(msgspec.Struct, frozen=True):
+    """The provider's own calls and blocks of a turn that go back.
+
+    Attributes:
+        held: the ids of calls that a block contains.
+        holds_unnamed: whether blocks contain calls without an id (parts of Gemini).
+        answered: the ids of calls whose results are blocks.
+        waits: whether the provider has yet to execute the others.
+    """
+
+    held: frozenset[str] = frozenset()
+    holds_unnamed: bool = False
+    answered: frozenset[str] = frozenset()
+    waits: bool = False
+
+    @classmethod
+    def of(cls, turn: Turn[Any], *, pauses: bool) -> Executed:
+        """Return the facts from a turn's blocks; `pauses` states whether the provider continues calls that it began."""
+        blocks = [part for part in turn.content if isinstance(part, OtherBlock)]
+        return cls(
+            frozenset(id for block in blocks if result_of(block) is None for id in _ids(block)),
+            any(call.get("id") is None for block in blocks for call in _calls_of_gemini(block)),
+            frozenset(id for block in blocks if (id := result_of(block)) is not None),
+            pauses and turn.reason in _UNFINISHED,
+        )
+
+    def is_held(self, call: ServerToolCall) -> bool:
+        """Return whether a block represents the call."""
+        own = (call.extra or {}).get("item_id")
+        bare = self.holds_unnamed and "id_generated" in call.flags
+        return bare or call.id in self.held or own in self.held
+
+    def goes_back(self, call: ServerToolCall) -> bool:
+        """Return whether the call goes back as a call."""
+        return self.waits or call.id in self.answered
+
+    def going(self, parts: Iterable[object], calls: AbstractSet[str | None]) -> frozenset[int]:
+        """Return which blocks go back, by identity: those that are not a result, and the first result of each call.
+
+        `calls` are the ids on the wire of the calls that go back, and of those that have waited since an earlier turn.
+        """
+        going: set[int] = set()
+        answered: set[str] = set()
+        for block in parts:
+            result = result_of(block) if isinstance(block, OtherBlock) else None
+            if result is None or (result not in answered and (result in self.held or result in calls)):
+                going.add(id(block))
+            if result is not None:
+                answered.add(result)
+        return frozenset(going)
+
+
+def result_of(block: OtherBlock) -> str | None:
+    """Return the id of the call of which a block is the result, None for any other block."""
+    value = block.value
+    of_converse = value.get("toolResult")
+    named = (
+        value.get("tool_use_id")
+        or (value.get("call_id") if (block.type or "").endswith("_output") else None)
+        or (of_converse.get("toolUseId") if isinstance(of_converse, dict) else None)
+    )
+    return named if isinstance(named, str) else None
+
+
+def _ids(block: OtherBlock) -> list[str]:
+    """Return the ids under which the call of a block may be known."""
+    holders = (block.value, *_calls_of_gemini(block))
+    return [id for one in holders for name in ("id", "call_id") if isinstance(id := one.get(name), str)]
+
+
+def _calls_of_gemini(block: OtherBlock) -> list[dict[str, Any]]:
+    """Return the call of a Gemini part, if there is one, in either spelling."""
+    return [call for name in _GEMINI_CALLS if isinstance(call := block.value.get(name), dict)]

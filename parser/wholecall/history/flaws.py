@@ -1,8 +1,8 @@
-"""The checks of a transcript for flaws that providers refuse: each look yields faulty places and calls.
+"""Finders of flaws in a transcript: each yields the places and the calls that a provider refuses.
 
 Theory of operation. A transcript is read once, through the view of the shape that the provider takes, into lines of
-parts. Consecutive lines that the provider reads as one are a *turn*. A look is a generator over that reading and is
-independent of providers; which provider has which rule is data (`wholecall.history.checking`). Nothing is changed.
+parts. Consecutive lines that the provider reads as one are a *turn*. A finder is a generator over that reading and is
+independent of providers; the rules of each provider are data (`wholecall.history.checking`).
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from itertools import groupby, pairwise
 from typing import Final, NamedTuple
 
 from wholecall.history.book import Book
-from wholecall.history.encode import encode_arguments
+from wholecall.history.formats import Format, IdRule, encode_arguments
 from wholecall.history.parts import LEFT_ALONE, Line, Message, Part
 from wholecall.history.shapes.base import View
-from wholecall.history.transports import IdRule, Transport
 
 __all__ = [
+    "Finder",
     "Flaw",
-    "Look",
     "Reading",
     "argument_text",
     "arguments_type",
@@ -89,15 +88,13 @@ class Reading:
     Args:
         messages: the messages, each a dict.
         view: of the shape that the provider takes.
-        transport: the transport to the provider.
+        format: the format to the provider.
         gathers: whether all consecutive lines of one side are one turn; else each line of the model is a separate turn.
     """
 
-    def __init__(
-        self, messages: Sequence[Message], view: View, transport: Transport, *, gathers: bool
-    ) -> None:
+    def __init__(self, messages: Sequence[Message], view: View, format: Format, *, gathers: bool) -> None:
         self.book = Book(messages, view)
-        self.transport = transport
+        self.format = format
         # A system prompt among the messages does not affect the order of the others.
         self.lines = [line for line in self.book.lines if self.role(line) not in ("system", "developer")]
         self.turns = [
@@ -130,7 +127,7 @@ def _speaks(turn: Turn) -> bool:
     return not turn.parts("result") and bool(turn.lines)
 
 
-Look = Callable[[Reading], Iterator[Flaw]]
+Finder = Callable[[Reading], Iterator[Flaw]]
 
 
 def _flaws(found: Iterable[tuple[int, Part]]) -> Iterator[Flaw]:
@@ -144,7 +141,7 @@ def _flaws(found: Iterable[tuple[int, Part]]) -> Iterator[Flaw]:
 
 def bad_ids(reading: Reading) -> Iterator[Flaw]:
     """Ids of calls and results that the provider does not accept, or that are missing."""
-    rule = _IDS[reading.transport.ids]
+    rule = _IDS[reading.format.ids]
     return _flaws(
         (index, part)
         for index, part in reading.parts("call", "result")
@@ -152,8 +149,8 @@ def bad_ids(reading: Reading) -> Iterator[Flaw]:
     )
 
 
-def bad_names(most: int, alphabet: str = r"[a-zA-Z0-9_-]") -> Look:
-    """Return the look for names of calls that are too long, are empty, or contain other characters."""
+def bad_names(most: int, alphabet: str = r"[a-zA-Z0-9_-]") -> Finder:
+    """Return the finder of names of calls that are too long, are empty, or contain other characters."""
     legal = re.compile(rf"{alphabet}{{1,{most}}}", re.DOTALL)
     return lambda reading: _flaws(
         (index, part) for index, part in reading.parts("call") if not legal.fullmatch(part.name)
@@ -162,7 +159,7 @@ def bad_names(most: int, alphabet: str = r"[a-zA-Z0-9_-]") -> Look:
 
 def arguments_type(reading: Reading) -> Iterator[Flaw]:
     """Arguments that are text where an object is required, or the reverse; or are missing."""
-    due = _OBJECTS if reading.transport.carries == "object" else _TEXTS
+    due = _OBJECTS if reading.format.carries == "object" else _TEXTS
     return _flaws(
         (index, part)
         for index, part in reading.parts("call")
@@ -179,7 +176,7 @@ def _is_malformed(call: Part, reading: Reading) -> bool:
     if call.form == "free" or call.carried not in _TEXTS:
         return False
     text = reading.book.arguments(call)
-    return bool(encode_arguments(text, reading.transport, strict_json_arguments=True) != text)
+    return bool(encode_arguments(text, reading.format, strict_json_arguments=True) != text)
 
 
 # --- calls and results ---------------------------------------------------------------------------------
@@ -240,22 +237,22 @@ def _pairs(reading: Reading, where: str) -> Iterator[Pairs]:
         yield Pairs(pairs.unanswered, [*pairs.orphans, *displaced], pairs.again)
 
 
-def _paired_flaws(fact: str, where: str) -> Look:
+def _paired_flaws(fact: str, where: str) -> Finder:
     return lambda reading: _flaws(
         (part.row, part) for pairs in _pairs(reading, where) for part in getattr(pairs, fact)
     )
 
 
-def unanswered(where: str) -> Look:
-    """Return the look for calls without a result in its place.
+def unanswered(where: str) -> Finder:
+    """Return the finder of calls without a result in its place.
 
     The place is `"first"` in the next turn, `"next"`, `"anywhere"`, or `"within"` it.
     """
     return _paired_flaws("unanswered", where)
 
 
-def orphan_results(where: str) -> Look:
-    """Return the look for results whose call is not in the required place."""
+def orphan_results(where: str) -> Finder:
+    """Return the finder of results whose call is not in the required place."""
     return _paired_flaws("orphans", where)
 
 
@@ -270,15 +267,15 @@ def served_to_user(reading: Reading) -> Iterator[Flaw]:
     )
 
 
-def duplicate_results(where: str) -> Look:
-    """Return the look for further results of a call that has one."""
+def duplicate_results(where: str) -> Finder:
+    """Return the finder of further results of a call that has one."""
     return _paired_flaws("again", where)
 
 
-def duplicate_calls(*, over_all: bool) -> Look:
-    """Return the look for ids that name several calls, of all turns or of one."""
+def duplicate_calls(*, over_all: bool) -> Finder:
+    """Return the finder of ids that name several calls, of all turns or of one."""
 
-    def look(reading: Reading) -> Iterator[Flaw]:
+    def find(reading: Reading) -> Iterator[Flaw]:
         seen: set[str] = set()
         for turn in reading.turns:
             seen = seen if over_all else set()
@@ -287,7 +284,7 @@ def duplicate_calls(*, over_all: bool) -> Look:
                     yield Flaw(call.row, (call.id,))
                 seen.add(call.id)
 
-    return look
+    return find
 
 
 # --- roles and their order -----------------------------------------------------------------------------
@@ -299,8 +296,8 @@ def no_messages(reading: Reading) -> Iterator[Flaw]:
         yield Flaw(None)
 
 
-def roles_beside(*known: str) -> Look:
-    """Return the look for roles that the provider does not know; an item without a role has none."""
+def roles_beside(*known: str) -> Finder:
+    """Return the finder of roles that the provider does not know; an item without a role has none."""
     return lambda reading: (
         Flaw(line.index)
         for line in reading.book.lines

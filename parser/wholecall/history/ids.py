@@ -1,7 +1,7 @@
-"""The ids of calls on a transport: one map for calls and for their results, over all turns of a conversation.
+"""The ids of calls in one format: one map for calls and for their results, over all turns of a conversation.
 
 Theory of operation. Providers refuse ids that are not of their own kind (quirk 65), and some give the same ids in every
-turn (quirk 64). Therefore each call of a conversation gets an id that its transport accepts and that is unique in the
+turn (quirk 64). Therefore each call of a conversation gets an id that its format accepts and that is unique in the
 conversation; a result takes the id of its call. A valid id is kept. An invalid id is spelled with its allowed
 characters, followed by a digest of the whole id, so that ids which differ only in lost characters stay distinct. A
 second call of the same id is counted; its results are matched in order of appearance.
@@ -17,8 +17,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from wholecall.history.executed import pending_in
-from wholecall.history.transports import IdRule
+from wholecall.history.formats import IdRule
 
 __all__ = ["CallIds", "is_counted"]
 
@@ -85,7 +84,7 @@ _SPELLINGS: Final[Mapping[IdRule, Callable[[str, int], str]]] = {
     "mistral9": _mistral,
     "kimi": _any,
 }
-_NATIVE: Final = frozenset({"openai40", "kimi"})  # transports that accept ids of Kimi's form
+_NATIVE: Final = frozenset({"openai40", "kimi"})  # formats that accept ids of Kimi's form
 
 
 # The members that name a call, in messages of any shape.
@@ -109,14 +108,27 @@ def _objects_in(messages: Iterable[object]) -> Iterator[dict[str, Any]]:
             waiting.append(dump())
 
 
+def _pending_in(messages: Iterable[dict[str, Any]]) -> frozenset[str]:
+    """Return the ids of the provider's calls that have no result among some objects of messages."""
+    called: set[str] = set()
+    answered: set[str] = set()
+    for one in messages:
+        kind, id, of = one.get("type"), one.get("id"), one.get("tool_use_id")
+        if isinstance(id, str) and kind in ("server_tool_use", "mcp_tool_use"):
+            called.add(id)
+        if isinstance(of, str):
+            answered.add(of)
+    return frozenset(called - answered)
+
+
 class CallIds(Mapping[str, str]):
-    """The ids of calls on one kind of transport; immutable: `assign` makes a new one.
+    """The ids of calls in one kind of format; immutable: `assign` makes a new one.
 
     As a mapping it returns the id to use now: `ids[call.id]` is the id of that call in the last turn that has it. For
     the results of a whole conversation use `answers`.
 
     Attributes:
-        rule: the rule that the ids follow, see `Transport.ids`.
+        rule: the rule that the ids follow, see `Format.ids`.
         pending: ids of the provider's own calls whose results follow in a later turn.
     """
 
@@ -138,7 +150,7 @@ class CallIds(Mapping[str, str]):
         named = (said for one in objects for name, said in one.items() if name in _NAMES)
         ids._taken = {said for said in named if isinstance(said, str)}
         ids._count = len(ids._taken)
-        ids.pending = pending_in(objects)
+        ids.pending = _pending_in(objects)
         return ids
 
     def __repr__(self) -> str:

@@ -1,12 +1,17 @@
-"""Decide which parts of a transcript stay, and the form of the remaining calls.
+"""The parts of a transcript that stay, and the form of the remaining calls: arguments, names, ids.
 
 Theory of operation. Lines of the model are grouped into *answers*, because one reason ends all of them. An answer that
 was aborted loses its calls and its thoughts; one that was cut loses the calls that may be incomplete. A stored
-call without its name or its arguments, or with members that only streaming leaves behind, is removed as well, unless a
+call without its name or its arguments, or with members that exist only while it is streamed, is removed as well, unless a
 real result shows that it was executed: then it is corrected. A thought is removed with the calls that it led to, and a
 result with its call; nothing else is decided about results here.
 
 Argument text is judged by `parse_arguments`, written by `encode_arguments`, and not read otherwise.
+
+Repeated ids get a new one, missing ids are made, results follow their calls. A new id is valid wherever the old one was:
+it is longer only where longer ids are allowed, and uses letters, digits and `_`. Ids of the form `functions.<name>:<n>`
+are counted within one answer by the models that use them, and such models read them; in chat completions they are kept
+(quirk 64).
 """
 
 from __future__ import annotations
@@ -21,11 +26,10 @@ import msgspec
 
 from wholecall.dialects.reasons import turn_reason
 from wholecall.history.book import Book
-from wholecall.history.encode import encode_arguments
-from wholecall.history.markers import INVALID_NAME
+from wholecall.history.formats import Format, encode_arguments
+from wholecall.history.ids import is_counted
 from wholecall.history.parts import ABSENT, LEFT_ALONE, Carried, Form, Line, Part
 from wholecall.history.shapes.base import View
-from wholecall.history.transports import Transport
 from wholecall.history.values import dumped
 from wholecall.parse import parse_arguments
 from wholecall.types import CUT_REASONS
@@ -39,14 +43,16 @@ __all__ = [
     "is_incomplete",
     "judge",
     "let_joined_be_answered",
+    "name_calls",
     "put_right",
 ]
 
 _ABORTED = frozenset({"aborted", "abort", "canceled", "interrupted"})
 _CUT = CUT_REASONS | {"malformed"}
+_INVALID_NAME = "invalid_tool_call"  # of a nameless call that must stay
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
-_OBJECT, _TEXT = Transport("object", "object"), Transport("text", "string")
+_OBJECT, _TEXT = Format("object", "object"), Format("text", "string")
 _TEXTS: tuple[Carried, ...] = ("text", "blank")
 _CARRIED: dict[Form, tuple[Carried, ...]] = {"object": ("object", "empty"), "string": _TEXTS, "free": _TEXTS}
 
@@ -185,7 +191,7 @@ def _goes(call: Part, last: bool, stop: Stop, rules: Rules, book: Book) -> bool:
         return rules.nameless == "strip"
     if not call.answerable and rules.unanswered == "synthesise":
         return True
-    if rules.names is None or call.name == INVALID_NAME:
+    if rules.names is None or call.name == _INVALID_NAME:
         return False
     return call.name not in rules.names or not _NAME.fullmatch(call.name)
 
@@ -239,11 +245,11 @@ def put_right(call: Part, rules: Rules, book: Book) -> tuple[bool, bool]:
         coerced = True
     if call.name.strip():
         return coerced, False
-    call.set("name", INVALID_NAME)
+    call.set("name", _INVALID_NAME)
     result = call.result
     if result is not None and result.name:
-        result.set("name", INVALID_NAME)
-    call.name = INVALID_NAME
+        result.set("name", _INVALID_NAME)
+    call.name = _INVALID_NAME
     return coerced, True
 
 
@@ -263,7 +269,7 @@ def _coerced(call: Part, strict: bool, book: Book) -> Any:
 
 
 def _strictly(raw: str, strict: bool) -> Any:
-    """Return a text's replacement on a strict transport, `ABSENT` if it can stay; empty text is not arguments."""
+    """Return a text's replacement on a strict format, `ABSENT` if it can stay; empty text is not arguments."""
     if not raw.strip():
         return "{}"
     if not strict:
@@ -279,3 +285,87 @@ def _text(value: Any) -> str:
         return dumped(value)
     except ValueError:  # a number that JSON lacks
         return dumped({_OBJECT.wrapper: json.dumps(value, separators=(",", ":"))})
+
+
+# --- ids -----------------------------------------------------------------------------------------------
+
+
+_ROOM = 40  # characters that every provider accepts for an id, except those that require exactly nine
+_EXACT = 9
+
+
+class _Ids:
+    """The taken ids, and a source of new ids; deterministic."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self.taken = set(taken)
+        self.counts: dict[str, int] = {}
+
+    def like(self, id: str) -> str:
+        """Return a new id for a call whose id is taken."""
+        if len(id) == _EXACT and id.isalnum():
+            return self._next(id[:5], lambda number: id[: _EXACT - max(4, len(str(number)))] + f"{number:04}")
+        stem = id if len(id) + 4 <= _ROOM else id[: max(_ROOM, len(id)) - 8]
+        return self._next(stem, lambda number: f"{stem}_{number}")
+
+    def fresh(self) -> str:
+        """Return an id for a call that has none."""
+        return self._next("call", lambda number: f"call_{number}")
+
+    def _next(self, stem: str, make: Callable[[int], str]) -> str:
+        number = self.counts.get(stem, 1)
+        while True:
+            number += 1
+            id = make(number)
+            if id not in self.taken:
+                self.counts[stem] = number
+                self.taken.add(id)
+                return id
+
+
+def name_calls(calls: Iterable[tuple[Line, Part]], *, keep_counted: bool) -> list[str]:
+    """Give every call a unique id, and its result the same id.
+
+    Returns:
+        The renamed calls, by the id in the input, or by the new id if there was none.
+    """
+    calls = list(calls)
+    ids = _Ids(call.id for _, call in calls if call.id)
+    threads: dict[str, dict[str, int]] = {}
+    renamed: list[str] = []
+    for line, call in calls:
+        before = call.id
+        last = threads.setdefault(line.thread, {})
+        if before and before in last:
+            stays = keep_counted and last[before] != line.index and is_counted(call.id, call.name)
+            call.id = before if stays else ids.like(before)
+        elif not before and not call.anonymous:
+            call.id = _alias(call, ids) or ids.fresh()
+        last[before] = line.index
+        if call.id != before:
+            call.set("id", call.id)
+        if _rename_result(call) or call.id != before:
+            renamed.append(before or call.id)
+    return renamed
+
+
+def _alias(call: Part, ids: _Ids) -> str:
+    """Return an alias of the call that no other call has for its id."""
+    alias = next((alias for alias in call.aliases if alias not in ids.taken), "")
+    ids.taken.add(alias)
+    return alias
+
+
+def _rename_result(call: Part) -> bool:
+    """Let the result of a call name it by its id, and by its name too if results name tools."""
+    result = call.result
+    if result is None:
+        return False
+    changed = False
+    if call.id and call.id != result.id and (result.id or not result.anonymous):
+        result.set("id", call.id)
+        changed = True
+    if result.anonymous and call.name != result.name:
+        result.set("name", call.name)
+        changed = True
+    return changed

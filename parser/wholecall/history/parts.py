@@ -28,6 +28,7 @@ __all__ = [
     "Path",
     "Places",
     "at",
+    "call_at",
     "first_id",
     "first_text",
     "found_at",
@@ -70,7 +71,7 @@ RUN = "run"
 
 
 SIDE = "side"
-"""The thread of a conversation beside the main one, where only the links of its lines say which."""
+"""The thread of a side conversation, where only the links of its lines identify it."""
 
 
 class Places(msgspec.Struct, frozen=True):
@@ -100,7 +101,7 @@ class Part(msgspec.Struct, eq=False, gc=False):
         carried: the kind of arguments of a call.
         form: how a call's arguments are carried: an object, JSON text, free text, either of the first two as the call
             was stored, or the provider's own form; the last two are not changed.
-        scratch: members of a call that only streaming leaves behind.
+        scratch: members of a call that exist only while it is streamed.
         anonymous: whether a call needs no id.
         answerable: whether a result can be made that states that the real one is missing.
         real: False for a result that was made to fill a gap.
@@ -277,6 +278,16 @@ def first_id(value: Message, paths: Iterable[Path]) -> str:
         if isinstance(found, int) and not isinstance(found, bool):
             return str(found)
     return ""
+
+
+def call_at(block: Message, field: str, places: Places, **more: Any) -> Part:
+    """Return the call that a block is, with the facts at these places; `more` are further attributes."""
+    facts: dict[str, Any] = {
+        "name": first_text(block, places.name),
+        "arguments": at(block, places.arguments),
+        **more,
+    }
+    return Part("call", block, field, places=places, id=first_id(block, places.id), **facts)
 
 
 def put(value: Message, path: Path, to: Any) -> Message:

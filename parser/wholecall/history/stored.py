@@ -19,10 +19,10 @@ import msgspec
 
 from wholecall.dialects.reasons import turn_reason
 from wholecall.history.book import Book
+from wholecall.history.formats import Format
 from wholecall.history.judging import Answer, Stop, answers_of, endings, is_incomplete
 from wholecall.history.pairing import pair
 from wholecall.history.parts import ABSENT, Part, at
-from wholecall.history.transports import Transport
 from wholecall.history.values import dumped
 from wholecall.parse import parse_arguments
 from wholecall.types import DropReason, Kind, TurnReason
@@ -38,7 +38,7 @@ _CALLS = frozenset({"call", "server_call"})
 # The members that contain an item's request, if that is not one text.
 _ASKED = ("action", "queries", "code", "arguments", "operation", "input", "actions")
 _NAMESPACES = ("namespace", "toolset_name")
-_WRAPPER = Transport("object", "object").wrapper
+_WRAPPER = Format("object", "object").wrapper
 
 
 class Stored(msgspec.Struct, frozen=True):

@@ -1,29 +1,78 @@
 """The repair of transcripts: remains of an aborted, cut or careless turn that no provider accepts.
 
-Theory of operation. A transcript is read through the view of its shape (`wholecall.history.shapes`) into lines of
-parts (`book`), the lines are repaired (`mending`), and only changed messages are written again. A message that needs no
-repair is the same object as before, and so is a list of such messages.
+Theory of operation. A transcript is read through the view of its shape (`wholecall.history.shapes`) into lines of parts
+(`book`). Results are paired with calls (`pairing`), invalid parts are removed, ids are made distinct (`judging`), and
+results are put after their turns (`pairing`). The steps are the same for all shapes, and every step is linear. Only
+changed messages are written again: a message that needs no repair is the same object as before, and so is a list of such
+messages. Only transcripts are repaired here; the text of arguments is never repaired, only converted to the form that
+the shape needs.
 
-Only transcripts are repaired here; the text of arguments is never repaired, only converted to the form that the shape
-needs.
+An agent repairs its messages before each request, and has added only a few since the last one. A *settled* beginning of
+a sound list ends before an answer of the model, with each of its calls answered in it: later messages can neither answer
+nor continue anything there. If the next list begins with the same objects, only the rest is read and repaired, as a
+separate list. If the rest is sound, begins with an answer, and has no id of the beginning, the whole is sound, and the
+beginning grows. In any other case the whole list is read again: the result is always that of a full repair.
+
+    user, [assistant calls c1, result c1], [assistant calls c2, result c2], assistant calls c3
+    ------------------- settled -------------------------------------------
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Any, Generic, Literal, cast
+import re
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from operator import is_
+from typing import Any, Final, Generic, Literal, Optional, cast
 
 import msgspec
 
-from wholecall.history.book import Book
-from wholecall.history.judging import Rules
-from wholecall.history.mending import TranscriptReport, mend
-from wholecall.history.parts import MessagesT
-from wholecall.history.settled import Settled, settle
-from wholecall.history.shapes.base import expect_dict
-from wholecall.history.shapes.table import ShapeName
+from wholecall.errors import UnknownDialect
+from wholecall.history.book import Book, Written, write
+from wholecall.history.ids import is_counted
+from wholecall.history.judging import Rules, answers_of, judge, let_joined_be_answered, name_calls, put_right
+from wholecall.history.pairing import bring_back, pair, place
+from wholecall.history.parts import RUN, Line, Message, MessagesT, Part
+from wholecall.history.shapes.base import Shape, expect_messages
+from wholecall.history.shapes.chat import CHAT
+from wholecall.history.shapes.table import NOTHING, Seen, ShapeName, seen_in, shape_of
 
-__all__ = ["Repaired", "TranscriptReport", "new_messages", "read_book", "repair_transcript"]
+__all__ = ["Repaired", "TranscriptReport", "mend", "new_messages", "read_book", "repair_transcript"]
+
+
+class TranscriptReport(msgspec.Struct, frozen=True):
+    """The changes of a repair; each list is independent, in the order of the input.
+
+    Ids are those of the input; a call or result without an id is listed by its name. Indices are those of the input.
+
+    Attributes:
+        changed: whether anything was changed at all.
+        stripped_calls: ids of calls that were removed.
+        dropped_messages: indices of messages that are not in the output, or were merged into the one before.
+        dropped_results: ids of results that were dropped: of stripped calls, orphans, and duplicates.
+        synthesised: ids of calls for which a result was made that states that the real one is missing.
+        moved: ids of calls whose results were misplaced.
+        coerced: ids of calls whose arguments were converted to the form of the shape.
+        renamed: ids of calls that got another id or a name; the new id if there was none.
+        dropped_thinking: for each thought that was removed, the index of its message.
+        adjacent_turns: indices of messages that now follow one of the same role, and did not before.
+    """
+
+    changed: bool = False
+    stripped_calls: list[str] = []
+    dropped_messages: list[int] = []
+    dropped_results: list[str] = []
+    synthesised: list[str] = []
+    moved: list[str] = []
+    coerced: list[str] = []
+    renamed: list[str] = []
+    dropped_thinking: list[int] = []
+    adjacent_turns: list[int] = []
+
+    @property
+    def synthesized(self) -> list[str]:
+        """An alias of `synthesised` in American spelling."""
+        return self.synthesised
 
 
 class Repaired(msgspec.Struct, Generic[MessagesT], frozen=True):
@@ -55,7 +104,7 @@ def repair_transcript(
     shape: ShapeName = "auto",
     after: Repaired[Any] | None = None,
 ) -> Repaired[MessagesT]:
-    """Make a transcript acceptable to providers: every call answered once, in its place, and nothing empty.
+    """Make a transcript acceptable to providers: every call answered once, in its place, and no message empty.
 
     Aborted turns lose their calls and thoughts and keep their text; turns cut for length lose the calls that may
     be incomplete. Results are removed with their calls, moved back to them, or made. Nothing is changed in place, and a
@@ -108,10 +157,7 @@ def new_messages(messages: MessagesT, made: list[Any]) -> MessagesT:
 
 def read_book(messages: Sequence[Any], shape: str) -> Book:
     """Read messages through the view of their shape."""
-    if not isinstance(messages, (list, tuple)):
-        raise TypeError(f"messages are of type {type(messages).__name__}, not a list")
-    for index, message in enumerate(messages):
-        expect_dict(message, f"messages[{index}]")
+    expect_messages(messages)
     return Book(messages, shape)
 
 
@@ -133,3 +179,218 @@ def _rules(
         raise TypeError("names is a collection of names, not one name")
     known = None if names is None else frozenset(names)
     return Rules(unanswered, nameless, aborted, known, strict_json_arguments)
+
+
+# --- the steps -----------------------------------------------------------------------------------------
+
+
+def mend(book: Book, rules: Rules) -> tuple[list[Written], TranscriptReport]:
+    """Repair a transcript; return the messages of the output, and the report.
+
+    Raises:
+        ValueError: arguments that contain themselves.
+    """
+    lines, shape = book.lines, book.shape
+    orphans = pair(lines)
+    returned = bring_back(lines)
+    stripped = [call for answer in answers_of(lines, shape) for call in judge(answer, rules, book)]
+    _drop_results(orphans, stripped)
+    if shape.joins is not None:
+        let_joined_be_answered(lines, shape.joins)
+    coerced, renamed = _put_right(book, rules)
+    plan = place(book, fill=rules.unanswered == "synthesise")
+    output = write(book, plan.put_after)
+    if len(output) == len(lines) and not any(item.changed for item in output):
+        return output, TranscriptReport()
+    left = {item.line.index for item in output if item.line is not None}
+    report = TranscriptReport(
+        changed=True,
+        stripped_calls=_labels(stripped),
+        dropped_messages=[line.index for line in lines if line.index not in left],
+        dropped_results=_labels(part for line in lines for part in line.parts if _is_dropped(line, part)),
+        synthesised=_labels(plan.made),
+        moved=_labels([*returned, *plan.moved]),
+        coerced=coerced,
+        renamed=renamed,
+        dropped_thinking=[line.index for line, part in _parts(lines, "thinking") if part.gone],
+        adjacent_turns=_adjacent(lines, output, shape),
+    )
+    return output, report
+
+
+def _parts(lines: Iterable[Line], kind: str) -> Iterator[tuple[Line, Part]]:
+    return ((line, part) for line in lines for part in line.parts if part.kind == kind)
+
+
+def _is_dropped(line: Line, part: Part) -> bool:
+    """Return whether a result was removed; results of the provider's tools count only among the user's words."""
+    return part.gone and (part.kind == "result" or (part.kind == "server_result" and line.side != "model"))
+
+
+def _labels(parts: Iterable[Part]) -> list[str]:
+    return [part.label for part in parts]
+
+
+def _drop_results(orphans: Iterable[Part], stripped: Iterable[Part]) -> None:
+    """Drop the results that answer no call, and those of removed calls."""
+    for result in orphans:
+        result.gone = True
+    for call in stripped:
+        if call.result is not None:
+            call.result.gone = True
+
+
+def _put_right(book: Book, rules: Rules) -> tuple[list[str], list[str]]:
+    """Correct the remaining calls; return which were coerced, and which got a name or an id."""
+    calls = [(line, part) for line, part in _parts(book.lines, "call") if part.here]
+    coerced: list[str] = []
+    renamed: list[str] = []
+    for _, call in calls:
+        was_coerced, was_renamed = put_right(call, rules, book)
+        coerced += [call.label] * was_coerced
+        renamed += [call.label] * was_renamed
+    return coerced, renamed + name_calls(calls, keep_counted=book.shape is CHAT)
+
+
+def _adjacent(lines: list[Line], output: list[Written], shape: Shape) -> list[int]:
+    """Return the messages that follow one of the same role in the output, and followed another before."""
+    before = array("q", [-1]) * len(lines)
+    last: dict[str, int] = {}
+    for line in lines:
+        if line.side != "other":
+            before[line.index] = last.get(line.thread, -1)
+            last[line.thread] = line.index
+    adjacent: list[int] = []
+    roles: dict[str, tuple[str, int | None]] = {}
+    for item in output:
+        near = item.line or item.put_after
+        if near is None or near.side == "other":
+            continue
+        role = _role(item, shape)
+        index = None if item.line is None else item.line.index
+        previous = roles.get(near.thread, ("", None))
+        roles[near.thread] = (role, index)
+        if role == previous[0] != "result" and index is not None and before[index] != previous[1]:
+            adjacent.append(index)
+    return sorted(adjacent)
+
+
+def _role(item: Written, shape: Shape) -> str:
+    """Return who speaks in a message of the output; where a shape gathers, results are the user's words."""
+    side = "result" if item.line is None else item.line.side
+    return "user" if side == "result" and shape.gathers else side
+
+
+# --- messages that the next repair need not read -------------------------------------------------------
+
+
+_RUN: Final = re.compile(rf"{RUN} \d+")
+
+
+class Settled(msgspec.Struct, frozen=True, eq=False):
+    """The settled beginning of a list of messages.
+
+    Attributes:
+        rules: the rules by which it is sound.
+        asked: the shape that the caller named.
+        shape: the shape by which it was read.
+        messages: the messages themselves, never changed.
+        seen: the evidence of their shape.
+        labels: ids and aliases of their calls, and names of their answers.
+    """
+
+    rules: Rules
+    asked: str
+    shape: Shape
+    messages: tuple[Message, ...] = ()
+    seen: Seen = NOTHING
+    labels: frozenset[str] = frozenset()
+
+    def grown(self, messages: Sequence[Any], rules: Rules, asked: str) -> Optional[Settled]:
+        """Return the settled part of a sound list that begins with this, None if the whole list must be read."""
+        n = len(self.messages)
+        if (self.rules, self.asked) != (rules, asked) or len(messages) < n or not n:
+            return None
+        if not all(map(is_, self.messages, messages)):
+            return None
+        book = self._read(messages[n:])
+        if book is None or not self._goes_on(book.lines) or mend(book, rules)[1].changed:
+            return None
+        return _extended(self, book)
+
+    def _read(self, rest: Sequence[Any]) -> Book | None:
+        """Read the following messages; None if they are refused, or show that all are of another shape."""
+        if not all(isinstance(message, dict) for message in rest):
+            return None
+        try:
+            shape = shape_of(rest, self.asked, self.seen)
+        except UnknownDialect:
+            return None
+        return Book(rest, shape) if shape is self.shape else None
+
+    def _goes_on(self, lines: Sequence[Line]) -> bool:
+        """Return whether messages begin with an answer, and name nothing in the settled beginning."""
+        if not lines:
+            return True
+        first = lines[0]
+        begins = first.side == "model" and first.visible and _is_plain(lines)
+        return begins and self.labels.isdisjoint(_named(lines, counted=self.shape is CHAT))
+
+
+def settle(book: Book, rules: Rules, asked: str) -> Settled:
+    """Return the settled beginning of a list that needed no repair."""
+    empty = Settled(rules, asked, book.shape)
+    return _extended(empty, book) if _is_plain(book.lines) else empty
+
+
+def _extended(before: Settled, book: Book) -> Settled:
+    """Return the settled beginning of sound messages and those before them."""
+    n = _n_closed(book.lines)
+    if not n:
+        return before
+    closed = book.messages[:n]
+    return msgspec.structs.replace(
+        before,
+        messages=(*before.messages, *closed),
+        seen=seen_in(closed, before.seen) if before.asked == "auto" else before.seen,
+        labels=before.labels.union(_names_of(book.lines[:n])),
+    )
+
+
+def _is_plain(lines: Iterable[Line]) -> bool:
+    """Return whether all lines are one conversation, and no call may be hidden by a reference."""
+    threads = {line.thread for line in lines if line.side != "other"}
+    return threads <= {""} and not any(part.kind == "reference" for line in lines for part in line.parts)
+
+
+def _n_closed(lines: Sequence[Line]) -> int:
+    """Return how many lines there are before the last answer at which no call is open, 0 if there is none."""
+    found = 0
+    latest = -1  # the last line of a result of the calls so far; beyond all lines if one has none
+    for index, line in enumerate(lines):
+        before = lines[index - 1].side if index else "other"
+        if line.side == "model" and line.visible and before in ("user", "result") and latest < index:
+            found = index
+        for call in (part for part in line.parts if part.kind == "call"):
+            row = len(lines) if call.result is None else call.result.row
+            latest = max(latest, row)
+    return found
+
+
+def _names_of(lines: Iterable[Line]) -> set[str]:
+    """Return the labels by which later messages could name calls and answers of these lines."""
+    labels: set[str] = set()
+    for line in lines:
+        if line.answer and not _RUN.fullmatch(line.answer):
+            labels.add(line.answer)
+        for part in line.parts:
+            if part.kind == "call":
+                labels.update((part.id, *part.aliases))
+    return labels - {""}
+
+
+def _named(lines: Sequence[Line], *, counted: bool) -> set[str]:
+    """Return the labels that messages name, without the ids that models count within each answer if these are kept."""
+    parts = [part for line in lines for part in line.parts]
+    own = {part.id for part in parts if counted and part.kind == "call" and is_counted(part.id, part.name)}
+    return _names_of(lines).union(part.id for part in parts if part.kind == "result") - own

@@ -1,7 +1,7 @@
 """JSON values as Python holds them, walked without recursion: checked, copied, dumped.
 
 Theory of operation. `walk` turns a value into a series of steps, in the order of its JSON text; `built` and
-`dumped` make a new value and a text from such steps. Nothing here is recursive, therefore no depth is too large. Values
+`dumped` make a new value and a text from such steps. There is no recursion, therefore no depth is too large. Values
 that cannot be JSON are refused where they are found.
 
 ====================  =================================================

@@ -183,7 +183,7 @@ class _Connection(BaseHTTPRequestHandler):
             self.close_connection = True
         self._at.traffic.closed(self.connection)
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name that is overridden
+    def log_message(self, format: str, *args: Any) -> None:
         """Write no log."""
 
     def do_POST(self) -> None:

@@ -120,7 +120,7 @@ class TextParser(Uncopyable, Generic[ArgsT]):
 
 def read_text(
     text: str,
-    format: str | Format | TextCalls = "auto",  # noqa: A002 - the word of all calls
+    format: str | Format | TextCalls = "auto",
     *,
     tools: AnyTools | None = None,
     prompt: str | None = None,

@@ -135,7 +135,7 @@ SHAPES: Final[Mapping[str, Callable[[Iterable[Listed]], list[Any]]]] = MappingPr
         "mcp": _each(_mcp),
     }
 )
-"""How the tools of a request are written, by the names of transports, and for MCP.
+"""How the tools of a request are written, by the names of formats, and for MCP.
 
 Cohere's first version knows no JSON Schema, and a request to xAI in gRPC or from the Vercel AI SDK is no JSON.
 """

@@ -213,7 +213,7 @@ class Tools(Generic[ArgsT]):
         """Return the `tools` of a request, so that the model gets the definitions that calls are checked against.
 
         Args:
-            shape: the name of the transport, as `Conversation` takes it (`"chat-completions"`, `"responses"`,
+            shape: the name of the format, as `Conversation` takes it (`"chat-completions"`, `"responses"`,
                 `"anthropic"`, `"gemini"` …), its common name (`"openai"`), or `"mcp"`.
 
         Returns:

@@ -4,9 +4,9 @@ Theory of operation
 -------------------
 One decision serves all forms of an error: the response to a request, an SDK's exception, and a `StreamFault` inside a
 stream. The provider's text counts more than its status: gateways send a bad transcript as 500, an empty account as 400,
-an overloaded engine as 429. Therefore the text is examined first, by one ordered table of rules
-(`wholecall.history.errors.table`); the status decides if no rule matches the text. The class then follows from the
-category and the kind alone. docs/errors.md lists the words and their meanings.
+an overloaded engine as 429. Therefore the text is examined first, by one ordered table of rules; the status decides if
+no rule matches the text. The class then follows from the category and the kind alone. docs/errors.md lists the words and
+their meanings.
 
 Nothing here retries, waits or logs, and no body makes it raise.
 """
@@ -18,14 +18,12 @@ from typing import Any, Literal, Optional, Union
 
 import msgspec
 
-from wholecall.history.errors.exceptions import refusal_of
-from wholecall.history.errors.ids import expected_type, named_ids
-from wholecall.history.errors.table import RULES
-from wholecall.history.errors.text import listen
-from wholecall.history.errors.words import ErrorCategory, ErrorKind, ErrorScope
+from wholecall.history.errors import messages, requests
+from wholecall.history.errors.rules import ErrorCategory, ErrorKind, ErrorScope, RuleTable
+from wholecall.history.errors.text import expected_type, listen, named_ids, refusal_of
 from wholecall.output.events import StreamFault
 
-__all__ = ["ErrorClass", "classify_error"]
+__all__ = ["RULES", "ErrorClass", "classify_error"]
 
 
 class ErrorClass(msgspec.Struct, frozen=True):
@@ -165,3 +163,47 @@ def _class_of(
 ) -> ErrorClass:
     scope = _ELSEWHERE.get(kind, _SCOPES[category])
     return ErrorClass(category, kind, ids, scope, scope == "credential", kind in _REPAIRABLE, expects)
+
+
+# --- the order of rules --------------------------------------------------------------------------------
+
+# The first matching words of a text are not always its meaning; therefore the order is:
+#
+# 1. Model output that the server could not read: its text may contain any of the words below.
+# 2. Members that the provider does not know: their names contain words like "tokens" and "limit".
+# 3. The messages: a gateway may send a bad transcript with any status, and with any type.
+# 4. Tools and JSON without a place among the messages.
+# 5. Limits per minute or day, and money owed, before the context: all three speak of too many tokens.
+# 6. The context, before the values of parameters: both speak of `max_tokens`.
+# 7. An overloaded engine and flagged content, before rates and credits: "429", "no credits were charged".
+# 8. Rates, before weaker words for money: a limit may advise to buy credits.
+# 9. Models and their missing features, before keys and rights: "does not exist, or you have no access to it".
+# 10. Failures, for errors that come without a status; at last any place among the messages.
+RULES = RuleTable(
+    (
+        *requests.GENERATED,
+        *requests.TOOL_PLACES,
+        *messages.MEMBERS,
+        *requests.MEMBERS,
+        *messages.PAIRS,
+        *messages.CALLS,
+        *messages.THINKING,
+        *messages.CONTENTS,
+        *messages.TURNS,
+        *requests.TOOLS,
+        *requests.JSON,
+        *requests.LIMITS,
+        *requests.MONEY_OWED,
+        *requests.CONTEXT,
+        *requests.BUSY,
+        *requests.FLAGGED,
+        *requests.RATES,
+        *requests.MONEY,
+        *requests.PLACES,
+        *requests.MODELS,
+        *requests.RIGHTS,
+        *requests.VALUES,
+        *requests.FAILURES,
+        *messages.ANY_PLACE,
+    )
+)

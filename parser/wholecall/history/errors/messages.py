@@ -7,8 +7,7 @@ messages contain both.
 
 from __future__ import annotations
 
-from wholecall.history.errors.rules import Rule
-from wholecall.history.errors.words import ErrorKind
+from wholecall.history.errors.rules import ErrorKind, Rule
 
 __all__ = ["ANY_PLACE", "CALLS", "CONTENTS", "MEMBERS", "PAIRS", "THINKING", "TURNS"]
 

@@ -5,7 +5,7 @@ Theory of operation
 A rule reads one text: the whole message of a provider, in lower case, quotes unified, a line for each JSON
 object (`wholecall.history.errors.text`). The first rule of a table that finds its words decides. A dot does
 not cross lines, no gap is unbounded and no repetition nests: the work is linear in the text. Rules are
-compiled once, at the first error.
+compiled once, at the first error. The vocabularies of their meanings are closed; docs/errors.md explains each word.
 """
 
 from __future__ import annotations
@@ -13,11 +13,63 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from wholecall.history.errors.words import ErrorCategory, ErrorKind
+__all__ = ["ErrorCategory", "ErrorKind", "ErrorScope", "Found", "Rule", "RuleTable"]
 
-__all__ = ["Found", "Rule", "RuleTable"]
+ErrorCategory = Literal[
+    "transcript",
+    "context_overflow",
+    "request",
+    "rate_limit",
+    "billing",
+    "auth",
+    "content_filter",
+    "overloaded",
+    "server_error",
+    "unknown",
+]
+ErrorScope = Literal["session", "request", "credential", "provider"]
+ErrorKind = Literal[
+    # transcript
+    "unanswered_tool_call",
+    "orphan_tool_result",
+    "duplicate_tool_call_id",
+    "duplicate_tool_result",
+    "malformed_arguments",
+    "arguments_type",
+    "bad_tool_call_id",
+    "bad_tool_name",
+    "empty_tool_calls",
+    "empty_content",
+    "empty_history",
+    "role_order",
+    "bad_role",
+    "thinking_signature",
+    "missing_reasoning",
+    "orphan_reasoning",
+    "unknown_item",
+    "unknown_field",
+    "missing_field",
+    "content_form",
+    "bad_media",
+    # context_overflow
+    "request_too_large",
+    # request
+    "unsupported_parameter",
+    "invalid_parameter",
+    "tool_definition",
+    "missing_tools",
+    "response_format",
+    "unknown_model",
+    "unsupported_feature",
+    "failed_generation",
+    "malformed_body",
+    # rate_limit
+    "upstream",
+    # auth
+    "blocked",
+]
 
 
 class Rule(NamedTuple):

@@ -1,4 +1,4 @@
-"""The text and the status of a provider's error, from its body and headers.
+"""The text of a provider's error, its status, and the call ids that it names; from bodies, headers and exceptions.
 
 Theory of operation
 -------------------
@@ -11,19 +11,30 @@ to a status become that status.
 The work is bounded for any body: there are limits on the decoded bytes, the visited members, their depth, and
 the characters kept of each string and in total. Larger bodies are read as plain text, at their beginning and
 end.
+
+No SDK is imported for exceptions: each keeps these under one of a few names, on the exception itself or on the response
+that it carries, and botocore in a dict. If none holds a body, the exception's own text replaces it.
+
+An id is recognised by its form (the prefixes of the providers) or by the words before it (`tool_call_id: …`,
+`… ids …: a, b.`). After a plural, after "was" and in quotes any word is an id; elsewhere only a word with a digit,
+because other words may be the rest of the sentence.
+
+Sources: `APIStatusError` of openai, anthropic and groq, `APIError` of google-genai, `SDKError` of mistralai, `ApiError`
+of cohere, `ResponseError` of ollama, `ClientError` of botocore, `HTTPStatusError` of httpx, `HTTPError` of requests and
+huggingface_hub, `ClientResponseError` of aiohttp.
 """
 
 from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from wholecall.dialects.decode import plain
 
-__all__ = ["Said", "listen"]
+__all__ = ["Refusal", "Said", "expected_type", "listen", "named_ids", "refusal_of"]
 
 MAX_JSON_CHARS = 256 * 1024
 MAX_MEMBERS = 2000
@@ -238,3 +249,112 @@ def _header_words(headers: Mapping[str, Any] | None) -> list[str]:
         elif folded in _RETRY_AFTER:
             words.append("retry-after")
     return [word for word in words if _GENERIC.get(word.lower()) is None]
+
+
+# --- exceptions ----------------------------------------------------------------------------------------
+
+
+_STATUS_NAMES = ("status_code", "status", "code", "http_status")
+_BODY_NAMES = ("body", "details", "error", "detail")  # of the exception; a response has `content`
+_FIRST_ERROR = 400
+
+
+class Refusal(NamedTuple):
+    """A provider's answer: its status (0 if unknown), its body, its headers."""
+
+    status: int
+    body: Any
+    headers: Mapping[str, Any] | None
+
+
+def refusal_of(error: BaseException) -> Refusal:
+    """Return the parts of the provider's answer that an exception holds."""
+    response: Any = getattr(error, "response", None) or getattr(error, "raw_response", None)
+    if isinstance(response, Mapping):
+        return _of_botocore(response)
+    found = [*_held(error, _STATUS_NAMES), *_held(response, _STATUS_NAMES)]
+    status = next((one for one in found if isinstance(one, int) and one >= _FIRST_ERROR), 0)
+    headers = [one for one in _held(error, ("headers",)) if isinstance(one, Mapping)]
+    headers += [one for one in _held(response, ("headers",)) if isinstance(one, Mapping)]
+    body = next(iter([*_held(error, _BODY_NAMES), *_content(response)]), str(error))
+    return Refusal(status, body, headers[0] if headers else None)
+
+
+def _held(holder: object, names: Iterable[str]) -> list[Any]:
+    """Return the members that are not empty."""
+    return [value for name in names if (value := getattr(holder, name, None)) not in (None, "", b"")]
+
+
+def _content(response: object) -> list[Any]:
+    """Return the body of a response, none if it was not read yet, for which httpx raises."""
+    try:
+        return _held(response, ("content", "text"))
+    except RuntimeError:
+        return []
+
+
+def _of_botocore(response: Mapping[str, Any]) -> Refusal:
+    about = response.get("ResponseMetadata") or {}
+    status = about.get("HTTPStatusCode")
+    return Refusal(status if isinstance(status, int) else 0, response.get("Error"), about.get("HTTPHeaders"))
+
+
+# --- ids and types that a text names ---------------------------------------------------------------------
+
+
+MAX_IDS = 128
+
+_WORD = r"[\w.:|/+=-]{0,510}\w"
+_LIST = rf"[\[(]?(?:'{_WORD}'(?:, ?'{_WORD}'){{0,{MAX_IDS}}}|{_WORD}(?:, ?{_WORD}){{0,{MAX_IDS}}})"
+# OpenAI, its items, Anthropic, Bedrock, vLLM, Kimi; not the words `call_id` and the like.
+_KNOWN = re.compile(
+    r"(?<![\w-])(?:(?:srv|mcp)?toolu_|tooluse_|fc_|ctc_|chatcmpl-tool-|call-(?=\w{0,40}\d)"
+    r"|functions\.[\w-]{1,128}:(?=\d)|call_(?!(?:id|name|type|output|result)s?\b))[\w.:|-]{0,500}\w"
+)
+# The words before ids, and whether any word counts there.
+_MENTIONS = (
+    (re.compile(rf"ids\b'?[^:.\n]{{0,80}}: ({_LIST})", re.IGNORECASE), True),
+    (re.compile(rf"(?:call|use|tool)[ _]?id was '?({_WORD})", re.IGNORECASE), True),
+    (re.compile(rf"(?:call|use|tool)[ _]?id'?(?: of)?[ :=(]{{1,3}}'({_WORD})'", re.IGNORECASE), True),
+    (re.compile(rf"(?:call|use|tool)[ _]?id'?(?: of)?[ :=(]{{1,3}}({_LIST})", re.IGNORECASE), False),
+    (re.compile(rf"value '({_WORD})' at '[\w.\[\]-]{{1,200}}tooluseid'", re.IGNORECASE), True),
+)
+_ITEM = re.compile(r"[^,\s'\[\]()]+")
+_PLACE_WORDS = re.compile(
+    r"(?:messages?|input|contents?|body|tools?|choices)(?:[.\[]|$)|https?:", re.IGNORECASE
+)
+_EXPECTED = re.compile(
+    r"(?:expected|expects|expecting|should be|must be|to be|of type|pairs from|provide|(?<!in)valid types?:"
+    r"|google\.protobuf\.)[^\w']{0,3}"
+    r"(?:(?:an?|one|valid|json|<class|api\.|type)[ ']{0,2}){0,4}'?"
+    r"(?:(?P<object>object|dict|map|struct\b|toolcallfunctionarguments)|(?P<string>str(?:ing)?\b))"
+)
+
+
+def named_ids(text: str) -> tuple[str, ...]:
+    """Return the call ids that a text names, each once, in their order."""
+    found = [(match.start(), match[0]) for match in _KNOWN.finditer(text)]
+    for pattern, any_word in _MENTIONS:
+        for match in pattern.finditer(text):
+            found += _listed(match, any_word)
+    return tuple(dict.fromkeys(word for _, word in sorted(found)))[:MAX_IDS]
+
+
+def _listed(mention: re.Match[str], any_word: bool) -> Iterator[tuple[int, str]]:
+    """Yield the ids of a mention and their places, up to the first word that is not an id."""
+    for word in _ITEM.finditer(mention.string, *mention.span(1)):
+        if _PLACE_WORDS.match(word[0]) or not (any_word or any(map(str.isdigit, word[0]))):
+            return
+        yield word.start(), word[0]
+
+
+def expected_type(text: str) -> Literal["string", "object"] | None:
+    """Return the type that a complaint about a value's type requires, None if it is not stated.
+
+    Args:
+        text: the complaint, in lower case.
+    """
+    match = _EXPECTED.search(text)
+    if match is None:
+        return None
+    return "string" if match["string"] else "object"

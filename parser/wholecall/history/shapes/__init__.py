@@ -1,1 +1,1 @@
-"""The shapes of transcripts: where each keeps its calls, results, texts and thoughts."""
+"""The shapes of histories, one module for each wire: its reader, and the writer of a turn that goes back."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from wholecall.history.parts import Line, Message, Part, Places, at, first_id, first_text
+from wholecall.history.parts import Line, Message, Part, Places, call_at, first_id
 from wholecall.history.shapes.base import View, expect_dict
 from wholecall.history.shapes.blocks import read_text
 
@@ -61,15 +61,7 @@ def _read(step: Message) -> Line:
 def _calls(step: Message) -> Iterator[Part]:
     for value in _listed(step.get("tool_calls")):
         block = expect_dict(value, "a tool call")
-        yield Part(
-            "call",
-            block,
-            "tool_calls",
-            places=_CALL,
-            id=first_id(block, _CALL.id),
-            name=first_text(block, _CALL.name),
-            arguments=at(block, _CALL.arguments),
-        )
+        yield call_at(block, "tool_calls", _CALL)
 
 
 def _results(step: Message) -> Iterator[Part]:

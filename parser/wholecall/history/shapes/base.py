@@ -1,18 +1,32 @@
-"""A shape: a record of how its messages are read, written and made; a view is its reading half.
+"""A shape: a record of how the messages of a wire are read, changed and made; a view is its reading half.
 
-`wholecall.history.transcripts` contains the one algorithm; a shape only knows the places of facts.
+Theory of operation. The repair has one algorithm for all shapes; a shape only knows the places of facts, and the form of
+a result that is made because the real one is missing. Made results are recognised by their text, also those of other
+tools.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from wholecall.history.parts import Line, Message, Part, rebuild
+from wholecall.output.results import Answer, tool_result
 
-__all__ = ["Links", "Shape", "View", "expect_dict"]
+__all__ = [
+    "MISSING_RESULT",
+    "Links",
+    "Shape",
+    "View",
+    "expect_dict",
+    "expect_messages",
+    "held_by_user",
+    "is_made",
+    "missing",
+]
 
 
 class Links(msgspec.Struct, frozen=True):
@@ -55,6 +69,16 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     links: Links | None = None
 
 
+def _itself(results: list[Any], _near: Message) -> Message:
+    message: Message = results[0]
+    return message
+
+
+def held_by_user(results: list[Any], _near: Message) -> Message:
+    """Return a message of the user whose content is results, as a `carrier`."""
+    return {"role": "user", "content": results}
+
+
 class Shape(View, frozen=True, kw_only=True):
     """A kind of transcript that can be sent or stored again.
 
@@ -62,7 +86,7 @@ class Shape(View, frozen=True, kw_only=True):
         result: makes a result that states that the real one is missing, from a call and its block: a block, an item or
             a message.
         carrier: makes a message that contains results, like the message given with them (the message of the call, or
-            the original message of the results).
+            the original message of the results); by default a result is a message itself.
         write: makes a message from the remaining parts.
         holder: the member of a message that holds results, "" if a result is a separate message.
         gathers: all results of a turn are in one message, before its other content.
@@ -73,7 +97,7 @@ class Shape(View, frozen=True, kw_only=True):
     """
 
     result: Callable[[Part, Message], Message]
-    carrier: Callable[[list[Any], Message], Message]
+    carrier: Callable[[list[Any], Message], Message] = _itself
     write: Callable[[Message, list[Part], list[Part]], Message] = rebuild
     holder: str = ""
     gathers: bool = False
@@ -95,3 +119,63 @@ def expect_dict(value: object, what: str) -> Message:
         f"{what} is of type {type(value).__name__}, not a dict; turn the objects of an SDK into dicts first, "
         f"with `model_dump(exclude_none=True)` for example"
     )
+
+
+def expect_messages(messages: object) -> list[Message]:
+    """Return messages, each a dict.
+
+    Raises:
+        TypeError: they are not a list or tuple, or something in it is not a dict.
+    """
+    if not isinstance(messages, (list, tuple)):
+        raise TypeError(f"messages are of type {type(messages).__name__}, not a list")
+    return [expect_dict(message, f"messages[{index}]") for index, message in enumerate(messages)]
+
+
+# --- results that are missing --------------------------------------------------------------------------
+
+# A made result is marked only by its text: providers refuse unknown members, and a model that reads the history should
+# know about it as well.
+MISSING_RESULT = (
+    "[wholecall] The result of this tool call is missing from the history. "
+    "It is not known whether the call was executed."
+)
+
+# The texts in results made by other tools: pi, turnsafe, then openclaw and its plugins.
+_OTHERS = frozenset(
+    {
+        MISSING_RESULT,
+        "No result provided",
+        (
+            "Error: this tool call was not executed, or its result was lost from the conversation history. "
+            "Do not assume it succeeded."
+        ),
+    }
+)
+_OPENCLAW = re.compile(
+    r"\[[\w-]{1,40}\] missing tool result in session history; "
+    r"inserted synthetic error result for transcript repair\."
+)
+_LONGEST = 200
+
+
+def missing(dialect: str) -> Callable[[Part, Message], Message]:
+    """Return the maker of results of a dialect that state that the real one is missing, as a `result`."""
+    return lambda call, _block: tool_result(dialect, Answer(call.id, call.name, MISSING_RESULT, failed=True))
+
+
+def is_made(content: Any) -> bool:
+    """Return whether a result's content is that of a result that was made to fill a gap."""
+    text = _text_of(content).strip()
+    return len(text) <= _LONGEST and (text in _OTHERS or _OPENCLAW.fullmatch(text) is not None)
+
+
+def _text_of(content: Any) -> str:
+    """Return the text of a result, if it is one text: a string, one block of text, an object's one member."""
+    if isinstance(content, list) and len(content) == 1:
+        content = content[0]
+        if isinstance(content, dict):
+            content = content.get("text") or content.get("stderr")
+    elif isinstance(content, dict) and len(content) == 1:
+        content = next(iter(content.values()))
+    return content if isinstance(content, str) else ""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from wholecall.history.markers import is_made
 from wholecall.history.parts import (
     ABSENT,
     Form,
@@ -20,10 +19,11 @@ from wholecall.history.parts import (
     Places,
     Side,
     at,
+    call_at,
     first_id,
     first_text,
 )
-from wholecall.history.shapes.base import expect_dict
+from wholecall.history.shapes.base import expect_dict, is_made
 
 __all__ = [
     "CALL_TYPES",
@@ -179,15 +179,11 @@ def _block_form(block: Message, kind: str) -> tuple[Places, Form]:
 
 def _call(block: Message, field: str, places: Places, form: Form, **more: Any) -> Part:
     id = first_id(block, places.id)
-    return Part(
-        "call",
+    return call_at(
         block,
         field,
-        places=places,
-        id=id,
-        name=first_text(block, places.name),
+        places,
         aliases=(id.partition("|")[0],) if "|" in id else (),  # hosts join the two ids of Responses
-        arguments=at(block, places.arguments),
         form=form,
         scratch=tuple((name,) for name in _SCRATCH if block.get(name) is not None),
         **more,

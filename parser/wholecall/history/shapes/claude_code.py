@@ -11,8 +11,7 @@ import uuid
 from typing import Any
 
 from wholecall.history.parts import SIDE, Line, Message, Part, rebuild
-from wholecall.history.shapes.anthropic import block_result
-from wholecall.history.shapes.base import Links, Shape
+from wholecall.history.shapes.base import Links, Shape, missing
 from wholecall.history.shapes.blocks import read_message
 
 __all__ = ["CLAUDE_CODE"]
@@ -66,7 +65,7 @@ CLAUDE_CODE = Shape(
     name="claude-code",
     read=_read,
     write=_write,
-    result=block_result,
+    result=missing("anthropic"),
     carrier=_carrier,
     is_own=_is_own,
     holder="content",

@@ -1,25 +1,33 @@
 """Converse of Bedrock: blocks whose only member names their type; roles alternate, results come next.
 
-    {role: "assistant", content: [{reasoningContent} {text} {toolUse: {toolUseId, name, input: OBJECT}}]}
+    {role: "assistant", content: [{reasoningContent: {reasoningText: {text, signature}}}
+                                  {reasoningContent: {redactedContent}}
+                                  {text}
+                                  {toolUse: {toolUseId, name, input: OBJECT}}
+                                  {toolUse: {…, type: "server_tool_use"}}, {toolResult}
+                                  {citationsContent: {content: [{text}], citations}}, and others]}
     {role: "user", content: [{toolResult: {toolUseId, content, status?}} {text}]}
 
-Two consecutive messages of one role are refused, therefore they are joined. InvokeModel of Amazon's Nova takes the same
-messages.
+Two consecutive messages of one role are refused, therefore they are joined. Thinking without a signature is refused and
+therefore left out; so is blank text. `redactedContent` is the base64 text of the wire; boto3 requires it decoded.
+InvokeModel of Amazon's Nova takes the same messages.
 
 Source: the request of `Converse`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
-from wholecall.history.markers import MISSING_RESULT, is_made
-from wholecall.history.parts import Line, Message, Part, Places, at, first_id, first_text
-from wholecall.history.shapes.base import Shape, expect_dict
+from wholecall.history.content import Call, Piece
+from wholecall.history.parts import Line, Message, Part, Places, call_at, first_id
+from wholecall.history.shapes.base import Shape, expect_dict, held_by_user, is_made, missing
 from wholecall.history.shapes.blocks import read_text
-from wholecall.output.results import Answer, tool_result
+from wholecall.history.values import copied
+from wholecall.output.turns import OtherBlock, ReasoningBlock
 
-__all__ = ["CONVERSE"]
+__all__ = ["CONVERSE", "encode"]
 
 _USE: Final = Places((("toolUse", "toolUseId"),), (("toolUse", "name"),), (("toolUse", "input"),))
 _RESULT: Final = Places((("toolResult", "toolUseId"),))
@@ -44,23 +52,13 @@ def _read(message: Message) -> Line:
 def _part(value: Any, by_model: bool) -> Part:
     block = expect_dict(value, "a content block")
     if isinstance(block.get("toolUse"), dict) and by_model:
-        id, name = first_id(block, _USE.id), first_text(block, _USE.name)
-        arguments = at(block, _USE.arguments)
-        return Part("call", block, "content", places=_USE, id=id, name=name, arguments=arguments)
+        return call_at(block, "content", _USE)
     if isinstance(block.get("toolResult"), dict):
         real = not is_made(block["toolResult"].get("content"))
         return Part("result", block, "content", places=_RESULT, id=first_id(block, _RESULT.id), real=real)
     if "reasoningContent" in block:
         return Part("thinking" if by_model else "other", block, "content")
     return read_text(block, block["text"], "content") if "text" in block else Part("other", block, "content")
-
-
-def _result(call: Part, _block: Message) -> Message:
-    return tool_result("bedrock-converse", Answer(call.id, call.name, MISSING_RESULT, failed=True))
-
-
-def _carrier(results: list[Any], _near: Message) -> Message:
-    return {"role": "user", "content": results}
 
 
 def _joins(line: Line, after: Line) -> bool:
@@ -85,8 +83,8 @@ def _is_like(message: Message) -> bool:
 CONVERSE: Final = Shape(
     name="bedrock-converse",
     read=_read,
-    result=_result,
-    carrier=_carrier,
+    result=missing("bedrock-converse"),
+    carrier=held_by_user,
     is_own=_is_own,
     is_like=_is_like,
     holder="content",
@@ -95,3 +93,38 @@ CONVERSE: Final = Shape(
     alternates=True,
     joins=_joins,
 )
+
+
+# --- the turn that goes back ---------------------------------------------------------------------------
+
+
+def encode(pieces: Sequence[Piece]) -> list[Message]:
+    """Return the message of Converse."""
+    blocks: list[Message] = []
+    for piece in pieces:
+        if isinstance(piece, ReasoningBlock):
+            blocks += [{"reasoningContent": thought} for thought in _thought(piece)]
+        elif isinstance(piece, Call):
+            use = {"toolUseId": piece.id, "name": piece.name, "input": piece.arguments}
+            blocks.append({"toolUse": use | ({"type": "server_tool_use"} if piece.kind == "server" else {})})
+        elif isinstance(piece, OtherBlock):
+            blocks.append(_block(piece))
+        elif piece.strip():
+            blocks.append({"text": piece})
+    return [{"role": "assistant", "content": blocks}]
+
+
+def _block(block: OtherBlock) -> Message:
+    value: Message = copied(block.value)
+    cited = value.get("citationsContent")
+    if isinstance(cited, dict) and "content" not in cited:  # its text arrived in pieces
+        value["citationsContent"] = {"content": [{"text": block.text}], **cited}
+    return value
+
+
+def _thought(block: ReasoningBlock) -> list[Message]:
+    if block.data is not None:
+        return [{"redactedContent": block.data}]
+    if block.signature is None:
+        return []
+    return [{"reasoningText": {"text": block.text, "signature": block.signature}}]

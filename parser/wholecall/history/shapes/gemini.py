@@ -1,27 +1,35 @@
 """Gemini: contents of parts; ids are optional, and without them calls and results pair by name and order.
 
-Source: the request of `generateContent`, in both spellings (`functionCall`, `function_call`). A part with a thought
-signature is kept, regardless of its text.
+    {role: "model", parts: [{text, thought?, thoughtSignature?}
+                            {functionCall: {id?, name, args: OBJECT}, thoughtSignature?}
+                            {executableCode}, {codeExecutionResult}, and others]}
+    {role: "user", parts: [{functionResponse: {id?, name, response: OBJECT}}]}
+
+Both spellings are read (`functionCall`, `function_call`). A part with a thought signature is kept, regardless of its
+text, and a signature is sent on its original part. Calls have an id only if the wire had one: Vertex refuses the member.
+
+Source: the request of `generateContent`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from wholecall.history.markers import MISSING_RESULT, is_made
-from wholecall.history.parts import ABSENT, Line, Message, Part, Places, at, first_id, first_text
-from wholecall.history.shapes.base import Shape, expect_dict
+from wholecall.history.content import Call, Piece
+from wholecall.history.parts import ABSENT, Line, Message, Part, Places, at, call_at, first_id, first_text
+from wholecall.history.shapes.base import MISSING_RESULT, Shape, expect_dict, is_made
 from wholecall.history.shapes.blocks import read_stop, read_text
+from wholecall.history.values import copied
 from wholecall.output.results import Answer, tool_result
+from wholecall.output.turns import OtherBlock, ReasoningBlock
 
-__all__ = ["GEMINI"]
+__all__ = ["GEMINI", "encode"]
 
 _CALLS = ("functionCall", "function_call")
 _RESULTS = ("functionResponse", "function_response")
 _SIGNATURES = ("thoughtSignature", "thought_signature")
 _STREAMING = ("partialArgs", "partial_args", "willContinue", "will_continue")
-
-
 _PLACES = {key: Places(((key, "id"),), ((key, "name"),), ((key, "args"),)) for key in (*_CALLS, *_RESULTS)}
 
 
@@ -56,13 +64,10 @@ def _part(value: Any, model: bool) -> Part:
 def _call(part: Message, key: str) -> Part:
     places = _PLACES[key]
     arguments = at(part, places.arguments)
-    return Part(
-        "call",
+    return call_at(
         part,
         "parts",
-        places=places,
-        id=first_id(part, places.id),
-        name=first_text(part, places.name),
+        places,
         arguments={} if arguments is ABSENT or arguments is None else arguments,  # no member: no arguments
         scratch=tuple((key, name) for name in _STREAMING if part[key].get(name)),
         anonymous=True,
@@ -117,3 +122,37 @@ GEMINI = Shape(
     merges=True,
     joins=_joins,
 )
+
+
+# --- the turn that goes back ---------------------------------------------------------------------------
+
+
+def encode(pieces: Sequence[Piece]) -> list[Message]:
+    """Return the content of Gemini."""
+    parts: list[Message] = []
+    for piece in pieces:
+        if isinstance(piece, ReasoningBlock):
+            _add_thought(parts, piece)
+        elif isinstance(piece, OtherBlock):
+            parts.append(copied(piece.value))
+        elif isinstance(piece, Call):
+            labels = {} if piece.has_made_id else {"id": piece.id}
+            call = {**labels, "name": piece.name, "args": piece.arguments}
+            parts.append({**piece.extra, "functionCall": call})
+        elif piece:
+            parts.append({"text": piece})
+    return [{"role": "model", "parts": [part for part in parts if _says_something(part)]}]
+
+
+def _add_thought(parts: list[Message], block: ReasoningBlock) -> None:
+    signed = {} if block.signature is None else {"thoughtSignature": block.signature}
+    if block.name is None:
+        parts.append({"text": block.text, "thought": True} | signed)
+    elif parts and parts[-1].keys() == {"text"}:  # the signature of visible text
+        parts[-1] |= signed
+    else:
+        parts.append({"text": ""} | signed)
+
+
+def _says_something(part: Message) -> bool:
+    return "text" not in part or bool(part["text"].strip()) or "thoughtSignature" in part

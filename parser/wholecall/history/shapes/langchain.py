@@ -1,30 +1,36 @@
 """Messages of LangChain as dicts, in the three usual stored forms.
 
-    {type: "ai", content, tool_calls: [{type: "tool_call", id, name, args: OBJECT}],
-     invalid_tool_calls: [{type: "invalid_tool_call", id, name, args: TEXT, error}], response_metadata}
+    {type: "ai", content: TEXT | [{type: "thinking", thinking, signature} {type: "text", text}],
+     additional_kwargs?: {reasoning_content}, response_metadata?,
+     tool_calls: [{type: "tool_call", id, name, args: OBJECT}],
+     invalid_tool_calls: [{type: "invalid_tool_call", id, name, args: TEXT, error}]}
     {type: "tool", tool_call_id, content, status}
     {type: "ai", data: {...}}                                      as of `messages_to_dict`
     {lc: 1, type: "constructor", id: [..., "AIMessage"], kwargs}   as of `dumpd`
 
 Each message is answered by itself, as in chat. Integrations also send invalid calls, which therefore need a result too;
-their text is the model's, and is not changed. A call may have a twin, a block in the content or an entry in
-`additional_kwargs`, which integrations send if the call is removed: a twin is removed with its call.
+their text is the model's, and is not changed. A call may have a duplicate, a block in the content or an entry in
+`additional_kwargs`, which integrations send if the call is removed: a duplicate is removed with its call. Calls in
+`tool_calls` are executed; therefore dropped calls go into `invalid_tool_calls`, where LangChain keeps its own.
 
 Source: LangChain reference, `AIMessage` and `ToolMessage`; `langchain_core.messages` and `langchain_core.load`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from wholecall.history.markers import MISSING_RESULT
-from wholecall.history.parts import Line, Message, Part, Places, at, first_id, first_text, rebuild
-from wholecall.history.shapes.base import Shape, expect_dict
+from wholecall.history.content import Call, Piece
+from wholecall.history.parts import Line, Message, Part, Places, call_at, first_id, rebuild
+from wholecall.history.shapes.anthropic import encode_thought
+from wholecall.history.shapes.base import Shape, expect_dict, missing
 from wholecall.history.shapes.blocks import CALL_TYPES, read_content, read_message, read_result, read_stop
-from wholecall.output.results import Answer, tool_result
+from wholecall.history.values import dumped
+from wholecall.output.events import ToolCallDropped
+from wholecall.output.turns import ReasoningBlock
 
-__all__ = ["LANGCHAIN"]
+__all__ = ["LANGCHAIN", "encode"]
 
 _TYPES: Final = {
     **dict.fromkeys(("ai", "AIMessageChunk"), "model"),
@@ -65,7 +71,7 @@ def _read(message: Message) -> Line:
         return Line("user", read_content(inner, "user"))
     calls = [*_calls(inner, "tool_calls"), *_calls(inner, "invalid_tool_calls")]
     ids = {call.id for call in calls if call.id}
-    content = [_untwinned(part, ids) for part in read_content(inner, "model")]
+    content = [_deduplicated(part, ids) for part in read_content(inner, "model")]
     about = inner.get("response_metadata")
     return Line("model", [*content, *calls], read_stop(about) if isinstance(about, dict) else None)
 
@@ -74,22 +80,11 @@ def _calls(message: Message, field: str) -> Iterable[Part]:
     entries = message.get(field)
     for entry in entries if isinstance(entries, (list, tuple)) else ():
         block = expect_dict(entry, "a tool call")
-        id, name = first_id(block, _CALL.id), first_text(block, _CALL.name)
-        form: Any = "object" if field == "tool_calls" else "kept"
-        yield Part(
-            "call",
-            block,
-            field,
-            places=_CALL,
-            id=id,
-            name=name,
-            arguments=at(block, _CALL.arguments),
-            form=form,
-        )
+        yield call_at(block, field, _CALL, form="object" if field == "tool_calls" else "kept")
 
 
-def _untwinned(part: Part, ids: set[str]) -> Part:
-    """Return a part of the content; a block that repeats a call of the message is its twin."""
+def _deduplicated(part: Part, ids: set[str]) -> Part:
+    """Return a part of the content; a block that repeats a call of the message is its duplicate."""
     if part.kind != "call":
         return part
     return Part("blank" if part.id in ids else "other", part.value, part.field)
@@ -102,31 +97,27 @@ def _write(message: Message, parts: list[Part], left: list[Part]) -> Message:
         written["content"] = ""
     calls = [part for part in left if part.kind == "call"]
     if len(calls) < sum(part.kind == "call" for part in parts):
-        written = _without_twins(written, {first_id(call.value, _CALL.id) for call in calls})
+        written = _without_duplicates(written, {first_id(call.value, _CALL.id) for call in calls})
     return {**message, member: written} if member else written
 
 
-def _without_twins(message: Message, ids: set[str]) -> Message:
-    """Return a message without the twins of removed calls."""
+def _without_duplicates(message: Message, ids: set[str]) -> Message:
+    """Return a message without the duplicates of removed calls."""
     content, more = message.get("content"), message.get("additional_kwargs")
     if isinstance(content, list):
-        message = {**message, "content": [block for block in content if not _is_twin(block, ids)] or ""}
-    told = more.get("tool_calls") if isinstance(more, dict) else None
-    if isinstance(more, dict) and isinstance(told, list):
-        kept = [entry for entry in told if isinstance(entry, dict) and first_id(entry, _CALL.id) in ids]
+        message = {**message, "content": [block for block in content if not _is_duplicate(block, ids)] or ""}
+    entries = more.get("tool_calls") if isinstance(more, dict) else None
+    if isinstance(more, dict) and isinstance(entries, list):
+        kept = [entry for entry in entries if isinstance(entry, dict) and first_id(entry, _CALL.id) in ids]
         rest = {name: value for name, value in more.items() if name != "tool_calls"}
         message = {**message, "additional_kwargs": {**rest, "tool_calls": kept} if kept else rest}
     return message
 
 
-def _is_twin(block: Any, ids: set[str]) -> bool:
+def _is_duplicate(block: Any, ids: set[str]) -> bool:
     if not isinstance(block, dict) or str(block.get("type")) not in CALL_TYPES:
         return False
     return bool(id := first_id(block, _CALL.id)) and id not in ids
-
-
-def _result(call: Part, _block: Message) -> Message:
-    return tool_result("langchain", Answer(call.id, call.name, MISSING_RESULT, failed=True))
 
 
 def _carrier(results: list[Any], near: Message) -> Message:
@@ -150,7 +141,45 @@ LANGCHAIN: Final = Shape(
     name="langchain",
     read=_read,
     write=_write,
-    result=_result,
+    result=missing("langchain"),
     carrier=_carrier,
     is_own=_is_own,
 )
+
+
+# --- the turn that goes back ---------------------------------------------------------------------------
+
+
+def encode(pieces: Sequence[Piece]) -> list[Message]:
+    """Return the members of an `AIMessage`."""
+    message: Message = {"type": "ai", "content": _content(pieces)}
+    blocks = [piece for piece in pieces if isinstance(piece, ReasoningBlock)]
+    if unsigned := "".join(block.text for block in blocks if not encode_thought(block)):
+        message["additional_kwargs"] = {"reasoning_content": unsigned}
+    calls = [piece for piece in pieces if isinstance(piece, Call)]
+    if whole := [_sent(call) for call in calls if not isinstance(call.event, ToolCallDropped)]:
+        message["tool_calls"] = whole
+    invalid = [_dropped(call, call.event) for call in calls if isinstance(call.event, ToolCallDropped)]
+    return [message | ({"invalid_tool_calls": invalid} if invalid else {})]
+
+
+def _content(pieces: Sequence[Piece]) -> str | list[Message]:
+    """Return the text, in blocks only if there is thinking that must keep its place."""
+    blocks: list[Message] = []
+    for piece in pieces:
+        if isinstance(piece, ReasoningBlock):
+            blocks += encode_thought(piece)
+        elif isinstance(piece, str) and piece.strip():
+            blocks.append({"type": "text", "text": piece})
+    plain = all(block["type"] == "text" for block in blocks)
+    return "".join(block["text"] for block in blocks) if plain else blocks
+
+
+def _sent(call: Call) -> Message:
+    return {"type": "tool_call", "id": call.id, "name": call.name, "args": call.arguments}
+
+
+def _dropped(call: Call, event: ToolCallDropped) -> Message:
+    args = call.arguments if isinstance(call.arguments, str) else dumped(call.arguments)
+    head = {"type": "invalid_tool_call", "id": call.id, "name": call.name}
+    return {**head, "args": args, "error": event.describe()}

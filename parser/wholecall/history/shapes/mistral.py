@@ -11,15 +11,15 @@ Source: the request of `POST /v1/conversations`.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
-from wholecall.history.markers import MISSING_RESULT, is_made
-from wholecall.history.parts import RUN, Line, Message, Part, Places, at, first_id, first_text
-from wholecall.history.shapes.base import Shape
+from wholecall.history.content import Call, Piece
+from wholecall.history.parts import RUN, Line, Message, Part, Places, at, call_at, first_id
+from wholecall.history.shapes.base import Shape, is_made, missing
 from wholecall.history.shapes.blocks import read_content
-from wholecall.output.results import Answer, tool_result
 
-__all__ = ["MISTRAL"]
+__all__ = ["MISTRAL", "encode"]
 
 _CALL: Final = Places((("tool_call_id",), ("id",)), (("name",),), (("arguments",),))
 _RESULT: Final = Places((("tool_call_id",),))
@@ -45,19 +45,8 @@ def _read(entry: Message) -> Line:
 
 
 def _call(entry: Message) -> Part:
-    arguments = at(entry, _CALL.arguments)
-    form: Any = "object" if isinstance(arguments, dict) else "string"
-    id, name = first_id(entry, _CALL.id), first_text(entry, _CALL.name)
-    return Part("call", entry, places=_CALL, id=id, name=name, arguments=arguments, form=form)
-
-
-def _result(call: Part, _block: Message) -> Message:
-    return tool_result("mistral-conversations", Answer(call.id, call.name, MISSING_RESULT, failed=True))
-
-
-def _carrier(results: list[Any], _near: Message) -> Message:
-    entry: Message = results[0]
-    return entry
+    is_read = isinstance(at(entry, _CALL.arguments), dict)
+    return call_at(entry, "", _CALL, form="object" if is_read else "string")
 
 
 def _is_own(entry: Message) -> bool:
@@ -67,8 +56,22 @@ def _is_own(entry: Message) -> bool:
 MISTRAL: Final = Shape(
     name="mistral-conversations",
     read=_read,
-    result=_result,
-    carrier=_carrier,
+    result=missing("mistral-conversations"),
     is_own=_is_own,
     merges=True,
 )
+
+
+# --- the turn that goes back ---------------------------------------------------------------------------
+
+
+def encode(pieces: Sequence[Piece]) -> list[Message]:
+    """Return the entries of a Mistral conversation."""
+    entries: list[Message] = []
+    for piece in pieces:
+        if isinstance(piece, Call):
+            call = {"tool_call_id": piece.id, "name": piece.name, "arguments": piece.arguments}
+            entries.append({**piece.extra, "type": "function.call"} | call)
+        elif isinstance(piece, str) and piece.strip():
+            entries.append({"type": "message.output", "role": "assistant", "content": piece})
+    return entries

@@ -3,22 +3,23 @@
     {role: "assistant", content, thinking?, tool_calls: [{id?, function: {name, arguments: OBJECT}}]}
     {role: "tool", tool_name, content}
 
-Calls of one name are answered in their order.
+Calls of one name are answered in their order. Reasoning is sent only with calls.
 
 Source: the request of `POST /api/chat`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
-from wholecall.history.markers import MISSING_RESULT
-from wholecall.history.parts import Line, Message, Part
-from wholecall.history.shapes.base import Shape
+from wholecall.history.content import Call, Piece, text_of
+from wholecall.history.parts import Line, Message
+from wholecall.history.shapes.base import Shape, missing
 from wholecall.history.shapes.blocks import read_message
-from wholecall.output.results import Answer, tool_result
+from wholecall.output.turns import ReasoningBlock
 
-__all__ = ["OLLAMA", "is_of_ollama"]
+__all__ = ["OLLAMA", "encode", "is_of_ollama"]
 
 
 def _read(message: Message) -> Line:
@@ -29,15 +30,6 @@ def _read(message: Message) -> Line:
         if part.kind in ("call", "result"):
             part.anonymous = True
     return line
-
-
-def _result(call: Part, _block: Message) -> Message:
-    return tool_result("ollama", Answer(None, call.name, MISSING_RESULT, failed=True))
-
-
-def _carrier(results: list[Any], _near: Message) -> Message:
-    message: Message = results[0]
-    return message
 
 
 def is_of_ollama(message: Message) -> bool:
@@ -56,4 +48,21 @@ def _is_own_call(entry: Any) -> bool:
     return not ("id" in entry and "type" in entry)
 
 
-OLLAMA: Final = Shape(name="ollama", read=_read, result=_result, carrier=_carrier, is_own=is_of_ollama)
+OLLAMA: Final = Shape(name="ollama", read=_read, result=missing("ollama"), is_own=is_of_ollama)
+
+
+# --- the turn that goes back ---------------------------------------------------------------------------
+
+
+def encode(pieces: Sequence[Piece]) -> list[Message]:
+    """Return the message of Ollama's own chat."""
+    message: Message = {"role": "assistant", "content": text_of(pieces) or ""}
+    calls = [piece for piece in pieces if isinstance(piece, Call)]
+    thoughts = "".join(piece.text for piece in pieces if isinstance(piece, ReasoningBlock))
+    if calls and thoughts:
+        message["thinking"] = thoughts
+    if calls:
+        message["tool_calls"] = [
+            {"id": call.id, "function": {"name": call.name, "arguments": call.arguments}} for call in calls
+        ]
+    return [message]

@@ -7,8 +7,10 @@
         {type: "server_tool_call_response", id, server_tool_call_response}]}
     {role: "tool", parts: [{type: "tool_call_response", id, response}]}
 
-Arguments are as the instrumentation recorded them: often an object, often the model's text. It is a record: none of it
-is sent again. Gemini's contents and the messages of the Vercel AI SDK have `parts`, too, but of other types.
+Arguments are as the instrumentation recorded them: often an object, often the model's text; the text of a dropped call
+remains a text. A record is never executed, answered or sent again; it contains the reasoning of every provider and the
+calls that a provider executed. Gemini's contents and the messages of the Vercel AI SDK have `parts`, too, but of other
+types.
 
 Source: the JSON schemas of `gen_ai.input.messages` and `gen_ai.output.messages` in OpenTelemetry's semantic conventions
 for generative AI.
@@ -16,14 +18,16 @@ for generative AI.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from wholecall.history.markers import is_made
-from wholecall.history.parts import Line, Message, Part, Places, at, first_id, first_text
-from wholecall.history.shapes.base import View, expect_dict
+from wholecall.history.content import Call, Piece
+from wholecall.history.parts import Line, Message, Part, Places, at, call_at, first_id, first_text
+from wholecall.history.shapes.base import View, expect_dict, is_made
 from wholecall.history.shapes.blocks import read_stop, read_text
+from wholecall.output.turns import Turn
 
-__all__ = ["OTEL"]
+__all__ = ["OTEL", "encode", "finish_reason"]
 
 _IDS = (("id",),)
 _CALL = Places(_IDS, (("name",),), (("arguments",),))
@@ -58,10 +62,8 @@ def _part(part: Message, *, is_model: bool) -> Part:
     if not is_model:
         return Part("other", part, "parts")
     if kind == "tool_call":
-        arguments = at(part, _CALL.arguments)
-        form: Any = "string" if isinstance(arguments, str) else "object"
-        id, name = first_id(part, _CALL.id), first_text(part, _CALL.name)
-        return Part("call", part, "parts", places=_CALL, id=id, name=name, arguments=arguments, form=form)
+        is_text = isinstance(at(part, _CALL.arguments), str)
+        return call_at(part, "parts", _CALL, form="string" if is_text else "object")
     if kind == "server_tool_call":
         id, name = first_id(part, _SERVED.id), first_text(part, _SERVED.name)
         return Part(
@@ -88,3 +90,33 @@ def _is_own_part(part: Any) -> bool:
 
 
 OTEL = View(name="otel", read=_read, is_own=_is_own)
+
+
+# --- the turn that goes back ---------------------------------------------------------------------------
+
+
+def encode(pieces: Sequence[Piece]) -> list[Message]:
+    """Return the output message; its finish reason comes from the turn."""
+    parts: list[Message] = []
+    for piece in pieces:
+        if isinstance(piece, Call):
+            parts.append(_sent(piece))
+        else:
+            kind, text = ("text", piece) if isinstance(piece, str) else ("reasoning", piece.text)
+            parts += [{"type": kind, "content": text}] if text.strip() else []
+    return [{"role": "assistant", "parts": parts}]
+
+
+def _sent(call: Call) -> Message:
+    head = {"id": call.id, "name": call.name}
+    if call.kind == "server":
+        executed = {"type": call.name, "arguments": call.arguments}
+        return {"type": "server_tool_call", **head, "server_tool_call": executed}
+    return {"type": "tool_call", **head, "arguments": call.arguments}
+
+
+def finish_reason(turn: Turn[Any]) -> Message:
+    """Return why the turn ended, nothing while it continues: older schemas require it, newer schemas allow it."""
+    if turn.reason is None:
+        return {}
+    return {"finish_reason": "tool_call" if turn.reason == "tool_calls" else turn.reason}

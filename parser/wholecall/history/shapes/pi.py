@@ -12,9 +12,8 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from wholecall.history.markers import MISSING_RESULT
 from wholecall.history.parts import Line, Message, Part, rebuild
-from wholecall.history.shapes.base import Links, Shape
+from wholecall.history.shapes.base import MISSING_RESULT, Links, Shape
 from wholecall.history.shapes.blocks import block_types, read_message
 
 __all__ = ["PI"]
@@ -61,10 +60,10 @@ def _result(call: Part, _block: Message) -> Message:
 def _carrier(results: list[Any], near: Message) -> Message:
     """Return a result as a message, or as an entry if the call is one; times are those of the call."""
     message: Message = results[0]
-    beside = _inner(near)
-    if beside is not None and "timestamp" in beside:
-        message = {**message, "timestamp": beside["timestamp"]}
-    if beside is near:
+    called = _inner(near)
+    if called is not None and "timestamp" in called:
+        message = {**message, "timestamp": called["timestamp"]}
+    if called is near:
         return message
     entry: Message = {"type": "message"}
     return {**entry, **_time(near), "message": message}

@@ -1,20 +1,46 @@
 """Responses: items. Calls and their outputs are separate items, and a thought belongs to the item after it.
 
-Source: the `input` of `POST /v1/responses`. The public id is `call_id`; the item's own id is an alias, because
-hosts answer under it (quirk 75). An item with the status `incomplete` was cut.
+    {type: "reasoning", id, summary: [{type: "summary_text", text}], encrypted_content?}
+    {type: "message", role: "assistant", content: [{type: "output_text", text}]}
+    {type: "function_call", id?, call_id, name, namespace?, arguments: TEXT}
+    {type: "custom_tool_call", id?, call_id, name, namespace?, input}
+    {type: "shell_call", id?, call_id, status, action}, and the other tools that OpenAI defines
+    {type: "web_search_call", id, status, action}, and other items that need no result
+    {type: "function_call_output", call_id, output}
+
+The public id is `call_id`; the item's own id is an alias, because hosts answer under it (quirk 75). An item with the
+status `incomplete` was cut. The own id of an item and its reasoning go back together or not at all: the API refuses a
+call that it knows by its item without the reasoning before it, and reasoning without the item after it. Calls that
+OpenAI executed go back as their original items. If a turn has no such items, the calls whose item is complete without a
+result go back: searches, and requests for approval.
+
+Source: the `input` of `POST /v1/responses`, and the types of OpenAI's SDK. Realtime has the same items.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
-from wholecall.history.markers import MISSING_RESULT, is_made
-from wholecall.history.parts import RUN, Form, Line, Message, Part, Path, Places, at, first_id, first_text
-from wholecall.history.shapes.base import Shape
+from wholecall.history.content import Call, Piece
+from wholecall.history.parts import (
+    RUN,
+    Form,
+    Line,
+    Message,
+    Part,
+    Path,
+    Places,
+    call_at,
+    first_id,
+    first_text,
+)
+from wholecall.history.shapes.base import MISSING_RESULT, Shape, is_made
 from wholecall.history.shapes.blocks import block_types, read_message, read_stop
+from wholecall.history.values import copied
+from wholecall.output.events import ServerToolCall
+from wholecall.output.turns import OtherBlock, ReasoningBlock
 
-__all__ = ["RESPONSES", "read_item", "text_output"]
+__all__ = ["RESPONSES", "encode", "goes_back", "read_item", "text_output"]
 
 _IDS: tuple[Path, ...] = (("call_id",),)
 _FUNCTION = Places(_IDS, (("name",),), (("arguments",),))
@@ -91,17 +117,8 @@ def _stop(item: Message) -> object:
 def _call(item: Message, kind: str) -> Part:
     places, form = _CALLS[kind]
     own = first_id(item, (("id",),))
-    return Part(
-        "call",
-        item,
-        places=places,
-        id=first_id(item, places.id),
-        aliases=(own,) if own else (),
-        name=first_text(item, places.name),
-        arguments=at(item, places.arguments),
-        form=form,
-        answerable=kind not in _MUTE,
-    )
+    aliases = (own,) if own else ()
+    return call_at(item, "", places, aliases=aliases, form=form, answerable=kind not in _MUTE)
 
 
 def _result(item: Message) -> Part:
@@ -142,11 +159,6 @@ def _missing(call: Part, block: Message) -> Message:
     return _MISSING.get(str(block.get("type")), text_output)(call, block)
 
 
-def _carrier(results: list[Any], _near: Message) -> Message:
-    item: Message = results[0]
-    return item
-
-
 def _is_own(item: Message) -> bool:
     kind = str(item.get("type"))
     return kind in _OWN_TYPES or (kind == "message" and "role" in item)
@@ -160,9 +172,84 @@ RESPONSES = Shape(
     name="responses",
     read=read_item,
     result=_missing,
-    carrier=_carrier,
     is_own=_is_own,
     is_like=_is_like,
     merges=True,
     by_order=True,
 )
+
+
+# --- the turn that goes back ---------------------------------------------------------------------------
+
+_SEARCHES = frozenset({"web_search", "file_search"})
+_HOSTED = _SEARCHES | {"code_interpreter", "image_generation", "program", "shell", "tool_search"}
+_EXECUTION = {"tool_search": {"execution": "client"}, "computer": {"pending_safety_checks": []}}
+
+
+def goes_back(call: ServerToolCall) -> bool:
+    """Return whether the item of a call that OpenAI executed is complete without its result."""
+    of_mcp = "server_label" in (call.extra or {})
+    return "needs_approval" in call.flags if of_mcp else call.name in _SEARCHES
+
+
+def encode(pieces: Sequence[Piece]) -> list[Message]:
+    """Return the items of Responses."""
+    items: list[Message] = []
+    for piece in pieces:
+        if isinstance(piece, ReasoningBlock):
+            items += _reasoning(piece)
+        elif isinstance(piece, OtherBlock):
+            items.append(copied(piece.value))
+        elif isinstance(piece, Call):
+            items.append(_ITEMS[piece.kind](piece))
+        elif piece.strip():
+            content = [{"type": "output_text", "text": piece}]
+            items.append({"type": "message", "role": "assistant", "content": content})
+    return items
+
+
+def _reasoning(block: ReasoningBlock) -> list[Message]:
+    if block.id is None and block.data is None:
+        return []
+    item: Message = {"type": "reasoning"} | ({} if block.id is None else {"id": block.id})
+    item["summary"] = [{"type": "summary_text", "text": block.text}] if block.text else []
+    return [item | ({} if block.data is None else {"encrypted_content": block.data})]
+
+
+def _head(kind: str, call: Call) -> Message:
+    """Return the common members of items of all kinds: the type, both ids, and the fields to be sent back."""
+    extra = dict(call.extra)
+    own = extra.pop("item_id", None)
+    return {"type": kind} | ({} if own is None else {"id": own}) | extra | {"call_id": call.id}
+
+
+def _tool(call: Call) -> Message:
+    return {"name": call.name} | ({} if call.namespace is None else {"namespace": call.namespace})
+
+
+def _function(call: Call) -> Message:
+    return _head("function_call", call) | _tool(call) | {"arguments": call.arguments}
+
+
+def _custom(call: Call) -> Message:
+    return _head("custom_tool_call", call) | _tool(call) | {"input": call.arguments}
+
+
+def _builtin(call: Call) -> Message:
+    item: Message = copied(_EXECUTION.get(call.name, {}))
+    item |= _head(f"{call.name}_call", call) | {"status": "completed"} | call.arguments
+    return item
+
+
+def _server(call: Call) -> Message:
+    event = call.event
+    if isinstance(event, ServerToolCall) and "needs_approval" in event.flags:
+        request = {"type": "mcp_approval_request", "id": call.id, "name": call.name}
+        return call.extra | request | {"arguments": event.raw_arguments}
+    if isinstance(event, ServerToolCall) and (call.name not in _HOSTED or "item_id" in call.extra):
+        return _head("function_call", call) | _tool(call) | {"arguments": event.raw_arguments}
+    item: Message = {"type": f"{call.name}_call", "id": call.id, "status": "completed"}
+    return {**item, **call.arguments}
+
+
+_ITEMS = {"function": _function, "custom": _custom, "builtin": _builtin, "server": _server}

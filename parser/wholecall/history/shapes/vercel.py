@@ -6,26 +6,28 @@
         {type: "dynamic-tool", toolName, toolCallId, state, input, output? | errorText?}]}
 
 A call whose input was still streaming (`input-streaming`) was never complete; a call whose input is complete
-(`input-available`) waits for its output. Any other state is an answer, or waits for a person.
+(`input-available`) waits for its output, and may be executed: therefore a dropped call goes back as a failed part. Any
+other state is an answer, or waits for a person.
 
 Source: the AI SDK's `UIMessage` type.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
-from wholecall.history.markers import MISSING_RESULT, is_made
-from wholecall.history.parts import Line, Message, Part, Places, at, first_id
-from wholecall.history.shapes.base import Shape, expect_dict
+from wholecall.history.content import Call, Piece
+from wholecall.history.parts import Line, Message, Part, Places, call_at
+from wholecall.history.shapes.base import MISSING_RESULT, Shape, expect_dict, is_made
 from wholecall.history.shapes.blocks import read_text
+from wholecall.output.events import ToolCallDropped
+from wholecall.output.results import Answer
 
-__all__ = ["VERCEL"]
+__all__ = ["VERCEL", "encode", "with_outputs"]
 
 _ROLES: Final = ("user", "assistant", "system")
-_IDS: Final = (("toolCallId",),)
-_INPUT: Final = (("input",),)
-_STREAMED: Final = Places(_IDS, (("toolName",),), _INPUT)
+_CALL: Final = Places((("toolCallId",),), (("toolName",),), (("input",),))
 _OWN: Final = frozenset({"file", "step-start", "source-url", "source-document"})
 
 
@@ -57,13 +59,11 @@ def _is_call(part: Message) -> bool:
 def _call(part: Message) -> Part:
     kind, state = str(part["type"]), part.get("state")
     name = str(part.get("toolName", "")) if kind == "dynamic-tool" else kind.removeprefix("tool-")
-    call = Part("call", part, "parts", places=_STREAMED, id=first_id(part, _IDS), name=name, form="kept")
-    call.arguments = at(part, _INPUT)
+    call = call_at(part, "parts", _CALL, name=name, form="kept")
     if state == "input-streaming":
         call.scratch = (("state",),)
     elif state != "input-available":
-        told = Part("result", None, name=name, anonymous=True, real=not is_made(part.get("errorText")))
-        call.result = told
+        call.result = Part("result", None, name=name, anonymous=True, real=not is_made(part.get("errorText")))
     return call
 
 
@@ -97,3 +97,59 @@ VERCEL: Final = Shape(
     holder="parts",
     within=True,
 )
+
+
+# --- the turn that goes back ---------------------------------------------------------------------------
+
+
+def encode(pieces: Sequence[Piece]) -> list[Message]:
+    """Return the UI message; its id comes from the turn."""
+    parts: list[Message] = []
+    for piece in pieces:
+        if isinstance(piece, Call):
+            parts.append(_sent(piece))
+        elif isinstance(piece, str):
+            parts.append({"type": "text", "text": piece})
+        else:
+            parts.append({"type": "reasoning", "text": piece.text})
+    return [{"role": "assistant", "parts": [part for part in parts if _shows(part)]}]
+
+
+def _shows(part: Message) -> bool:
+    return "text" not in part or bool(part["text"].strip())
+
+
+def _sent(call: Call) -> Message:
+    """Return the part of a call; a dropped call fits no tool type, therefore its part is dynamic."""
+    event, extra = call.event, call.extra
+    dropped = isinstance(event, ToolCallDropped)
+    dynamic = dropped or extra.get("dynamic") is True
+    part: Message = (
+        {"type": "dynamic-tool", "toolName": call.name} if dynamic else {"type": f"tool-{call.name}"}
+    )
+    part |= {"toolCallId": call.id, "state": "input-available", "input": call.arguments}
+    if isinstance(event, ToolCallDropped):
+        part |= {"state": "output-error", "errorText": event.describe()}
+    kept = {name: extra[name] for name in ("title", "toolMetadata") if name in extra}
+    metadata = extra.get("callProviderMetadata", extra.get("providerMetadata"))
+    return part | kept | ({} if metadata is None else {"callProviderMetadata": metadata})
+
+
+def with_outputs(messages: Sequence[Message], answers: Sequence[Answer]) -> list[Message]:
+    """Return UI messages whose parts contain their tools' results: results are not separate messages there."""
+    given = {answer.id: answer for answer in answers}
+    return [
+        {
+            **message,
+            "parts": [_with_output(part, given.get(part.get("toolCallId"))) for part in message["parts"]],
+        }
+        for message in messages
+    ]
+
+
+def _with_output(part: Message, answer: Answer | None) -> Message:
+    if answer is None:
+        return part
+    if answer.failed:
+        return {**part, "state": "output-error", "errorText": answer.text}
+    return {**part, "state": "output-available", "output": answer.output}
