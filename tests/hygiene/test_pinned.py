@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -36,8 +37,8 @@ def test_pins_are_hashed(path: Path) -> None:
 
 
 def test_every_environment_is_pinned() -> None:
-    """.ci/run names each file of pins, and no other."""
-    script = (PROJECT / ".ci" / "run").read_text("utf-8")
+    """A session of nox, or .ci/run for nox itself, installs each file of pins."""
+    script = "".join((PROJECT / name).read_text("utf-8") for name in ("noxfile.py", ".ci/run"))
 
     assert {path.stem for path in PINS} == {
         path.stem for path in PINS if re.search(rf"\b{path.stem}\b", script)
@@ -105,8 +106,23 @@ def test_workflows_may_read() -> None:
     assert [{"contents": "read"}] * 3 == [job["permissions"] for job in jobs]
 
 
+def test_every_session_is_run() -> None:
+    """.ci/run runs each session of nox."""
+    sessions = {
+        node.name
+        for node in ast.parse((PROJECT / "noxfile.py").read_text("utf-8")).body
+        if isinstance(node, ast.FunctionDef)
+        and any("nox.session" in ast.unparse(d) for d in node.decorator_list)
+    }
+    script = (PROJECT / ".ci" / "run").read_text("utf-8")
+    lines = re.findall(r"^[^#\n]*\bsessions ([\w. -]+)", script, re.MULTILINE)
+    run = {name.partition("-")[0] for line in lines if "--install-only" not in line for name in line.split()}
+
+    assert sessions == run
+
+
 def test_the_versions_that_are_promised_are_run() -> None:
-    """Classifiers, .ci/run and the workflow name the same versions of CPython."""
+    """Classifiers, the sessions of nox, .ci/run and the workflow name the same versions of CPython."""
     promised = [
         line.rpartition(" ")[2] for line in project_table()["classifiers"] if re.search(r" 3\.\d+$", line)
     ]
@@ -117,6 +133,10 @@ def test_the_versions_that_are_promised_are_run() -> None:
         step["with"]["python-version"].split() for step in steps if "python-version" in step.get("with", ())
     ]
 
+    file = (PROJECT / "noxfile.py").read_text("utf-8")
+    sessions = set(re.findall(r'^ {4}"(3\.\d+)": ', file, re.MULTILINE))
+
+    assert set(promised) == {*sessions, *re.findall(r'^MAIN = "(.+)"', file, re.MULTILINE)}
     assert [promised] == [
         [version for version in found.split() if not version.endswith("t")] for found in run
     ]
