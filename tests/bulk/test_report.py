@@ -19,9 +19,10 @@ from tests.support.reports import answer, call, rows_of, sample, write_assembled
 from wholecall.bulk import CALLS, GROUPS, RECORDINGS, BulkReport, Group, Histogram, Rate, report, scan
 from wholecall.bulk.columns import flat
 from wholecall.bulk.reporting import others, windows
-from wholecall.bulk.reporting.counts import OTHERS, Counts, Words
+from wholecall.bulk.reporting.counts import Counts
 from wholecall.bulk.rows import Known, Row, troubled
 from wholecall.cli import main
+from wholecall.recordings.counts import OTHERS, Words
 
 FOLDERS = ("recordings", "tools", "text")
 TEXTS = [pa.large_string(), pa.dictionary(pa.int32(), pa.string())]
@@ -492,7 +493,7 @@ class TestNumbers:
 
     def test_words_are_bounded(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Beyond the bound new words are counted as one, and known ones as themselves."""
-        monkeypatch.setattr("wholecall.bulk.reporting.counts._MOST_WORDS", 2)
+        monkeypatch.setattr("wholecall.recordings.counts._MOST_WORDS", 2)
         words = Words()
         for word in "abcdab":
             words.add(word, 1)

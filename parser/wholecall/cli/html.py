@@ -42,7 +42,7 @@ class HtmlPage:
         """Add one step."""
         shown = self._recordings[-1]
         for event in step.events:
-            shown.tally.add(event)
+            shown.tally.count(event)
         name, text = summary(step, _SUMMARY)
         said = f'"name":{json.dumps(name)},"summary":{json.dumps(text[: 2 * _SUMMARY])}'
         shown.steps.append(harmless(f"{{{said},{step.to_json().decode()[1:]}"))
@@ -76,7 +76,7 @@ class _Shown(NamedTuple):
             "name": name,
             "dialect": self.tally.dialect or "unknown dialect",
             "calls": self.tally.calls,
-            "dropped": self.tally.dropped.total(),
-            "faults": self.tally.faults.total(),
+            "dropped": self.tally.dropped,
+            "faults": self.tally.faults,
         }
         return f'{harmless(json.dumps(facts))[:-1]},"steps":[{",".join(self.steps)}]}}'

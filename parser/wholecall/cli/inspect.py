@@ -147,7 +147,7 @@ def _show(recording: Recording, options: argparse.Namespace, total: Tally, outpu
     try:
         for step in _steps(recording, options):
             for event in step.events:
-                tally.add(event)
+                tally.count(event)
             output.step(step)
             if options.follow:
                 sys.stdout.flush()
@@ -155,7 +155,7 @@ def _show(recording: Recording, options: argparse.Namespace, total: Tally, outpu
         total.merge(tally)
         raise
     beginning.refuse_nonsense(tally)
-    tally.recordings = 1
+    tally.end()
     total.merge(tally)
 
 

@@ -123,12 +123,12 @@ def _play(recording: Recording, options: argparse.Namespace, total: Tally, outpu
     output.begin(recording.name, id if isinstance(id, str) else None)
     try:
         for event in _events(recording, options, output):
-            tally.add(event)
+            tally.count(event)
             output.add(event, tally)
             if recording.name == STDIN:
                 sys.stdout.flush()
         beginning.refuse_nonsense(tally)
-        tally.recordings = 1
+        tally.end()
     except Nonsense:
         output.forget()
         raise

@@ -20,8 +20,8 @@ __all__ = ["Groups"]
 _COLUMNS: dict[str, Callable[[Tally], int]] = {
     "recordings": lambda tally: tally.recordings,
     "calls": lambda tally: tally.calls,
-    "dropped": lambda tally: tally.dropped.total(),
-    "faults": lambda tally: tally.faults.total(),
+    "dropped": lambda tally: tally.dropped,
+    "faults": lambda tally: tally.faults,
 }
 _BAD = ("dropped", "faults")
 _NARROW = 60  # columns of a terminal; below that the names need the room of the first count

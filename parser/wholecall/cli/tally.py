@@ -1,74 +1,46 @@
-"""Count the events of recordings."""
+"""Counts of the recordings that a command reads, and the line that sums them up."""
 
 from __future__ import annotations
 
-from collections import Counter
-
-from wholecall import (
-    TERMINAL,
-    ArgumentsDelta,
-    Event,
-    ReasoningDelta,
-    StreamFault,
-    TextDelta,
-    ToolCallCancelled,
-    ToolCallDropped,
-    TurnStarted,
-)
+from wholecall import Event, StreamFault, ToolCallCancelled, TurnStarted
 from wholecall.cli.show import counted
+from wholecall.recordings.counts import PIECES, RecordingCounts, Words
 
 __all__ = ["Tally"]
 
-_PIECES = (ArgumentsDelta, TextDelta, ReasoningDelta)
 
-
-class Tally:
-    """Counts the events of one recording, or of many.
+class Tally(RecordingCounts):
+    """Counts the events of one recording, or of many, and the files that give no events.
 
     Attributes:
-        recordings: how many were read to their end.
         unreadable: how many could not be read.
         nonsense: files that hold no answer of a model.
         skipped: responses that are not recordings.
-        calls: calls that were whole.
-        dropped: dropped calls by reason.
-        faults: faults by kind.
         dialect: the dialect of the first turn, None before it.
+        last_dialect: the dialect of the last turn.
         is_answer: whether a model answered: a turn began, a call was taken back, or a provider reported an error.
     """
 
-    def __init__(self) -> None:
-        self.recordings = self.unreadable = self.nonsense = self.skipped = self.calls = 0
-        self.dropped: Counter[str] = Counter()
-        self.faults: Counter[str] = Counter()
-        self.dialect: str | None = None
-        self.is_answer = False
+    unreadable: int = 0
+    nonsense: int = 0
+    skipped: int = 0
+    dialect: str | None = None
+    last_dialect: str | None = None
+    is_answer: bool = False
 
-    def add(self, event: Event) -> None:
-        """Count one event."""
-        if isinstance(event, _PIECES):  # most events, by far
+    def count(self, event: Event) -> None:
+        """Count an event."""
+        if isinstance(event, PIECES):
             return
-        if isinstance(event, ToolCallDropped):
-            self.dropped[event.reason] += 1
-        elif isinstance(event, StreamFault):
-            self.faults[event.kind] += 1
-            self.is_answer |= event.kind == "provider_error"
-        elif isinstance(event, TERMINAL):
-            self.calls += 1
-        elif isinstance(event, TurnStarted):
+        if isinstance(event, TurnStarted):
             self.dialect = self.dialect or event.dialect
+            self.last_dialect = event.dialect
             self.is_answer = True
-        elif isinstance(
-            event, ToolCallCancelled
-        ):  # of an earlier turn: a live connection sends it between two turns
-            self.is_answer = True
-
-    def merge(self, other: Tally) -> None:
-        """Add the counts of another tally."""
-        self.recordings += other.recordings
-        self.calls += other.calls
-        self.dropped += other.dropped
-        self.faults += other.faults
+        elif isinstance(event, StreamFault):
+            self.is_answer |= event.kind == "provider_error"
+        elif isinstance(event, ToolCallCancelled):
+            self.is_answer = True  # of an earlier turn: a live connection sends it between two turns
+        super().count(event)
 
     @property
     def clean(self) -> bool:
@@ -77,20 +49,21 @@ class Tally:
 
     def summary(self) -> str:
         """Return one line for people."""
+        dropped, faults = self.findings["dropped"], self.findings["faults"]
         parts = [
             counted(self.calls, "call"),
-            f"{self.dropped.total():,} dropped{_by_kind(self.dropped)}",
-            counted(self.faults.total(), "fault") + _by_kind(self.faults),
+            f"{self.dropped:,} dropped{_by_word(dropped)}",
+            counted(self.faults, "fault") + _by_word(faults),
         ]
         more = {
             "could not be read": self.unreadable,
             "no answer of a model": self.nonsense,
             "other responses skipped": self.skipped,
         }
-        rest = "".join(f"; {count:,} {what}" for what, count in more.items() if count)
+        rest = "".join(f"; {count:,} {noun}" for noun, count in more.items() if count)
         return f"{counted(self.recordings, 'recording')}: {', '.join(parts)}{rest}"
 
 
-def _by_kind(counts: Counter[str]) -> str:
-    kinds = ", ".join(f"{count:,} {kind}" for kind, count in counts.most_common())
-    return f" ({kinds})" if kinds else ""
+def _by_word(counts: Words) -> str:
+    words = ", ".join(f"{count:,} {word}" for word, count in counts.most_common())
+    return f" ({words})" if words else ""

@@ -1,32 +1,28 @@
 """Counts of recordings and calls, for one group of them or for all.
 
 Theory of operation. Counts hold no row: they are counters by word, and histograms whose buckets grow with the value, so
-that their size does not depend on the number of counted rows. Findings are those of `wholecall lint`, under the same
-words, and add up to its numbers. Nothing here knows of tables.
+that their size does not depend on the number of counted rows. They extend the counts that `wholecall lint` fills from
+events, and have its numbers. Nothing here knows of tables.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar, Final, NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import msgspec
 
-__all__ = ["KINDS", "OTHERS", "SECONDS", "Counts", "Histogram", "Rate", "Words", "merged"]
+from wholecall.recordings.counts import KINDS, RecordingCounts, Words, described, merge_words
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["SECONDS", "Counts", "Histogram", "Rate", "merged"]
 _private = True
 
-KINDS: Final = (
-    "dropped",
-    "faults",
-    "flags",
-    "edits",
-    "anomalies",
-)  # kinds of findings; the words of each are closed
 SECONDS: Final = ("first_text_s", "first_call_s", "last_s")
-OTHERS: Final = "(others)"
-_MOST_WORDS = 10_000
 _Z = 1.959964  # of the normal distribution, for 95 %
 
 
@@ -51,15 +47,6 @@ class Rate(NamedTuple):
         reach = _Z * math.sqrt(share * (1 - share) / n + _Z * _Z / (4 * n * n))
         scale = 1 + _Z * _Z / n
         return max((middle - reach) / scale, 0.0), min((middle + reach) / scale, 1.0)
-
-
-class Words(Counter[str]):
-    """Counts words; beyond 10,000 different words all further words are one word."""
-
-    def add(self, word: str, count: int) -> None:
-        """Count a word."""
-        known = word in self or len(self) < _MOST_WORDS
-        self[word if known else OTHERS] += count
 
 
 class Histogram(msgspec.Struct):
@@ -110,11 +97,7 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.3g}")
 
 
-def _by_kind() -> dict[str, Words]:
-    return {kind: Words() for kind in KINDS}
-
-
-class Counts(msgspec.Struct, kw_only=True):
+class Counts(RecordingCounts):
     """Counts of recordings and of their calls.
 
     Attributes:
@@ -137,12 +120,12 @@ class Counts(msgspec.Struct, kw_only=True):
         seconds: seconds by column (`SECONDS`), of recordings that have times.
     """
 
-    recordings: int = 0
-    odd: int = 0
-    turns: int = 0
+    NUMBERS: ClassVar[tuple[str, ...]] = (
+        *("recordings", "odd", "turns", "bytes", "calls", "empty", "recovered", "cancelled", "server"),
+        *("with_tokens", "input_tokens", "output_tokens", "calls_with_tokens"),
+    )
+
     bytes: int = 0
-    calls: int = 0
-    empty: int = 0
     recovered: int = 0
     cancelled: int = 0
     server: int = 0
@@ -150,60 +133,38 @@ class Counts(msgspec.Struct, kw_only=True):
     input_tokens: int = 0
     output_tokens: int = 0
     calls_with_tokens: int = 0
-    findings: dict[str, Words] = msgspec.field(default_factory=_by_kind)
-    seen: dict[str, Words] = msgspec.field(default_factory=_by_kind)
+    seen: dict[str, Words] = msgspec.field(default_factory=lambda: {kind: Words() for kind in KINDS})
     sizes: Histogram = msgspec.field(default_factory=Histogram)
     seconds: dict[str, Histogram] = msgspec.field(
         default_factory=lambda: {name: Histogram() for name in SECONDS}
     )
 
     @property
-    def dropped(self) -> int:
-        """How many calls were dropped."""
-        return self.findings["dropped"].total()
-
-    @property
-    def faults(self) -> int:
-        """How often the wire was at fault."""
-        return self.findings["faults"].total()
-
-    @property
     def drop_rate(self) -> Rate:
         """How many of all calls were dropped."""
         return Rate(self.dropped, self.calls + self.dropped)
 
-    def add(self, numbers: dict[str, Any]) -> None:
-        """Add to a numeric count."""
-        for name, number in numbers.items():
-            setattr(self, name, getattr(self, name) + (number or 0))
-
-    def merge(self, other: Counts) -> None:
+    def merge(self, other: Self) -> None:
         """Add the counts of another group."""
-        self.add({name: getattr(other, name) for name in NUMBERS})
-        for mine, its in ((self.findings, other.findings), (self.seen, other.seen)):
-            for kind in KINDS:
-                for word, count in its[kind].items():
-                    mine[kind].add(word, count)
+        super().merge(other)
+        merge_words(self.seen, other.seen)
         self.sizes.merge(other.sizes)
         for name in SECONDS:
             self.seconds[name].merge(other.seconds[name])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the counts as JSON values; kinds without a finding are left out, as `wholecall lint` does."""
-        return {name: getattr(self, name) for name in NUMBERS} | dict(self._described())
-
-    def _described(self) -> Iterator[tuple[str, Any]]:
+        """Return the counts as JSON values; kinds without a finding are left out."""
         low, high = self.drop_rate.interval
-        yield "drop_rate", {"share": self.drop_rate.share, "low": low, "high": high}
-        for kind, words in self.findings.items():
-            if words:
-                yield kind, dict(words.most_common())
-        yield (
-            "recordings_with",
-            {kind: dict(words.most_common()) for kind, words in self.seen.items() if words},
+        return (
+            self.numbers()
+            | {"drop_rate": {"share": self.drop_rate.share, "low": low, "high": high}}
+            | described(self.findings)
+            | {
+                "recordings_with": described(self.seen),
+                "argument_bytes": self.sizes.to_dict(),
+                "seconds": {name: times.to_dict() for name, times in self.seconds.items()},
+            }
         )
-        yield "argument_bytes", self.sizes.to_dict()
-        yield "seconds", {name: times.to_dict() for name, times in self.seconds.items()}
 
 
 def merged(many: Iterable[Counts]) -> Counts:
@@ -212,6 +173,3 @@ def merged(many: Iterable[Counts]) -> Counts:
     for counts in many:
         all_of.merge(counts)
     return all_of
-
-
-NUMBERS: Final = tuple(field.name for field in msgspec.structs.fields(Counts) if field.type is int)

@@ -13,10 +13,10 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute
 
-from wholecall.bulk.reporting.counts import OTHERS
 from wholecall.bulk.reporting.result import Duplicates, FinishCount, Unreadable, Worst
 from wholecall.bulk.reporting.vectors import coded, numbers, tallied
 from wholecall.bulk.reporting.windows import Window
+from wholecall.recordings.counts import OTHERS
 
 __all__ = ["Finishes", "Hashes", "Worsts", "readable"]
 _private = True

@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from wholecall.bulk.reporting.counts import Counts, Words, merged
+from wholecall.bulk.reporting.counts import Counts, merged
+from wholecall.recordings.counts import Words
 
 __all__ = ["BulkReport", "Duplicates", "FinishCount", "Group", "Unreadable", "Worst"]
 _private = True
