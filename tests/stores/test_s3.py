@@ -23,7 +23,7 @@ from wholecall.bulk import plan, report
 from wholecall.bulk.faults import StoreFailed
 from wholecall.bulk.parts import Parts
 from wholecall.bulk.scanning import scan
-from wholecall.bulk.stores import Store
+from wholecall.bulk.storage import Store
 from wholecall.cli import main
 
 if TYPE_CHECKING:

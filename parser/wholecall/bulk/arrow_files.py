@@ -21,8 +21,8 @@ from wholecall.bulk import plan
 from wholecall.bulk.inputs import BODY, ID, MOMENT, TEXT, Kind, reader
 from wholecall.bulk.nested import MESSAGES
 from wholecall.bulk.options import Columns
-from wholecall.bulk.places import place_of
 from wholecall.bulk.plan import Piece
+from wholecall.bulk.storage import storage_of
 from wholecall.bulk.table_rows import Found, Rows, Table
 
 __all__ = ["ARROW", "PARQUET"]
@@ -123,7 +123,7 @@ def _rows_of(batches: Iterator[pa.RecordBatch], n_rows: int | None, columns: Col
 def _cut_parquet(piece: Piece, columns: Columns) -> Iterator[Piece]:
     try:
         with (
-            place_of(piece.path).ranges(piece.path) as source,
+            storage_of(piece.path).ranges(piece.path) as source,
             pq.ParquetFile(source, pre_buffer=False) as file,
         ):
             schema, metadata = file.schema_arrow, file.metadata
@@ -167,7 +167,7 @@ def _rows_of_parquet(piece: Piece, columns: Columns, _max_bytes: int | None) -> 
     """Yield the rows of row groups, each read separately: a damaged group costs no other group."""
     names = list(columns.named().values())
     try:
-        source = place_of(piece.path).ranges(piece.path)
+        source = storage_of(piece.path).ranges(piece.path)
         file = pq.ParquetFile(source, pre_buffer=False)
     except _DAMAGE as error:
         yield from repeat(_why(error), 1 if piece.n_rows is None else piece.n_rows)
@@ -183,7 +183,7 @@ def _rows_of_parquet(piece: Piece, columns: Columns, _max_bytes: int | None) -> 
 
 def _cut_arrow(piece: Piece, columns: Columns) -> Iterator[Piece]:
     try:
-        with place_of(piece.path).mapped(piece.path) as mapped:
+        with storage_of(piece.path).mapped(piece.path) as mapped:
             opened = _opened(mapped)
             schema = opened.schema
             sizes = _batch_sizes(opened)
@@ -216,7 +216,7 @@ def _rows_of_arrow(piece: Piece, columns: Columns, _max_bytes: int | None) -> Ro
 
 
 def _arrow_batches(piece: Piece) -> Iterator[pa.RecordBatch]:
-    with place_of(piece.path).mapped(piece.path) as mapped:
+    with storage_of(piece.path).mapped(piece.path) as mapped:
         opened = _opened(mapped)
         if piece.start is None or piece.stop is None:
             yield from opened

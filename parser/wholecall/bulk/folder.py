@@ -21,9 +21,8 @@ from typing import BinaryIO
 import msgspec
 
 from wholecall.bulk.addresses import address, is_url, joined
-from wholecall.bulk.place import Draft
-from wholecall.bulk.places import asked, place_of
 from wholecall.bulk.plan import Unit, unit_of
+from wholecall.bulk.storage import Draft, asked, storage_of
 
 __all__ = ["TABLES", "Folder", "Marker", "PlanLine"]
 _private = True
@@ -82,7 +81,7 @@ class Folder:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         named = address(os.fspath(path))
         self.path = named if is_url(named) else os.path.abspath(named)  # noqa: PTH100 - as all addresses
-        self._place = place_of(self.path)
+        self._storage = storage_of(self.path)
         self._scan = joined(self.path, "_scan")
         self._about = joined(self._scan, "scan.json")
         self._plan = joined(self._scan, "plan.jsonl")
@@ -100,18 +99,18 @@ class Folder:
 
     def is_strange(self) -> bool:
         """Whether the folder holds something other than a scan."""
-        names = self._place.entries(self.path)
+        names = self._storage.entries(self.path)
         return names is None or (not names <= {"_scan", *TABLES} and not self.is_begun())
 
     def is_begun(self) -> bool:
         """Whether the folder holds a scan."""
-        return self._place.exists(self._about)
+        return self._storage.exists(self._about)
 
     def n_waiting(self) -> int:
         """Return how many units of the plan have no marker yet; 0 without a scan."""
         if not self.is_begun():
             return 0
-        n_done = sum(name.endswith(".json") for name in self._place.sizes(self._done) if name[0] != ".")
+        n_done = sum(name.endswith(".json") for name in self._storage.sizes(self._done) if name[0] != ".")
         return max(len(self.read_plan()) - n_done, 0)
 
     @contextmanager
@@ -121,23 +120,23 @@ class Folder:
         Raises:
             ValueError: another scan runs.
         """
-        self._place.make((*self._tables.values(), self._done))
+        self._storage.make((*self._tables.values(), self._done))
         with ExitStack() as held:
             try:
-                held.enter_context(self._place.locked(joined(self._scan, "lock")))
+                held.enter_context(self._storage.locked(joined(self._scan, "lock")))
             except BlockingIOError:
                 raise ValueError(f"another scan writes into {self.path}") from None
             yield
 
     def read_about(self) -> bytes:
         """Return the description of the scan in the folder."""
-        return self._place.read(self._about)
+        return self._storage.read(self._about)
 
     def read_plan(self) -> list[PlanLine]:
         """Return the places of the units of the plan; none if there is no plan yet."""
         places: list[PlanLine] = []
         start = 0
-        with suppress(FileNotFoundError), self._place.open(self._plan) as file:
+        with suppress(FileNotFoundError), self._storage.open(self._plan) as file:
             for line in file:
                 unit = unit_of(line)
                 places.append(PlanLine(unit.number, unit.id, unit.weight, start, len(line)))
@@ -146,19 +145,19 @@ class Folder:
 
     def units(self) -> Iterator[Unit]:
         """Yield the units of the plan; none if there is no plan yet."""
-        with suppress(FileNotFoundError), self._place.open(self._plan) as file:
+        with suppress(FileNotFoundError), self._storage.open(self._plan) as file:
             yield from map(unit_of, file)
 
     def unit(self, place: PlanLine) -> Unit:
         """Return a unit of the plan."""
-        return unit_of(self._place.read(self._plan, place.start, place.size))
+        return unit_of(self._storage.read(self._plan, place.start, place.size))
 
     def markers_of(self, units: Iterable[Unit | PlanLine]) -> dict[int, Marker]:
         """Return the markers of the units that are done, by number; units without one have to be done (again)."""
-        done = self._place.sizes(self._done)
-        sizes = {table: self._place.sizes(folder) for table, folder in self._tables.items()}
+        done = self._storage.sizes(self._done)
+        sizes = {table: self._storage.sizes(folder) for table, folder in self._tables.items()}
         marked = [unit for unit in units if _marker_name(unit.number) in done]
-        markers = asked(lambda unit: self._read_marker(unit.number), marked, self._place.at_once)
+        markers = asked(lambda unit: self._read_marker(unit.number), marked, self._storage.at_once)
         return {
             unit.number: marker
             for unit, marker in zip(marked, markers, strict=True)
@@ -171,12 +170,12 @@ class Folder:
         marker = self._read_marker(unit.number)
         if marker is None:
             return None
-        sizes = {table: self._place.state(self.part(table, unit))[0] for table in TABLES}
+        sizes = {table: self._storage.state(self.part(table, unit))[0] for table in TABLES}
         return marker if _believed(marker, unit, sizes) else None
 
     def _read_marker(self, number: int) -> Marker | None:
         try:
-            return _MARKERS.decode(self._place.read(self._marker(number)))
+            return _MARKERS.decode(self._storage.read(self._marker(number)))
         except (OSError, msgspec.DecodeError):
             return None
 
@@ -184,12 +183,12 @@ class Folder:
 
     def draft(self, table: str, unit: Unit) -> Draft:
         """Begin a part."""
-        return self._place.draft(self.part(table, unit))
+        return self._storage.draft(self.part(table, unit))
 
     def settle(self) -> None:
         """Make the names of parts durable against power loss."""
         for folder in self._tables.values():
-            self._place.settle(folder)
+            self._storage.settle(folder)
 
     def write_about(self, said: bytes) -> None:
         """Write the description of the scan."""
@@ -209,27 +208,27 @@ class Folder:
     @contextmanager
     def _written(self, path: str) -> Generator[BinaryIO]:
         """Write a file that appears only when it is whole; otherwise nothing remains."""
-        draft = self._place.draft(path)
+        draft = self._storage.draft(path)
         try:
             yield draft.file
             draft.finish()
             draft.publish()
         finally:
             draft.abandon()
-        self._place.settle(os.path.dirname(path))  # noqa: PTH120 - as all addresses
+        self._storage.settle(os.path.dirname(path))  # noqa: PTH120 - as all addresses
 
     def forget(self, numbers: Iterable[int]) -> None:
         """Mark units to be done again."""
         self._remove([self._marker(number) for number in numbers])
-        self._place.settle(self._done)
+        self._storage.settle(self._done)
 
     def clear(self) -> None:
         """Remove the files of a scan, its markers first: a half-removed unit counts as not done."""
         self.remove_leftovers()
-        markers = (name for name in self._place.sizes(self._done) if name.endswith(".json"))
+        markers = (name for name in self._storage.sizes(self._done) if name.endswith(".json"))
         self._remove([joined(self._done, name) for name in markers])
         for folder in self._tables.values():
-            parts = (name for name in self._place.sizes(folder) if name.startswith("part-"))
+            parts = (name for name in self._storage.sizes(folder) if name.startswith("part-"))
             self._remove([joined(folder, name) for name in parts if name.endswith(".parquet")])
         self._remove([self._plan])
         self._remove([self._about])
@@ -237,11 +236,11 @@ class Folder:
     def remove_leftovers(self) -> None:
         """Remove drafts of processes that died."""
         for folder in (*self._tables.values(), self._done, self._scan):
-            hidden = (name for name in self._place.sizes(folder) if name.startswith("."))
+            hidden = (name for name in self._storage.sizes(folder) if name.startswith("."))
             self._remove([joined(folder, name) for name in hidden])
 
     def _remove(self, paths: Sequence[str]) -> None:
-        asked(self._place.remove, paths, self._place.at_once)
+        asked(self._storage.remove, paths, self._storage.at_once)
 
 
 def _part_name(unit: Unit | PlanLine) -> str:

@@ -18,8 +18,8 @@ import msgspec
 from wholecall import BadRecording
 from wholecall.bulk import plan
 from wholecall.bulk.options import Columns
-from wholecall.bulk.places import place_of
 from wholecall.bulk.plan import Piece
+from wholecall.bulk.storage import storage_of
 from wholecall.bulk.table_rows import Found, Rows, Table
 from wholecall.recordings.finding import COMPRESSED, Place
 from wholecall.recordings.source import opened
@@ -53,7 +53,7 @@ def _ends(path: str) -> Iterator[tuple[int, int]]:
     """Yield where the pieces of a file end, after line feeds, and how many lines each has."""
     position = start = n_lines = 0
     is_open = False
-    with place_of(path).open(path) as file:
+    with storage_of(path).open(path) as file:
         while block := file.read(_BLOCK):
             begun = 0
             while (end := block.find(b"\n", max(begun, start + plan.MOST_BYTES - position))) >= 0:
@@ -82,11 +82,11 @@ def _rows(piece: Piece, columns: Columns, max_bytes: int | None) -> Rows:
 
 def _lines(piece: Piece, max_bytes: int | None) -> Iterator[bytes]:
     if piece.start is None or piece.stop is None:
-        opens = partial(place_of(piece.path).open, piece.path)
+        opens = partial(storage_of(piece.path).open, piece.path)
         with opened(Place(piece.path, named=True, opens=opens, max_bytes=max_bytes)) as source:
             yield from source.lines()
         return
-    with place_of(piece.path).open(piece.path, piece.start) as file:
+    with storage_of(piece.path).open(piece.path, piece.start) as file:
         left = piece.stop - piece.start
         while left > 0 and (line := file.readline()):
             left -= len(line)

@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from wholecall.bulk.folder import TABLES, Folder
-from wholecall.bulk.place import Draft
 from wholecall.bulk.plan import Unit
 from wholecall.bulk.schema import CALLS, RECORDINGS
+from wholecall.bulk.storage import Draft
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -21,7 +21,7 @@ from pathlib import Path
 import msgspec
 
 from wholecall.bulk.addresses import address, is_url, shown
-from wholecall.bulk.places import place_of
+from wholecall.bulk.storage import storage_of
 from wholecall.recordings.finding import STDIN, SUFFIXES
 
 __all__ = ["Piece", "Unit", "found", "packed", "unit_of"]
@@ -169,7 +169,7 @@ def _refuse_doubles(pieces: Sequence[Piece], *, several: bool) -> None:
 
 def _below(argument: str, suffixes: tuple[str, ...]) -> Iterator[Piece]:
     """Yield the inputs at one address."""
-    base, inputs = place_of(argument).find(argument, suffixes)
+    base, inputs = storage_of(argument).find(argument, suffixes)
     source_of = _sources(argument, base)
     for path, size, mtime, named, trouble in inputs:
         yield Piece(source_of(path), path, size, mtime, named, trouble, size)

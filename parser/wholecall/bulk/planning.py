@@ -22,9 +22,9 @@ from wholecall import __version__
 from wholecall.bulk.addresses import is_url
 from wholecall.bulk.folder import Folder, Marker
 from wholecall.bulk.options import Options, differences
-from wholecall.bulk.places import asked, at_once
 from wholecall.bulk.plan import Piece, Unit, found, packed
 from wholecall.bulk.schema import VERSION
+from wholecall.bulk.storage import asked, at_once
 from wholecall.bulk.tables import SUFFIXES as TABLE_SUFFIXES
 from wholecall.bulk.tables import cut, is_table
 from wholecall.recordings.finding import SUFFIXES

@@ -27,9 +27,9 @@ from wholecall.bulk.files import rows_of_file, unread_file
 from wholecall.bulk.folder import Folder, Marker, PlanLine
 from wholecall.bulk.options import Options
 from wholecall.bulk.parts import Parts, writing
-from wholecall.bulk.places import opening, states
 from wholecall.bulk.plan import Piece, Unit
 from wholecall.bulk.rows import Judging, Row
+from wholecall.bulk.storage import opening, states
 from wholecall.bulk.tables import count_rows, rows_of_table
 from wholecall.bulk.tally import Tally
 from wholecall.recordings.finding import Opens

@@ -8,17 +8,16 @@ dictionaries) is cast to the expected type, and all other columns, arguments amo
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from wholecall.bulk.addresses import address, is_url
-from wholecall.bulk.places import place_of
+from wholecall.bulk.addresses import address
 from wholecall.bulk.schema import ASSEMBLED, CALLS, VERSION
-from wholecall.bulk.stores import asking, located
+from wholecall.bulk.storage import storage_of
 
 __all__ = ["CALL_COLUMNS", "RECORDING_COLUMNS", "Found", "found", "tables"]
 _private = True
@@ -68,24 +67,20 @@ def found(paths: Iterable[str]) -> Found:
 
 def _addresses(path: str) -> list[str]:
     named = address(path)
-    store, inner = located(named) if is_url(named) else (fs.LocalFileSystem(), named)
-    with asking(named) if is_url(named) else nullcontext():
-        told = store.get_file_info(inner)
-        is_folder = told.type == fs.FileType.Directory
-        inside = store.get_file_info(fs.FileSelector(inner, recursive=True)) if is_folder else []
-    if told.type == fs.FileType.NotFound:
+    storage = storage_of(named)
+    found = storage.info(named).type
+    if found == fs.FileType.NotFound:
         raise FileNotFoundError(f"there is no {named}: {_ADVICE}")
-    if not is_folder:
+    if found != fs.FileType.Directory:
         return [named]
-    seen = sorted(one.path.removeprefix(told.path) for one in inside if _is_seen(one, told.path))
-    return [f"{named.rstrip('/')}/{below.lstrip('/')}" for below in seen]
+    inside = storage.listed(named, recursive=True)
+    seen = sorted(below for below, one in inside if one.type == fs.FileType.File and _is_seen(below))
+    return [f"{named.rstrip('/')}/{below}" for below in seen]
 
 
-def _is_seen(one: Any, folder: str) -> bool:
+def _is_seen(path: str) -> bool:
     """Return whether readers take a file: not a hidden file, nor one that is still being written."""
-    parts = one.path[len(folder) :].strip("/").split("/")
-    is_hidden = any(part.startswith((".", "_")) for part in parts)
-    return one.type == fs.FileType.File and one.path.endswith(".parquet") and not is_hidden
+    return path.endswith(".parquet") and not any(part.startswith((".", "_")) for part in path.split("/"))
 
 
 def _table_of(file: _File) -> str:
@@ -205,7 +200,7 @@ def cast(column: Any, wanted: Any, what: str) -> Any:
 @contextmanager
 def _opened(file: _File) -> Generator[Any]:
     try:
-        with place_of(file.path).ranges(file.path) as source, pq.ParquetFile(source) as parquet:
+        with storage_of(file.path).ranges(file.path) as source, pq.ParquetFile(source) as parquet:
             yield parquet
     except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
