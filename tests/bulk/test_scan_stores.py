@@ -15,11 +15,11 @@ import pytest
 
 from tests.support.scanning import Inline, make_recordings, parts, stream
 from tests.support.stores import copied, new_store, objects, put
-from wholecall.bulk import plan, report, storage
-from wholecall.bulk import work as working
+from wholecall.bulk import report, storage, units
+from wholecall.bulk import tasks as working
 from wholecall.bulk.addresses import address, folder_of, is_url, joined, root_of, shown
-from wholecall.bulk.plan import found
 from wholecall.bulk.scanning import Progress, ScanFailed, scan
+from wholecall.bulk.units import found
 from wholecall.cli import main
 from wholecall.recordings.source import PIECE
 
@@ -31,7 +31,7 @@ SLOW_DOWN = f"AWS Error SLOW_DOWN during GetObject operation: {SECRET}"
 @pytest.fixture(autouse=True)
 def inline(monkeypatch: pytest.MonkeyPatch) -> None:
     """Units are small, and done in this process, which does not wait."""
-    monkeypatch.setattr(plan, "MOST_PIECES", UNIT)
+    monkeypatch.setattr(units, "MOST_PIECES", UNIT)
     monkeypatch.setattr(working, "_PAUSES", (0.0, 0.0, 0.0))
     monkeypatch.setattr("wholecall.bulk.scanning.Pool", Inline)
 
@@ -47,7 +47,7 @@ def expected(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
     """The parts of these, from disk to disk."""
     out = tmp_path_factory.mktemp("expected") / "out"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "MOST_PIECES", UNIT)
+        patch.setattr(units, "MOST_PIECES", UNIT)
         patch.setattr("wholecall.bulk.scanning.Pool", Inline)
         last(scan([logs], out))
     return parts(out)
@@ -218,7 +218,7 @@ def test_every_form_is_read(corpora_dir: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.jsonl", "t.jsonl.gz"])
 def test_tables_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """They are cut as on a disk."""
-    monkeypatch.setattr(plan, "MOST_BYTES", 9_000)
+    monkeypatch.setattr(units, "MOST_BYTES", 9_000)
     table = pa.table({"raw": [stream(n).decode("utf-8", "replace") for n in range(14)]})
     path = tmp_path / "tables" / name
     path.parent.mkdir()
@@ -351,7 +351,7 @@ def test_a_fault_in_the_middle_leaves_nothing(
         monkeypatch.setattr(storage, "_APPEARING", frozenset({"mock"}))
     made = working.flat
     monkeypatch.setattr(working, "_BATCH_ROWS", 4)
-    monkeypatch.setattr("wholecall.bulk.parts._GROUP_ROWS", 2)
+    monkeypatch.setattr("wholecall.bulk.output_folder._GROUP_ROWS", 2)
     batches: list[int] = []
 
     def flat(rows: Any) -> Any:

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.support.scanning import Inline, make_recordings, parts, rows, stream
-from wholecall.bulk import plan
+from wholecall.bulk import units
 from wholecall.cli import main, scanning
 from wholecall.cli import progress as shown
 
@@ -24,7 +24,7 @@ SECONDS = re.compile(r"in [\d.]+ s \([^)]*\)")
 def inline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Small units, in this process; the tests run in a folder with 35 recordings."""
     monkeypatch.setattr("wholecall.bulk.scanning.Pool", Inline)
-    monkeypatch.setattr(plan, "MOST_PIECES", 10)
+    monkeypatch.setattr(units, "MOST_PIECES", 10)
     monkeypatch.chdir(tmp_path)
     make_recordings(Path("logs"), 35)
 

@@ -42,7 +42,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from wholecall.bulk.addresses import folder_of, is_url, joined, root_of, shown
-from wholecall.bulk.faults import StoreFailed, is_ours
+from wholecall.bulk.failures import StoreFailed, is_ours
 from wholecall.recordings.finding import Opens, find, is_named_so
 from wholecall.recordings.source import PIECE
 

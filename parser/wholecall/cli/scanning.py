@@ -13,7 +13,7 @@ from contextlib import closing
 from typing import Any, Final
 
 from wholecall import Limits
-from wholecall.bulk.request import Errors, Request, request_of
+from wholecall.bulk.options import Errors, Request, request_of
 from wholecall.bulk.scanning import Progress, ScanFailed, preview, run
 from wholecall.cli import progress as shown
 from wholecall.cli.out import OK, UNREADABLE, complain, write

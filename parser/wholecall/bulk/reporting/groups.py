@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 import pyarrow.compute
 
-from wholecall.bulk.reporting.counts import SECONDS, Counts, Histogram
+from wholecall.bulk.reporting.result import SECONDS, Counts, Histogram
+from wholecall.bulk.reporting.tables import Window
 from wholecall.bulk.reporting.vectors import Coded, coded, constant, distinct, numbers, summed, tallied
-from wholecall.bulk.reporting.windows import Window
 from wholecall.recordings.counts import OTHERS
 
 __all__ = ["GROUPS", "NO_CALL", "Groups"]

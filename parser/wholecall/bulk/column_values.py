@@ -1,4 +1,4 @@
-"""Columns of a table that describe its recordings: by name, with Python values.
+"""Values of a caller's columns, as Python objects.
 
 Theory of operation. A column that is missing, or of an unsuitable type, is the caller's mistake and raises before
 anything is read. The content of a row never raises: null is None, text that is not valid UTF-8 keeps its bytes as half
@@ -6,6 +6,11 @@ surrogates, which are repaired when it is written again, and a time outside the 
 
 Bytes are not copied: an Arrow scalar is a copy, so they are found in the buffers of the column, and a dictionary is not
 expanded.
+
+Conversations are texts of JSON, which pass as they are, or lists of structs. Structs are unified over their column:
+each has every member that any has, and Arrow marks a missing member by a null. Therefore a null member of a struct
+counts as missing, whatever its writer meant; in a map it is a member. Types without a JSON equivalent (times, decimals)
+become text.
 """
 
 from __future__ import annotations
@@ -17,15 +22,16 @@ from typing import Any, Literal
 import pyarrow as pa
 from pyarrow import types
 
-__all__ = ["BODY", "ID", "MOMENT", "TEXT", "TIMES", "Kind", "Read", "reader", "rows_in"]
+__all__ = ["BODY", "ID", "MESSAGES", "MOMENT", "TEXT", "TIMES", "Kind", "Read", "reader", "rows_in"]
 _private = True
 
 Read = Callable[[pa.Array], Iterable[Any]]  # from a column to its values, a null is None
 Kind = tuple[str, dict[Callable[[pa.DataType], bool], Read]]  # what a column may hold, in words and by type
-
+Told = Callable[[Any], Any]  # from Arrow's Python values to JSON values
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECONDS = {"s": 1_000_000, "ms": 1_000, "us": 1}  # a nanosecond is less than one
 _INLINE = 12  # bytes: up to this length a value is in the view itself
+_UNREADABLE = "its messages are of values that cannot be read"
 
 
 def reader(schema: pa.Schema, name: str, kind: Kind) -> Read:
@@ -161,4 +167,65 @@ MOMENT: Kind = ("timestamps", {types.is_timestamp: _moments, types.is_null: _pla
 TIMES: Kind = (
     "lists of structs with an integer `offset` and a float `seconds`",
     {_are_times: _plain, types.is_null: _plain},
+)
+_PLAIN = (types.is_string, types.is_large_string, types.is_string_view, types.is_boolean, types.is_integer)
+_BINARY = (types.is_binary, types.is_large_binary, types.is_binary_view, types.is_fixed_size_binary)
+
+
+# --- conversations ---------------------------------------------------------------------------------------
+
+
+def _values(column: pa.Array) -> Iterator[Any]:
+    """Yield values of nested types; a text says why a value cannot be read."""
+    told = _told(column.type)
+    return (None if not scalar.is_valid else _value(scalar, told) for scalar in column)
+
+
+def _value(scalar: Any, told: Told) -> Any:
+    try:
+        return told(scalar.as_py())
+    except (ValueError, OverflowError):  # text that is not valid UTF-8, a repeated member, an impossible time
+        return _UNREADABLE
+
+
+def _told(type_: pa.DataType) -> Told:
+    """Return a function that turns values of a type into JSON values."""
+    if types.is_struct(type_):
+        return _struct({field.name: _told(field.type) for field in type_})
+    if types.is_map(type_):
+        item = _told(type_.item_type)
+        return lambda pairs: {str(key): None if one is None else item(one) for key, one in pairs}
+    if _is_list(type_):
+        element = _told(type_.value_type)
+        return lambda values: [None if one is None else element(one) for one in values]
+    if types.is_dictionary(type_):
+        return _told(type_.value_type)
+    if any(is_so(type_) for is_so in _BINARY):
+        return lambda data: data.decode("utf-8", "surrogateescape")
+    if any(is_so(type_) for is_so in _PLAIN) or types.is_floating(type_) or types.is_null(type_):
+        return lambda value: value
+    return str
+
+
+def _struct(told: dict[str, Told]) -> Told:
+    return lambda members: {name: told[name](value) for name, value in members.items() if value is not None}
+
+
+def _is_list(type_: pa.DataType) -> bool:
+    return bool(types.is_list(type_) or types.is_large_list(type_) or types.is_fixed_size_list(type_))
+
+
+def _is_json(type_: pa.DataType) -> bool:
+    """Return whether a type is text that is marked as JSON."""
+    return isinstance(type_, pa.BaseExtensionType) and any(is_so(type_.storage_type) for is_so in _PLAIN[:3])
+
+
+def _stored(column: pa.Array) -> Iterable[Any]:
+    read = next(read for is_so, read in BODY[1].items() if is_so(column.type.storage_type))
+    return read(column.storage)
+
+
+MESSAGES: Kind = (
+    "texts of JSON, lists of structs, or structs",
+    {**BODY[1], _is_json: _stored, _is_list: _values, types.is_struct: _values},
 )

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from wholecall.bulk.folder import Marker, PlanLine
-from wholecall.bulk.work import WHOLE, Answer, Lost, Task
-from wholecall.bulk.workers import Broke, Died
+from wholecall.bulk.output_folder import Marker, PlanLine
+from wholecall.bulk.pool import Broke, Died
+from wholecall.bulk.tasks import WHOLE, Answer, Lost, Task
 
-__all__ = ["Care", "HopelessError"]
+__all__ = ["HopelessError", "Retries"]
 _private = True
 
 _PATIENCE = 2  # deaths of a unit before it is searched
@@ -48,7 +48,7 @@ class _Case(msgspec.Struct):
     found: Lost = {}
 
 
-class Care:
+class Retries:
     """Decides the tasks that follow a task.
 
     Args:

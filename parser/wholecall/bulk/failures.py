@@ -8,7 +8,10 @@ through.
 
 from __future__ import annotations
 
-__all__ = ["StoreFailed", "is_ours"]
+from collections.abc import Generator
+from contextlib import contextmanager
+
+__all__ = ["CannotWriteError", "StoreFailed", "is_ours", "writing"]
 _private = True
 
 
@@ -19,3 +22,20 @@ class StoreFailed(Exception):
 def is_ours(error: BaseException) -> bool:
     """Return whether an exception is a fault of ours, not of the machine or of a store."""
     return not isinstance(error, (MemoryError, StoreFailed))
+
+
+class CannotWriteError(Exception):
+    """The output cannot be written; the message says why."""
+
+
+@contextmanager
+def writing() -> Generator[None]:
+    """Distinguish errors of the output from those of the input.
+
+    Raises:
+        CannotWriteError: instead of OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise CannotWriteError(error.strerror or str(error)) from error

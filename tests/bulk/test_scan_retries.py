@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from wholecall.bulk.care import Care, HopelessError
-from wholecall.bulk.folder import Marker, PlanLine
-from wholecall.bulk.work import WHOLE, Lost, Task
-from wholecall.bulk.workers import Broke, Died
+from wholecall.bulk.output_folder import Marker, PlanLine
+from wholecall.bulk.pool import Broke, Died
+from wholecall.bulk.retries import HopelessError, Retries
+from wholecall.bulk.tasks import WHOLE, Lost, Task
 
 LINE = PlanLine(7, "abc", 1, 0, 9)
 MARKER = Marker(unit="abc", sizes={}, counts={})
@@ -25,7 +25,7 @@ class Workers:
         self, deadly: Collection[Item], n_pieces: int, n_rows: int | None = None, death: Any = None
     ) -> None:
         self.deadly, self.n_pieces, self.n_rows, self.death = deadly, n_pieces, n_rows, death or Died()
-        self.care = Care(lambda _: n_pieces, has_rows=n_rows is not None)
+        self.retries = Retries(lambda _: n_pieces, has_rows=n_rows is not None)
         self.tasks: list[Task] = []
 
     def kills(self, item: Item, task: Task) -> bool:
@@ -49,7 +49,7 @@ class Workers:
         """Do a unit with all that follows, and return the recordings that were given up."""
         waiting = deque([Task(kind="scan", place=LINE)])
         while waiting:
-            waiting.extend(self.care.after(waiting[0], self.do(waiting.popleft())))
+            waiting.extend(self.retries.after(waiting[0], self.do(waiting.popleft())))
         return self.tasks[-1].lost
 
 
@@ -60,10 +60,10 @@ def kinds(workers: Workers) -> list[str]:
 
 def test_one_death_says_nothing() -> None:
     """A unit whose worker died once is tried again, as it is."""
-    care, task = Care(lambda _: 9, has_rows=False), Task(kind="scan", place=LINE)
+    retries, task = Retries(lambda _: 9, has_rows=False), Task(kind="scan", place=LINE)
 
-    assert [task] == care.after(task, Died())
-    assert [] == care.after(task, MARKER)
+    assert [task] == retries.after(task, Died())
+    assert [] == retries.after(task, MARKER)
 
 
 @pytest.mark.parametrize("deadly", range(41))
@@ -72,7 +72,7 @@ def test_one_file_of_41(deadly: int) -> None:
     workers = Workers({(deadly, WHOLE)}, 41)
 
     assert {(deadly, WHOLE): "worker_died"} == workers.run()
-    assert kinds(workers).count("probe") == workers.care.n_probes[7] <= 12
+    assert kinds(workers).count("probe") == workers.retries.n_probes[7] <= 12
     assert 3 == kinds(workers).count("scan")
 
 
@@ -112,11 +112,11 @@ def test_a_table_of_one_row_or_none() -> None:
     """A single row is the culprit; where there is no row the piece is."""
     assert {(0, 0): "worker_died"} == Workers({(0, 0)}, 1, n_rows=1).run()
     none = Workers([], 1, n_rows=0)
-    care, task = none.care, Task(kind="scan", place=LINE)
-    care.after(task, Died())
-    (count,) = care.after(task, Died())
+    retries, task = none.retries, Task(kind="scan", place=LINE)
+    retries.after(task, Died())
+    (count,) = retries.after(task, Died())
 
-    assert {(0, WHOLE): "worker_died"} == care.after(count, 0)[0].lost
+    assert {(0, WHOLE): "worker_died"} == retries.after(count, 0)[0].lost
 
 
 def test_a_fault_of_ours_has_its_name() -> None:
@@ -128,14 +128,14 @@ def test_what_is_found_later_adds_to_what_was_found() -> None:
     """A unit that dies again after a search is searched again, without the recordings already given up."""
     workers = Workers({(3, WHOLE)}, 9)
     workers.run()
-    workers.care = Care(lambda _: 9, has_rows=False)
+    workers.retries = Retries(lambda _: 9, has_rows=False)
     workers.deadly = {(3, WHOLE)}
     waiting = deque([Task(kind="scan", place=LINE)])
     while waiting:
         task = waiting.popleft()
         if task.lost:
             workers.deadly = {(3, WHOLE), (5, WHOLE)}
-        waiting.extend(workers.care.after(task, workers.do(task)))
+        waiting.extend(workers.retries.after(task, workers.do(task)))
 
     assert {3, 5} == {piece for piece, _ in workers.tasks[-1].lost}
 

@@ -22,19 +22,17 @@ from typing import Literal
 import msgspec
 
 from wholecall.bulk.columns import flat
-from wholecall.bulk.faults import StoreFailed
-from wholecall.bulk.files import rows_of_file, unread_file
-from wholecall.bulk.folder import Folder, Marker, PlanLine
+from wholecall.bulk.failures import StoreFailed, writing
 from wholecall.bulk.options import Options
-from wholecall.bulk.parts import Parts, writing
-from wholecall.bulk.plan import Piece, Unit
+from wholecall.bulk.output_folder import Folder, Marker, Parts, PlanLine, Tally
+from wholecall.bulk.recording_files import rows_of_file, unread_file
 from wholecall.bulk.rows import Judging, Row
 from wholecall.bulk.storage import opening, states
-from wholecall.bulk.tables import count_rows, rows_of_table
-from wholecall.bulk.tally import Tally
+from wholecall.bulk.table_inputs import count_rows, rows_of_table
+from wholecall.bulk.units import Piece, Unit
 from wholecall.recordings.finding import Opens
 
-__all__ = ["WHOLE", "Answer", "Lost", "Task", "Work"]
+__all__ = ["WHOLE", "Answer", "Lost", "Task", "TaskRunner"]
 _private = True
 
 Lost = dict[tuple[int, int], str]  # given-up inputs: the number of a piece, that of a row in it; the trouble
@@ -65,7 +63,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     rows: tuple[int, int] | None = None
 
 
-class Work:
+class TaskRunner:
     """Does tasks.
 
     Args:

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from contextlib import closing
 
 from wholecall.bulk.conversations import row_of_session
-from wholecall.bulk.faults import is_ours
+from wholecall.bulk.failures import is_ours
 from wholecall.bulk.options import Options
-from wholecall.bulk.plan import Piece
 from wholecall.bulk.rows import Judging, Known, Row, troubled
 from wholecall.bulk.streams import row_of
+from wholecall.bulk.units import Piece
 from wholecall.recordings import Recording, Recordings
 from wholecall.recordings.finding import Opens, Place
 

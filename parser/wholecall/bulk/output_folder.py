@@ -1,4 +1,4 @@
-"""The folder that a scan writes: where its parts, plan and markers are, and the lock on it.
+"""The folder that a scan writes: its plan, its markers, its lock, and the parts of both tables.
 
 Theory of operation. A unit is done when its marker is in `done/`, and the parts that the marker names have the sizes
 that it states. Each file is a draft first, and gets its name when it is whole: under a name that counts there is never
@@ -9,25 +9,64 @@ from running while another scan does. A store has no lock.
 
     calls/part-000042-<unit id>.parquet      recordings/part-000042-<unit id>.parquet
     _scan/scan.json  plan.jsonl  done/000042.json  lock
+
+The rows of a unit are gathered until a row group is large enough, then it is written, so that memory holds one row
+group of each table. Both parts are drafts until they are finished; then they get their names, and last comes the
+marker. If anything fails before the marker is written, the unit is done again, and writes the same bytes to the same
+names.
 """
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from typing import BinaryIO
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from wholecall.bulk.addresses import address, is_url, joined
-from wholecall.bulk.plan import Unit, unit_of
+from wholecall.bulk.failures import writing
+from wholecall.bulk.rows import Row
+from wholecall.bulk.schema import CALLS, RECORDINGS
 from wholecall.bulk.storage import Draft, asked, storage_of
+from wholecall.bulk.units import Unit, unit_of
 
-__all__ = ["TABLES", "Folder", "Marker", "PlanLine"]
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = [
+    "MOST_TROUBLES",
+    "TABLES",
+    "Folder",
+    "Marker",
+    "Parts",
+    "PlanLine",
+    "Tally",
+]
 _private = True
 
 TABLES = ("calls", "recordings")  # in the order in which parts get their names
+MOST_TROUBLES = 20  # troubles that are listed by name
+_GROUP_ROWS = 64 * 1024
+_GROUP_BYTES = 32 * 1024 * 1024
+# Nearly every value of these columns differs, so that a dictionary of them is only larger.
+_DIVERSE = frozenset({"arguments", "raw_arguments", "call_id", "recording_id", "content_hash"})
+_SCHEMAS: Mapping[str, pa.Schema] = {"calls": CALLS, "recordings": RECORDINGS}
+_COUNTED = {
+    "n_calls": "calls",
+    "n_dropped": "dropped",
+    "n_cancelled": "cancelled",
+    "n_server": "server",
+    "bytes": "bytes",
+}
+
+
+# --- records ---------------------------------------------------------------------------------------------
 
 
 class Marker(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,7 +75,7 @@ class Marker(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         unit: its id.
         sizes: bytes of its parts, by table.
-        counts: the counts of recordings, calls and so on (`wholecall.bulk.tally`).
+        counts: those of a `Tally`.
         skipped: responses that are not recordings, by reason.
         troubles: the first recordings that could not be read: id and trouble.
         states: size and time of inputs that differed from the plan, by source.
@@ -68,7 +107,49 @@ class PlanLine(msgspec.Struct, frozen=True):
     size: int
 
 
+class Tally(msgspec.Struct):
+    """Counts of some units.
+
+    Attributes:
+        counts: `recordings`, `troubles` (recordings that could not be read), `bytes` of bodies, `calls`, `dropped`,
+            `cancelled`, `server`.
+        skipped: responses that are not recordings, by reason.
+        troubles: the first recordings that could not be read: id and trouble.
+    """
+
+    counts: Counter[str] = msgspec.field(default_factory=Counter)
+    skipped: Counter[str] = msgspec.field(default_factory=Counter)
+    troubles: list[tuple[str, str]] = msgspec.field(default_factory=list)
+
+    def add(self, row: Row) -> None:
+        """Count a recording."""
+        values = row.recording
+        self.counts["recordings"] += 1
+        for column, word in _COUNTED.items():
+            self.counts[word] += values[column]
+        if values["trouble"] is not None:
+            self.counts["troubles"] += 1
+            self.note([(_told(values["recording_id"]), _told(values["trouble"]))])
+
+    def merge(self, counts: Mapping[str, int], skipped: Mapping[str, int]) -> None:
+        """Add the counts of another tally."""
+        self.counts.update(counts)
+        self.skipped.update(skipped)
+
+    def note(self, troubles: list[tuple[str, str]]) -> None:
+        """Remember troubles, if there is still room."""
+        self.troubles += troubles[: MOST_TROUBLES - len(self.troubles)]
+
+
+def _told(text: str) -> str:
+    """Return a text that can be written as UTF-8: names of files may be invalid."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 _MARKERS = msgspec.json.Decoder(Marker)
+
+
+# --- the folder ------------------------------------------------------------------------------------------
 
 
 class Folder:
@@ -254,3 +335,94 @@ def _marker_name(number: int) -> str:
 def _believed(marker: Marker, unit: Unit | PlanLine, sizes: Mapping[str, int | None]) -> bool:
     """Return whether a marker belongs to a unit and its parts have the stated sizes."""
     return marker.unit == unit.id and marker.sizes == sizes
+
+
+# --- parts -----------------------------------------------------------------------------------------------
+
+
+class Parts:
+    """The parts of a unit. Leaving the context without `publish` removes the files.
+
+    Raises:
+        CannotWriteError: from each method: the output cannot be written.
+    """
+
+    @writing()
+    def __init__(self, folder: Folder, unit: Unit) -> None:
+        self._folder = folder
+        self._parts = {table: _Part(folder.draft(table, unit), _SCHEMAS[table]) for table in TABLES}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for part in self._parts.values():
+            part.abandon()
+
+    @writing()
+    def add(self, calls: pa.Table, recordings: pa.Table) -> None:
+        """Add rows to both tables."""
+        self._parts["calls"].add(calls)
+        self._parts["recordings"].add(recordings)
+
+    @writing()
+    def publish(self) -> dict[str, int]:
+        """Make both parts durable, give them their names, and return their sizes."""
+        sizes = {table: part.finish() for table, part in self._parts.items()}
+        for part in self._parts.values():
+            part.draft.publish()
+        self._folder.settle()
+        return sizes
+
+
+class _Part:
+    """One Parquet file."""
+
+    def __init__(self, draft: Draft, schema: pa.Schema) -> None:
+        self.draft = draft
+        self._schema = schema
+        self._writer = pq.ParquetWriter(
+            draft.file,
+            schema,
+            compression="zstd",
+            compression_level=3,
+            use_dictionary=_repeating(schema),
+            write_statistics=True,
+        )
+        self._gathered: list[pa.Table] = []
+        self._n_rows = self._n_bytes = 0
+
+    def add(self, table: pa.Table) -> None:
+        self._gathered.append(table)
+        self._n_rows += table.num_rows
+        self._n_bytes += table.nbytes
+        if self._n_rows >= _GROUP_ROWS or self._n_bytes >= _GROUP_BYTES:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._n_rows:
+            table = pa.concat_tables(self._gathered).cast(self._schema)
+            self._writer.write_table(table, row_group_size=self._n_rows)
+        self._gathered, self._n_rows, self._n_bytes = [], 0, 0
+
+    def finish(self) -> int:
+        self._flush()
+        self._writer.close()
+        return self.draft.finish()
+
+    def abandon(self) -> None:
+        """Remove an unpublished file; an open writer complains when it is deleted."""
+        with suppress(OSError, ValueError, pa.ArrowException):
+            self._writer.close()
+        self.draft.abandon()
+
+
+def _repeating(schema: pa.Schema) -> Any:
+    """Return the columns that have a dictionary, as Parquet names them: a list is the column of its elements."""
+    return [
+        f"{field.name}.list.element" if pa.types.is_list(field.type) else field.name
+        for field in schema
+        if field.name not in _DIVERSE
+    ]

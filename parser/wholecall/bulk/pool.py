@@ -24,11 +24,10 @@ from typing import Any
 
 import msgspec
 
-from wholecall.bulk.faults import StoreFailed, is_ours
-from wholecall.bulk.folder import Folder
+from wholecall.bulk.failures import CannotWriteError, StoreFailed, is_ours
 from wholecall.bulk.options import Options
-from wholecall.bulk.parts import CannotWriteError
-from wholecall.bulk.work import Answer, Task, Work
+from wholecall.bulk.output_folder import Folder
+from wholecall.bulk.tasks import Answer, Task, TaskRunner
 
 __all__ = ["Broke", "Died", "Pool", "StartError", "main"]
 _private = True
@@ -76,13 +75,13 @@ def main(pipe: Connection, path: str, options: Options) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     options.register()
-    work = Work(Folder(path), options)
+    runner = TaskRunner(Folder(path), options)
     gc.collect()
     gc.freeze()  # most objects that the collector would visit are modules
     with suppress(EOFError, OSError):  # the parent has no more work
         pipe.send(_READY)
         while True:
-            pipe.send(_answer(work, pipe.recv()))
+            pipe.send(_answer(runner, pipe.recv()))
 
 
 def _end_with_parent() -> None:
@@ -92,9 +91,9 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _answer(work: Work, task: Task) -> Answer | Broke | _Unwritable | _Unanswered:
+def _answer(runner: TaskRunner, task: Task) -> Answer | Broke | _Unwritable | _Unanswered:
     try:
-        return work.do(task)
+        return runner.do(task)
     except CannotWriteError as error:
         return _Unwritable(str(error))
     except StoreFailed as error:
