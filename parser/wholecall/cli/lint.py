@@ -17,12 +17,10 @@ from typing import Any, get_args
 import msgspec
 
 from wholecall import EventsWanted
-from wholecall.cli.batch import Batch
-from wholecall.cli.nonsense import Beginning
+from wholecall.cli.batch import Batch, Beginning, Tally
 from wholecall.cli.options import add_command_parser, add_dialect, add_max_bytes, add_text
-from wholecall.cli.out import FOUND, OK, UNREADABLE, json_writer, write
+from wholecall.cli.output import FOUND, OK, UNREADABLE, json_writer, write
 from wholecall.cli.show import printable
-from wholecall.cli.tally import Tally
 from wholecall.recordings import Recording
 from wholecall.recordings.counts import KINDS, Words
 from wholecall.replay import replay

@@ -8,11 +8,11 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
-from wholecall.cli.colour import CHOICES, wants_colour
 from wholecall.cli.options import add_command_parser
-from wholecall.cli.out import OK, UNREADABLE, complain, write
+from wholecall.cli.output import CHOICES, OK, UNREADABLE, complain, wants_colour, write
 from wholecall.cli.pages import is_page, write_page
-from wholecall.cli.reporting import html_of, text_of
+from wholecall.cli.report.page import html_of
+from wholecall.cli.report.text import text_of
 
 if TYPE_CHECKING:
     from wholecall.bulk import BulkReport

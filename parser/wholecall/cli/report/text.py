@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from wholecall.cli.reporting.sections import sections_of
-from wholecall.cli.reporting.shapes import (
+from wholecall.cli.report.sections import (
     Bars,
     Cell,
     Column,
@@ -19,6 +18,7 @@ from wholecall.cli.reporting.shapes import (
     Matrix,
     Section,
     Table,
+    sections_of,
     short_share,
 )
 from wholecall.cli.show import cells, clipped, padded, printable, wrapped
