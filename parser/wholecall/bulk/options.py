@@ -54,7 +54,7 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
 
     def named(self) -> dict[str, str]:
         """Return the columns that exist, by role."""
-        return {what: name for what, name in msgspec.structs.asdict(self).items() if name is not None}
+        return {role: name for role, name in msgspec.structs.asdict(self).items() if name is not None}
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):

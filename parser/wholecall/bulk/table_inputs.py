@@ -207,7 +207,7 @@ def _checked(piece: Piece, schema: pa.Schema, columns: Columns) -> None:
 def _read(batch: pa.RecordBatch, columns: Columns) -> Iterator[Found]:
     """Return the content of each row of a batch; the columns are checked at once."""
     flat, named = _flat(batch, columns), columns.named()
-    reads = [reader(flat.schema, name, _KINDS[what]) for what, name in named.items()]
+    reads = [reader(flat.schema, name, _KINDS[role]) for role, name in named.items()]
     values = [read(flat.column(name)) for read, name in zip(reads, named.values(), strict=True)]
     return (dict(zip(named, row, strict=True)) for row in zip(*values, strict=True))
 
@@ -415,7 +415,7 @@ def _found_in(line: bytes, names: dict[str, str]) -> Found | str:
     members = _object(line)
     if members is None:
         return "the line cannot be read as a JSON object"
-    found = {what: _READS[what](_member(members, name)) for what, name in names.items() if what in _READS}
+    found = {role: _READS[role](_member(members, name)) for role, name in names.items() if role in _READS}
     if "messages" in names:
         found["messages"] = _messages(_undecoded(members, names["messages"]))
     elif found["body"] is None and _member(members, names["body"]) is not None:

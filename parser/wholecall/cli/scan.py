@@ -175,7 +175,7 @@ def _request(options: argparse.Namespace) -> Request:
 
 
 def _again(options: argparse.Namespace) -> str:
-    """Return the command that resumes the _scanned."""
+    """Return the command that resumes the scan."""
     words = ["wholecall", "scan", *options.paths, "--out", options.out, "--resume"]
     for name in ("body", "messages", *_DESCRIBING, "dialect", "workers", "errors", "max_bytes"):
         value = getattr(options, name)
@@ -251,7 +251,7 @@ def _line(progress: Progress) -> str:
 
 
 def _drawn(first: Progress, now: Progress, seconds: float) -> tuple[str, str]:
-    """Return the progress of a _scanned: the work done, and the time left."""
+    """Return the progress of a scan: the work done, and the time left."""
     read, size = now.recordings - first.recordings, now.bytes - first.bytes
     speed = f"{read / seconds:,.0f} recordings/s, {shown.amount(int(size / seconds))}/s" if seconds else ""
     count = f"{now.done:,} of {_counted(now.total, 'unit')}, {speed}, {now.dropped:,} dropped, {now.troubles:,} unreadable"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 
@@ -28,9 +28,6 @@ from wholecall.output.events import (
     TurnFinished,
     TurnStarted,
 )
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 __all__ = ["KINDS", "OTHERS", "PIECES", "RecordingCounts", "Words", "described", "merge_words"]
 
@@ -135,7 +132,7 @@ class RecordingCounts(msgspec.Struct, kw_only=True):
         """Count a finding several times."""
         self.findings[kind].add(word, count)
 
-    def merge(self, other: Self) -> None:
+    def merge(self, other: RecordingCounts) -> None:
         """Add the counts of other recordings."""
         self.add({name: getattr(other, name) for name in self.NUMBERS})
         merge_words(self.findings, other.findings)

@@ -10,14 +10,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 import msgspec
 
 from wholecall.recordings.counts import KINDS, RecordingCounts, Words, described, merge_words
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 __all__ = [
     "SECONDS",
@@ -156,8 +153,9 @@ class Counts(RecordingCounts):
         """How many of all calls were dropped."""
         return Rate(self.dropped, self.calls + self.dropped)
 
-    def merge(self, other: Self) -> None:
+    def merge(self, other: RecordingCounts) -> None:
         """Add the counts of another group."""
+        assert isinstance(other, Counts)
         super().merge(other)
         merge_words(self.seen, other.seen)
         self.sizes.merge(other.sizes)
