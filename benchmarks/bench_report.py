@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from benchmarks.claims import Comparison, Contender, Ratio
 from wholecall.bulk import CALLS, RECORDINGS, report
-from wholecall.bulk.reporting.files import CALL_COLUMNS, RECORDING_COLUMNS
+from wholecall.bulk.reporting.tables import CALL_COLUMNS, RECORDING_COLUMNS
 
 __all__ = ["CLAIMS"]
 

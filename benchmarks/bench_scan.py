@@ -26,11 +26,12 @@ import pyarrow as pa
 from benchmarks import workloads
 from benchmarks.claims import Claim, Comparison, Contender, Figure, Ratio, Scale
 from benchmarks.workloads import DIALECTS, KIB
-from wholecall.bulk import assemble_batch, planning, scan
-from wholecall.bulk.folder import Folder, Marker
+from wholecall.bulk import assemble_batch, scan
 from wholecall.bulk.options import Options
-from wholecall.bulk.plan import Piece, found, packed
-from wholecall.bulk.work import Task, Work
+from wholecall.bulk.output_folder import Folder, Marker
+from wholecall.bulk.plan import new_plan, plan_of
+from wholecall.bulk.tasks import Task, TaskRunner
+from wholecall.bulk.units import Piece, found, packed
 
 __all__ = ["CLAIMS"]
 
@@ -45,13 +46,13 @@ _MIB = 2**20
 _WORKER = """
 import sys
 from tests.support.memory import peak
-from wholecall.bulk.folder import Folder
+from wholecall.bulk.output_folder import Folder
 from wholecall.bulk.options import Options
-from wholecall.bulk.work import Task, Work
+from wholecall.bulk.tasks import Task, TaskRunner
 folder = Folder(sys.argv[1])
-work = Work(folder, Options())
+runner = TaskRunner(folder, Options())
 for line in folder.read_plan():
-    work.do(Task(kind="scan", place=line))
+    runner.do(Task(kind="scan", place=line))
 print(peak())
 """
 
@@ -95,14 +96,14 @@ def _planned(files: Path) -> Folder:
     """Return a new folder with the plan of a scan of files."""
     folder = Folder(tempfile.mkdtemp(dir=_temporary()))
     with folder.locked():
-        folder.write_plan(planning.plan_of(folder, found([files], folder.path), Options(), "refuse").units)
+        folder.write_plan(plan_of(folder, found([files], folder.path), Options(), "refuse").units)
     return folder
 
 
 def _scanned(files: Files) -> int:
     folder = _planned(files.folder)
-    work = Work(folder, Options())
-    markers = [work.do(Task(kind="scan", place=line)) for line in folder.read_plan()]
+    runner = TaskRunner(folder, Options())
+    markers = [runner.do(Task(kind="scan", place=line)) for line in folder.read_plan()]
     shutil.rmtree(folder.path)
     return sum(marker.counts["recordings"] for marker in markers if isinstance(marker, Marker))
 
@@ -132,7 +133,7 @@ def _resuming(scale: Scale) -> float:
     folder = Folder(tempfile.mkdtemp(dir=_temporary()))
     pieces = [Piece(f"{number:06}", f"/{number:06}", 1, 1, weight=10**9) for number in range(n)]
     with folder.locked():
-        plan = planning.new_plan(pieces, Options())
+        plan = new_plan(pieces, Options())
         folder.write_plan(plan.units)
         for unit in plan.units:
             sizes = {
@@ -143,7 +144,7 @@ def _resuming(scale: Scale) -> float:
             done = Path(folder.path, "_scan", "done", f"{unit.number:06}.json")
             done.write_bytes(msgspec.json.encode(marker))
     start = time.process_time()
-    again = planning.plan_of(folder, pieces, Options(), "refuse")
+    again = plan_of(folder, pieces, Options(), "refuse")
     taken = time.process_time() - start
     assert len(again.done) == len(again.units) == n
     return taken * _UNITS / n

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support import events
 from wholecall import Policy
-from wholecall.bulk.calls import CALL_OF, Judging
+from wholecall.bulk.rows import CALL_OF, Judging
 
 RAW = '{"n": 12345678901234567890}'
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from tests.support import tables
-from wholecall.bulk import ASSEMBLED, CALLS, RECORDINGS, assemble_batch, columns, shape
+from wholecall.bulk import ASSEMBLED, CALLS, RECORDINGS, assemble_batch, columns
 from wholecall.bulk.columns import assembled, batches, flat
 from wholecall.bulk.rows import Judging, Known, Row
 from wholecall.bulk.streams import row_of
@@ -76,6 +76,6 @@ def test_a_record_batch_holds_so_much() -> None:
 
     given = tables.bodies().slice(0, 2).combine_chunks().to_batches()[0]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shape.pa, "Table", Full)
+        patch.setattr(columns.pa, "Table", Full)
         with pytest.raises(ValueError, match="more text than one RecordBatch holds"):
-            shape.like(given, [given, given], ASSEMBLED)
+            columns.like(given, [given, given], ASSEMBLED)

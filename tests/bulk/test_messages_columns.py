@@ -17,11 +17,11 @@ import pytest
 from tests.support import make_transcripts, tables
 from tests.support.scanning import Inline, rows, table
 from wholecall.bulk import assemble_messages, calls_of
-from wholecall.bulk.files import rows_of_file
 from wholecall.bulk.options import Options
-from wholecall.bulk.plan import found
+from wholecall.bulk.recording_files import rows_of_file
 from wholecall.bulk.rows import Judging
 from wholecall.bulk.scanning import scan
+from wholecall.bulk.units import found
 
 JSON = dict[str, Any]
 FILES = [entry["file"] for entry in make_transcripts.entries()]

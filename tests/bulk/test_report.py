@@ -18,10 +18,12 @@ from tests.hygiene.source_tree import CORPORA
 from tests.support.reports import answer, call, rows_of, sample, write_assembled, write_part, write_parts
 from wholecall.bulk import CALLS, GROUPS, RECORDINGS, BulkReport, Group, Histogram, Rate, report, scan
 from wholecall.bulk.columns import flat
-from wholecall.bulk.reporting import others, windows
-from wholecall.bulk.reporting.counts import OTHERS, Counts, Words
+from wholecall.bulk.reporting import counting
+from wholecall.bulk.reporting import tables as tables_read
+from wholecall.bulk.reporting.result import Counts
 from wholecall.bulk.rows import Known, Row, troubled
 from wholecall.cli import main
+from wholecall.recordings.counts import OTHERS, Words
 
 FOLDERS = ("recordings", "tools", "text")
 TEXTS = [pa.large_string(), pa.dictionary(pa.int32(), pa.string())]
@@ -174,8 +176,8 @@ class TestTables:
     ) -> None:
         """However many rows are read at once, the report is the same, also where the calls of one recording are cut."""
         whole = said(report(tables, by=["provider", "tool"]))
-        monkeypatch.setattr(windows, "_N_RECORDINGS", recordings)
-        monkeypatch.setattr(windows, "_N_CALLS", calls)
+        monkeypatch.setattr(tables_read, "_N_RECORDINGS", recordings)
+        monkeypatch.setattr(tables_read, "_N_CALLS", calls)
 
         assert whole == said(report(tables, by=["provider", "tool"]))
 
@@ -288,7 +290,7 @@ class TestRefusals:
 
     def test_other_order(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Calls that are not in the order of their recordings are refused once both are not read together any more."""
-        monkeypatch.setattr(windows, "_N_RECORDINGS", 1)
+        monkeypatch.setattr(tables_read, "_N_RECORDINGS", 1)
         calls, recordings = flat([answer("a", call("f", "{}")), answer("b", call("f", "{}"))])
         one_part(tmp_path, calls.take([1, 0]), recordings)
         with pytest.raises(ValueError, match="sort both tables by recording_id"):
@@ -492,7 +494,7 @@ class TestNumbers:
 
     def test_words_are_bounded(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Beyond the bound new words are counted as one, and known ones as themselves."""
-        monkeypatch.setattr("wholecall.bulk.reporting.counts._MOST_WORDS", 2)
+        monkeypatch.setattr("wholecall.recordings.counts._MOST_WORDS", 2)
         words = Words()
         for word in "abcdab":
             words.add(word, 1)
@@ -512,10 +514,10 @@ class TestNumbers:
         rng = random.Random(3)
         hashes = [f"{rng.getrandbits(128):032x}" for _ in range(n_distinct)] * copies
         rng.shuffle(hashes)
-        counter = others.Hashes(most=5000)
+        counter = counting.Hashes(most=5000)
         for start in range(0, len(hashes), 1000):
             column = pa.array(hashes[start : start + 1000])
-            counter.add(windows.Window({"content_hash": column}, {}, pa.array([], pa.int64())))
+            counter.add(tables_read.Window({"content_hash": column}, {}, pa.array([], pa.int64())))
         found = counter.found()
 
         assert (n_distinct * copies, False) == (found.hashed, found.exact)

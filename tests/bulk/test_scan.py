@@ -15,8 +15,8 @@ import pytest
 
 from tests.support.scanning import Inline, make_recordings, parts, rows, stream, table
 from wholecall import Limits
-from wholecall.bulk import plan, report
-from wholecall.bulk import work as working
+from wholecall.bulk import report, units
+from wholecall.bulk import tasks as working
 from wholecall.bulk.columns import flat
 from wholecall.bulk.rows import Judging, Known, Row
 from wholecall.bulk.scanning import Progress, ScanFailed, scan
@@ -29,7 +29,7 @@ UNIT = 10  # inputs
 @pytest.fixture(autouse=True)
 def inline(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Units are small, and done in this process unless a test wants others."""
-    monkeypatch.setattr(plan, "MOST_PIECES", UNIT)
+    monkeypatch.setattr(units, "MOST_PIECES", UNIT)
     if "processes" not in request.keywords:
         monkeypatch.setattr("wholecall.bulk.scanning.Pool", Inline)
 
@@ -140,7 +140,7 @@ def test_every_part_says_what_it_is(logs: Path, tmp_path: Path) -> None:
 def test_row_groups_are_flushed(logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A unit with many rows has several row groups, and the rows are the same."""
     last(scan([logs], tmp_path / "out"))
-    monkeypatch.setattr("wholecall.bulk.parts._GROUP_ROWS", 3)
+    monkeypatch.setattr("wholecall.bulk.output_folder._GROUP_ROWS", 3)
     monkeypatch.setattr(working, "_BATCH_ROWS", 2)
     last(scan([logs], tmp_path / "small"))
     (path, *_) = sorted((tmp_path / "small" / "recordings").glob("*"))

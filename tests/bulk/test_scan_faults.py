@@ -27,7 +27,7 @@ import pytest
 from tests.hygiene.source_tree import DOCS, PROJECT
 from tests.support.dying import STEPS
 from tests.support.scanning import Inline, begun, make_recordings, parts, rows, stream
-from wholecall.bulk import plan
+from wholecall.bulk import units
 from wholecall.bulk.scanning import ScanFailed, scan
 from wholecall.cli import main
 
@@ -45,7 +45,7 @@ def expected(logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dic
     """The parts of these recordings, ten files a unit, made where nothing happens."""
     with monkeypatch.context() as patch:
         patch.setattr("wholecall.bulk.scanning.Pool", Inline)
-        patch.setattr(plan, "MOST_PIECES", 10)
+        patch.setattr(units, "MOST_PIECES", 10)
         list(scan([logs], tmp_path / "expected"))
     return parts(tmp_path / "expected")
 
@@ -185,7 +185,7 @@ def test_every_step_of_a_commit_by_a_worker(
     """Workers are killed before each step in which a unit is published, a unit each: the parts are the same."""
     with monkeypatch.context() as patch:
         patch.setattr("wholecall.bulk.scanning.Pool", Inline)
-        patch.setattr(plan, "MOST_PIECES", 3)
+        patch.setattr(units, "MOST_PIECES", 3)
         list(scan([logs], tmp_path / "expected"))
     notes, out = tmp_path / "notes", tmp_path / "out"
     notes.mkdir()

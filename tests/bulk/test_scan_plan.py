@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.support.scanning import make_recordings
-from wholecall.bulk import plan
+from wholecall.bulk import units
 from wholecall.bulk.options import Columns, Options
-from wholecall.bulk.plan import Piece, found, packed, unit_of
-from wholecall.bulk.planning import inputs
+from wholecall.bulk.plan import inputs
+from wholecall.bulk.units import Piece, found, packed, unit_of
 
 HERE = Path()
 BODY = Options(columns=Columns(body="raw"))
@@ -159,7 +159,7 @@ def cuts(
     path: Path, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> list[tuple[int | None, int | None, int, int | None]]:
     """Return where a table is cut if units have such a size."""
-    monkeypatch.setattr(plan, "MOST_BYTES", size)
+    monkeypatch.setattr(units, "MOST_BYTES", size)
     found = inputs([str(path)], path.parent / "out", BODY)
     return [(piece.start, piece.stop, piece.row, piece.n_rows) for piece in found]
 
@@ -185,7 +185,7 @@ def test_lines_are_cut_alike_however_they_are_read(
     path = tmp_path / "t.jsonl"
     path.write_bytes(b"a\n\nbb\nccc\n\n\ndddddddd\ne")
     expected = cuts(path, monkeypatch, 4)
-    monkeypatch.setattr("wholecall.bulk.json_lines._BLOCK", n_bytes)
+    monkeypatch.setattr("wholecall.bulk.table_inputs._BLOCK", n_bytes)
 
     assert expected == cuts(path, monkeypatch, 4)
     assert 8 == sum(n or 0 for *_, n in expected)

@@ -15,11 +15,11 @@ import pytest
 
 from tests.support.scanning import Inline, make_recordings, parts, stream
 from tests.support.stores import copied, new_store, objects, put
-from wholecall.bulk import places, plan, report, stores
-from wholecall.bulk import work as working
+from wholecall.bulk import report, storage, units
+from wholecall.bulk import tasks as working
 from wholecall.bulk.addresses import address, folder_of, is_url, joined, root_of, shown
-from wholecall.bulk.plan import found
 from wholecall.bulk.scanning import Progress, ScanFailed, scan
+from wholecall.bulk.units import found
 from wholecall.cli import main
 from wholecall.recordings.source import PIECE
 
@@ -31,7 +31,7 @@ SLOW_DOWN = f"AWS Error SLOW_DOWN during GetObject operation: {SECRET}"
 @pytest.fixture(autouse=True)
 def inline(monkeypatch: pytest.MonkeyPatch) -> None:
     """Units are small, and done in this process, which does not wait."""
-    monkeypatch.setattr(plan, "MOST_PIECES", UNIT)
+    monkeypatch.setattr(units, "MOST_PIECES", UNIT)
     monkeypatch.setattr(working, "_PAUSES", (0.0, 0.0, 0.0))
     monkeypatch.setattr("wholecall.bulk.scanning.Pool", Inline)
 
@@ -47,7 +47,7 @@ def expected(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
     """The parts of these, from disk to disk."""
     out = tmp_path_factory.mktemp("expected") / "out"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "MOST_PIECES", UNIT)
+        patch.setattr(units, "MOST_PIECES", UNIT)
         patch.setattr("wholecall.bulk.scanning.Pool", Inline)
         last(scan([logs], out))
     return parts(out)
@@ -218,7 +218,7 @@ def test_every_form_is_read(corpora_dir: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.jsonl", "t.jsonl.gz"])
 def test_tables_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """They are cut as on a disk."""
-    monkeypatch.setattr(plan, "MOST_BYTES", 9_000)
+    monkeypatch.setattr(units, "MOST_BYTES", 9_000)
     table = pa.table({"raw": [stream(n).decode("utf-8", "replace") for n in range(14)]})
     path = tmp_path / "tables" / name
     path.parent.mkdir()
@@ -245,10 +245,10 @@ def test_objects_are_read_in_ranges(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     path.write_bytes(b"".join(map(stream, range(200))))
     last(scan([path], tmp_path / "out"))
     asked: list[int] = []
-    read = stores._Object.readinto
-    monkeypatch.setattr(stores, "_RANGE", 2 * PIECE)
+    read = storage._Object.readinto
+    monkeypatch.setattr(storage, "_RANGE", 2 * PIECE)
     monkeypatch.setattr(
-        stores._Object, "readinto", lambda one, buffer: (asked.append(len(buffer)), read(one, buffer))[1]
+        storage._Object, "readinto", lambda one, buffer: (asked.append(len(buffer)), read(one, buffer))[1]
     )
     last(scan([copied(path.parent, f"{new_store()}/logs") + "/a.sse"], tmp_path / "out-2"))
 
@@ -258,13 +258,13 @@ def test_objects_are_read_in_ranges(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_small_objects_are_opened_before_their_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So many and no more; each once, and again only if it is read again. Large objects, and a disk's, are excluded."""
-    monkeypatch.setattr(places, "_AHEAD", 2)
+    monkeypatch.setattr(storage, "_AHEAD", 2)
     url = address(copied(make_recordings(tmp_path, 8), new_store()))
     first, large, second, third = (f"{url}/day-{n % 7}/{n:06}.sse" for n in (0, 7, 1, 2))
     begun: list[str] = []
-    open_ = stores.Store.open
-    monkeypatch.setattr(stores.Store, "open", lambda one, path: (begun.append(path), open_(one, path))[1])
-    opens = places.opening([(first, 9), (large, 2**30), (second, 9), (str(tmp_path), None), (third, 9)])
+    open_ = storage.Store.open
+    monkeypatch.setattr(storage.Store, "open", lambda one, path: (begun.append(path), open_(one, path))[1])
+    opens = storage.opening([(first, 9), (large, 2**30), (second, 9), (str(tmp_path), None), (third, 9)])
     begins = [next(opens)]
     assert {first} >= set(begun)
     for begin in chain(begins, opens):
@@ -274,7 +274,7 @@ def test_small_objects_are_opened_before_their_turn(tmp_path: Path, monkeypatch:
     begins[0]().close()
 
     assert sorted([first, first, large, second, third]) == sorted(begun)
-    assert [None, None] == list(places.opening([("/a", 1), ("/b", 2)]))
+    assert [None, None] == list(storage.opening([("/a", 1), ("/b", 2)]))
 
 
 # --- outputs ---------------------------------------------------------------------------------------------
@@ -348,10 +348,10 @@ def test_a_fault_in_the_middle_leaves_nothing(
     """Whatever raises between the first row of a unit and its last: nothing of it is there, neither under another name."""
     out = f"{new_store()}/out"
     if at_once:
-        monkeypatch.setattr(stores, "_APPEARING", frozenset({"mock"}))
+        monkeypatch.setattr(storage, "_APPEARING", frozenset({"mock"}))
     made = working.flat
     monkeypatch.setattr(working, "_BATCH_ROWS", 4)
-    monkeypatch.setattr("wholecall.bulk.parts._GROUP_ROWS", 2)
+    monkeypatch.setattr("wholecall.bulk.output_folder._GROUP_ROWS", 2)
     batches: list[int] = []
 
     def flat(rows: Any) -> Any:
@@ -387,7 +387,7 @@ class Flat:
 def test_what_is_written_is_hidden_until_it_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where an object shows while it is written: it gets its name at the end, by a copy where nothing moves."""
     url = new_store()
-    store = stores.Store(url)
+    store = storage.Store(url)
     store.make([f"{url}/out"])
     flat = Flat(store._fs, url)
     monkeypatch.setattr(store, "_fs", flat)
@@ -408,7 +408,7 @@ class Refusing:
         """Fail, or work."""
         if self.left:
             self.left -= 1
-            with stores.asking("s3://bucket/x"):
+            with storage.asking("s3://bucket/x"):
                 raise self.error
         return self.function(*arguments)
 
@@ -427,10 +427,10 @@ def test_a_store_that_does_not_answer(
     url, out = copied(logs, f"{store}/logs"), f"{store}/out"
     steps = scan([url], out)
     next(steps)
-    monkeypatch.setattr(places, "_AHEAD", 1)
-    monkeypatch.setattr(stores.Store, "at_once", 1)
-    refusing = Refusing(getattr(stores.Store, method), times, OSError(SLOW_DOWN))
-    monkeypatch.setattr(stores.Store, method, lambda *arguments: refusing(*arguments))  # noqa: PLW0108 - a method
+    monkeypatch.setattr(storage, "_AHEAD", 1)
+    monkeypatch.setattr(storage.Store, "at_once", 1)
+    refusing = Refusing(getattr(storage.Store, method), times, OSError(SLOW_DOWN))
+    monkeypatch.setattr(storage.Store, method, lambda *arguments: refusing(*arguments))  # noqa: PLW0108 - a method
     if times == 4:
         with pytest.raises(ScanFailed, match=r"^s3://bucket: the store answers SLOW_DOWN$"):
             last(steps)
@@ -449,16 +449,16 @@ def test_a_store_that_stops_answering_in_the_middle(tmp_path: Path, monkeypatch:
     path.write_bytes(b"".join(map(stream, range(100))))
     last(scan([path], tmp_path / "out"))
     url = copied(path.parent, new_store())
-    monkeypatch.setattr(stores, "_RANGE", PIECE)
-    read, reads = stores._Object.readinto, count()
+    monkeypatch.setattr(storage, "_RANGE", PIECE)
+    read, reads = storage._Object.readinto, count()
 
     def answering(one: Any, buffer: Any) -> int:
         if next(reads) in {2, 4}:
-            with stores.asking(url):
+            with storage.asking(url):
                 raise OSError(SLOW_DOWN)
         return read(one, buffer)
 
-    monkeypatch.setattr(stores._Object, "readinto", answering)
+    monkeypatch.setattr(storage._Object, "readinto", answering)
     last(scan([f"{url}/a.sse"], tmp_path / "out-2"))
 
     assert next(reads) > 6
@@ -488,9 +488,9 @@ def test_an_object_that_may_not_be_read(
     url = copied(logs, f"{store}/logs")
     steps = scan([url], f"{store}/out")
     next(steps)
-    monkeypatch.setattr(places, "_AHEAD", 1)
-    refusing = Refusing(stores.Store.open, 1, error)
-    monkeypatch.setattr(stores.Store, "open", lambda *arguments: refusing(*arguments))  # noqa: PLW0108 - a method
+    monkeypatch.setattr(storage, "_AHEAD", 1)
+    refusing = Refusing(storage.Store.open, 1, error)
+    monkeypatch.setattr(storage.Store, "open", lambda *arguments: refusing(*arguments))  # noqa: PLW0108 - a method
     end = last(steps)
 
     assert (N, 1) == (end.recordings, end.troubles)

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.support.scanning import Inline, make_recordings, parts, rows, stream, table
-from wholecall.bulk import plan
+from wholecall.bulk import units
 from wholecall.bulk.scanning import Progress, scan
 
 WHEN = dt.datetime(2026, 11, 1, 12, 30, tzinfo=dt.timezone.utc)
@@ -88,7 +88,7 @@ def test_a_row_for_each_row(
 ) -> None:
     """Whatever holds the bodies, and however it is cut: the calls are those of the bodies, and ids lead back."""
     if size is not None:
-        monkeypatch.setattr(plan, "MOST_BYTES", size)
+        monkeypatch.setattr(units, "MOST_BYTES", size)
     WRITERS[name](tmp_path / name, SAID)
     end = last([tmp_path / name], tmp_path / "out", **COLUMNS)
     found = rows(
@@ -107,7 +107,7 @@ def test_without_an_id_rows_are_called_by_their_numbers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """Numbers continue from piece to piece."""
-    monkeypatch.setattr(plan, "MOST_BYTES", 5_000)
+    monkeypatch.setattr(units, "MOST_BYTES", 5_000)
     folder = tmp_path / "tables"
     (folder / "a").mkdir(parents=True)
     WRITERS[name](folder / "a" / name, SAID)
@@ -241,7 +241,7 @@ def test_a_table_that_vanishes(tmp_path: Path, name: str) -> None:
 
 def test_a_table_that_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where its rows are unchanged its units are done again; where they are not, the scan begins anew."""
-    monkeypatch.setattr(plan, "MOST_BYTES", 5_000)
+    monkeypatch.setattr(units, "MOST_BYTES", 5_000)
     path, out = tmp_path / "t.jsonl", tmp_path / "out"
     _lines(path, SAID)
     last([path], out, body="raw")

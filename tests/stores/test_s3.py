@@ -19,11 +19,11 @@ import pytest
 
 from tests.support.scanning import Inline, begun, make_recordings, parts, stream
 from tests.support.stores import copied, objects, put
-from wholecall.bulk import plan, report
-from wholecall.bulk.faults import StoreFailed
-from wholecall.bulk.parts import Parts
+from wholecall.bulk import report, units
+from wholecall.bulk.failures import StoreFailed
+from wholecall.bulk.output_folder import Parts
 from wholecall.bulk.scanning import scan
-from wholecall.bulk.stores import Store
+from wholecall.bulk.storage import Store
 from wholecall.cli import main
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def logs(tmp_path: Path) -> Path:
 @pytest.fixture
 def expected(logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
     """The parts of these, from disk to disk."""
-    monkeypatch.setattr(plan, "MOST_PIECES", UNIT)
+    monkeypatch.setattr(units, "MOST_PIECES", UNIT)
     with monkeypatch.context() as patch:
         patch.setattr("wholecall.bulk.scanning.Pool", Inline)
         list(scan([logs], tmp_path / "expected"))
@@ -92,7 +92,7 @@ def test_a_bucket_is_scanned_as_a_disk_is(bucket: str, logs: Path, corpora_dir: 
 def test_tables_in_a_bucket(bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """The same bytes again; of Parquet only the needed ranges are read."""
     monkeypatch.setattr("wholecall.bulk.scanning.Pool", Inline)
-    monkeypatch.setattr(plan, "MOST_BYTES", 20_000)
+    monkeypatch.setattr(units, "MOST_BYTES", 20_000)
     table = pa.table(
         {"raw": [stream(n).decode("utf-8", "replace") for n in range(25)], "n": [os.urandom(9999)] * 25}
     )
@@ -161,8 +161,8 @@ def test_a_fault_in_the_middle_leaves_nothing(
 ) -> None:
     """A part that is half written at an exception does not exist."""
     monkeypatch.setattr("wholecall.bulk.scanning.Pool", Inline)
-    monkeypatch.setattr("wholecall.bulk.parts._GROUP_ROWS", 2)
-    monkeypatch.setattr("wholecall.bulk.work._BATCH_ROWS", 4)
+    monkeypatch.setattr("wholecall.bulk.output_folder._GROUP_ROWS", 2)
+    monkeypatch.setattr("wholecall.bulk.tasks._BATCH_ROWS", 4)
     added = count()
     add = Parts.add
 

@@ -18,29 +18,29 @@ from pathlib import Path
 from typing import Any
 
 from wholecall import cli
-from wholecall.bulk import plan, tables, work, workers
+from wholecall.bulk import pool, table_inputs, tasks, units
 from wholecall.bulk.options import Options
 
 __all__ = ["STEPS", "main"]
 
 STEPS = 9  # two parts are synced, then renamed, then their folders synced; the marker is synced, renamed, its folder synced
 
-_main = workers.main
+_main = pool.main
 
 
 def main(pipe: Connection, path: str, options: Options) -> None:
     """Be a worker that may die."""
     name = os.environ.get("DYING_NAMES")
     if name:
-        work.rows_of_file = _deadly(work.rows_of_file, name, lambda piece, *_: piece.source)
-        tables.row_of = _deadly(tables.row_of, name, lambda _, known, *__: known.recording_id)
+        tasks.rows_of_file = _deadly(tasks.rows_of_file, name, lambda piece, *_: piece.source)
+        table_inputs.row_of = _deadly(table_inputs.row_of, name, lambda _, known, *__: known.recording_id)
     if "DYING_STEPS" in os.environ:
         steps = _Steps(Path(os.environ["DYING_STEPS"]))
-        work.Work._attempt = partialmethod(_attempt, steps)
+        tasks.TaskRunner._attempt = partialmethod(_attempt, steps)
     _main(pipe, path, options)
 
 
-def _attempt(worker: work.Work, steps: _Steps, unit: Any, lost: work.Lost) -> Any:
+def _attempt(worker: tasks.TaskRunner, steps: _Steps, unit: Any, lost: tasks.Lost) -> Any:
     return steps.attempt(worker, unit, lost)
 
 
@@ -62,10 +62,10 @@ class _Steps:
         self._notes = notes
         self._unit = -1
         self._left: int | None = None  # steps until the end
-        self._attempt = work.Work._attempt
+        self._attempt = tasks.TaskRunner._attempt
         os.fsync, os.replace = self._or_die(os.fsync), self._or_die(os.replace)
 
-    def attempt(self, worker: work.Work, unit: Any, lost: work.Lost) -> Any:
+    def attempt(self, worker: tasks.TaskRunner, unit: Any, lost: tasks.Lost) -> Any:
         """Write a unit, and perhaps die over it; over each unit once, unless the parent dies, too."""
         notes = [note.name.split("-") for note in self._notes.iterdir()]
         is_spared = "DYING_PARENT" not in os.environ and str(unit.number) in {number for _, number in notes}
@@ -92,6 +92,6 @@ class _Steps:
 if __name__ == "__main__":
     from tests.support import dying  # workers find it by this name
 
-    workers.main = dying.main
-    plan.MOST_PIECES = int(os.environ.get("DYING_UNIT_PIECES", plan.MOST_PIECES))
+    pool.main = dying.main
+    units.MOST_PIECES = int(os.environ.get("DYING_UNIT_PIECES", units.MOST_PIECES))
     sys.exit(cli.main())

@@ -17,10 +17,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from wholecall.bulk.folder import Folder
 from wholecall.bulk.options import Options
-from wholecall.bulk.work import Task, Work
-from wholecall.bulk.workers import Broke
+from wholecall.bulk.output_folder import Folder
+from wholecall.bulk.pool import Broke
+from wholecall.bulk.tasks import Task, TaskRunner
 
 __all__ = ["PROJECT", "Inline", "begun", "make_recordings", "parts", "rows", "stream", "table"]
 
@@ -145,7 +145,7 @@ class Inline:
     """A substitute for the workers, which does tasks in this process."""
 
     def __init__(self, _: int, path: str, options: Options) -> None:
-        self._work = Work(Folder(path), options)
+        self._runner = TaskRunner(Folder(path), options)
         self._waiting: deque[Task] = deque()
 
     def put(self, task: Task, *, first: bool = False) -> None:
@@ -157,7 +157,7 @@ class Inline:
         while self._waiting:
             task = self._waiting.popleft()
             try:
-                result = self._work.do(task)
+                result = self._runner.do(task)
             except TypeError as error:
                 result = Broke(type(error).__name__)
             yield task, result

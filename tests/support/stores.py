@@ -8,7 +8,7 @@ from pathlib import Path
 from pyarrow import fs
 
 from wholecall.bulk.addresses import address
-from wholecall.bulk.stores import located
+from wholecall.bulk.storage import located
 
 __all__ = ["copied", "new_store", "objects", "put"]
 

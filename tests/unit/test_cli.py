@@ -28,9 +28,9 @@ from wholecall import (
     events,
 )
 from wholecall.cli import main
+from wholecall.cli.batch import Tally
 from wholecall.cli.listing import Listing
 from wholecall.cli.show import printable, printable_json
-from wholecall.cli.tally import Tally
 
 if TYPE_CHECKING:
     from wholecall import Event

@@ -11,7 +11,7 @@ from tests.support import corpora
 from tests.support.loopback import Answer, serve
 from tests.unit.test_cli_recordings import Pipe
 from wholecall.cli import main
-from wholecall.cli.cases import NewCase
+from wholecall.cli.record import NewCase
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

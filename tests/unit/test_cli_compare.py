@@ -12,7 +12,7 @@ import pytest
 
 from wholecall import Dialect
 from wholecall.cli import main
-from wholecall.cli.ledger import Ledger
+from wholecall.cli.lint import Ledger
 from wholecall.deltas import Delta, TextFragment
 from wholecall.dialects import Translator, table
 from wholecall.replay import replay
@@ -108,7 +108,7 @@ def test_ledgers_add_up(logs: Path) -> None:
     for name in ("cut", "fault"):
         one = Ledger()
         for event in replay(logs / f"{name}.sse"):
-            one.add(event)
+            one.count(event)
         one.end()
         total.merge(one)
 

@@ -212,7 +212,7 @@ class TestRecord:
 
         Path("x.jsonl").write_bytes(OLD)
         stdin(monkeypatch, CHAT)
-        recorder = "wholecall.cli.new_recording.Recorder.through"
+        recorder = "wholecall.cli.record.Recorder.through"
         monkeypatch.setattr(recorder, lambda _self, chunks: stop(chunks))
         monkeypatch.setattr(sys.modules["wholecall.cli.main"], "silence", lambda: None)
 

@@ -25,9 +25,8 @@ from wholecall import (
     TurnStarted,
 )
 from wholecall.cli import main
-from wholecall.cli.frame_summary import summary
 from wholecall.cli.show import cells, clipped
-from wholecall.cli.timeline_text import Plain, TimelineText
+from wholecall.cli.timeline_text import Plain, TimelineText, summary
 from wholecall.recordings import Recorder
 from wholecall.timeline import Step, timeline
 from wholecall.timeline.watch import CallChange

@@ -4,7 +4,7 @@ from pathlib import PurePath
 
 import pytest
 
-from wholecall.cli.naming import below_common_folder, common_folder
+from wholecall.cli.show import below_common_folder, common_folder
 
 
 @pytest.mark.parametrize(

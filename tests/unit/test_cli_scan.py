@@ -13,9 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.support.scanning import Inline, make_recordings, parts, rows, stream
-from wholecall.bulk import plan
-from wholecall.cli import main, scanning
+from wholecall.bulk import units
+from wholecall.cli import main
 from wholecall.cli import progress as shown
+from wholecall.cli.scan import _clock
 
 SECONDS = re.compile(r"in [\d.]+ s \([^)]*\)")
 
@@ -24,7 +25,7 @@ SECONDS = re.compile(r"in [\d.]+ s \([^)]*\)")
 def inline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Small units, in this process; the tests run in a folder with 35 recordings."""
     monkeypatch.setattr("wholecall.bulk.scanning.Pool", Inline)
-    monkeypatch.setattr(plan, "MOST_PIECES", 10)
+    monkeypatch.setattr(units, "MOST_PIECES", 10)
     monkeypatch.chdir(tmp_path)
     make_recordings(Path("logs"), 35)
 
@@ -169,7 +170,7 @@ def test_an_interrupt(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
     def interrupted(_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(scanning, "run", interrupted)
+    monkeypatch.setattr("wholecall.bulk.scanning.run", interrupted)
     code, _, err = run(capsys, "logs", "--out", "out")
 
     assert (130, "wholecall: interrupted; to go on: wholecall scan logs --out out --resume\n") == (code, err)
@@ -201,16 +202,13 @@ def test_progress(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monkey
 
 def test_times_are_told_as_people_read_them() -> None:
     """Minutes and seconds, with hours where there are any."""
-    assert ["0:07", "12:00", "3:05:09"] == [scanning._time(seconds) for seconds in (7.2, 720, 11_109)]
+    assert ["0:07", "12:00", "3:05:09"] == [_clock(seconds) for seconds in (7.2, 720, 11_109)]
 
 
 def test_without_the_extra(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """The command names the package to install."""
-    for name in [
-        name for name in sys.modules if name.startswith(("wholecall.bulk", "wholecall.cli.scanning"))
-    ]:
+    for name in [name for name in sys.modules if name.startswith("wholecall.bulk")]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delattr("wholecall.cli.scanning")
     monkeypatch.delattr("wholecall.bulk")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
 

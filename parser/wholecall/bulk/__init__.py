@@ -1,9 +1,7 @@
 """Many recordings at once: a pure function from rows to rows, and the tables made from it; needs the extra `bulk`."""
 
-from wholecall.bulk.batch import assemble_batch
-from wholecall.bulk.flattening import calls_of, recordings_of, with_json_type
-from wholecall.bulk.judging import judge_batch
-from wholecall.bulk.messages import assemble_messages
+from wholecall.bulk.batch import assemble_batch, assemble_messages, judge_batch
+from wholecall.bulk.columns import calls_of, recordings_of, with_json_type
 from wholecall.bulk.reporting import (
     GROUPS,
     BulkReport,

@@ -84,6 +84,8 @@ def folder_of(url: str) -> str:
 
 
 def shown(url: str) -> str:
-    """Return an address for display, without options."""
+    """Return an address for display, without options; a path stays as it is."""
+    if not is_url(url):
+        return url
     root, below = root_of(url)
     return f"{root.partition('?')[0]}/{below}" if below else root.partition("?")[0]

@@ -1,25 +1,39 @@
-"""A batch of recordings to a batch of rows: a pure function, one row in, one row out.
+"""The batch functions: a table to a table, one row in, one row out.
 
 Theory of operation. The caller, an engine or a loop, gets a row for each row, in their order, by one schema, so that a
-count shows lost or duplicate rows. The function keeps no state, opens nothing, starts nothing, logs nothing; it can be
+count shows lost or duplicate rows. The functions keep no state, open nothing, start nothing, log nothing; they can be
 pickled, alone or in a `functools.partial`. Mistakes in the call raise before anything is read; the content of a row
 never raises.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from wholecall import Limits, Policy, ToolCallParser
-from wholecall.bulk.columns import batches
-from wholecall.bulk.inputs import BODY, ID, MOMENT, TEXT, TIMES, Kind, reader, rows_in
-from wholecall.bulk.rows import Judging, Known, Row, troubled
-from wholecall.bulk.schema import ASSEMBLED
-from wholecall.bulk.shape import TableT, checked, like, parts
+import pyarrow as pa
+
+from wholecall import Limits, Policy, ToolCallParser, parse_arguments
+from wholecall.bulk.column_values import BODY, ID, MESSAGES, MOMENT, TEXT, TIMES, Kind, reader, rows_in
+from wholecall.bulk.columns import TableT, batches, checked, columns, grouped, like, parts
+from wholecall.bulk.conversations import row_of_messages
+from wholecall.bulk.rows import Judging, Known, Row, text_of, troubled
+from wholecall.bulk.schema import ASSEMBLED, JUDGED
 from wholecall.bulk.streams import row_of
 
-__all__ = ["assemble_batch"]
+__all__ = ["assemble_batch", "assemble_messages", "judge_batch"]
 _private = True
+
+_KINDS: dict[str, Kind] = {
+    "body": BODY,
+    "messages": MESSAGES,
+    "id": ID,
+    "provider": TEXT,
+    "model": TEXT,
+    "dialect": TEXT,
+    "recorded_at": MOMENT,
+    "times": TIMES,
+}
 
 
 def assemble_batch(
@@ -77,42 +91,40 @@ def assemble_batch(
         names, dialect = names | {"dialect": dialect}, None
     ToolCallParser(dialect or "auto", framing=framing)  # refuse unknown names at once
     judging = Judging(policy, limits, framing, arguments)
-    reads = {
-        what: (name, reader(schema, name, _KINDS[what])) for what, name in names.items() if name is not None
-    }
-    rows = (_row(found, dialect, judging) for found in rows_in(parts(batch), reads))
+    rows = (_row_of_body(found, dialect, judging) for found in _found_in(batch, names))
     return like(batch, batches(rows), ASSEMBLED)
 
 
-_KINDS: dict[str, Kind] = {
-    "body": BODY,
-    "id": ID,
-    "provider": TEXT,
-    "model": TEXT,
-    "dialect": TEXT,
-    "recorded_at": MOMENT,
-    "times": TIMES,
-}
+def _found_in(batch: TableT, names: dict[str, str | None]) -> Iterator[dict[str, Any]]:
+    """Return the values of each row by role; the columns are checked at once."""
+    reads = {
+        role: (name, reader(batch.schema, name, _KINDS[role]))
+        for role, name in names.items()
+        if name is not None
+    }
+    return rows_in(parts(batch), reads)
 
 
-def _row(found: dict[str, Any], dialect: str | None, judging: Judging) -> Row:
-    """Return the row of one input row."""
-    id_, body, times = found["id"], found["body"], found.get("times")
-    known = Known(
-        recording_id=id_ or "",
-        source=id_ or "",
+def _known(found: dict[str, Any], dialect: str | None = None) -> Known:
+    return Known(
+        recording_id=found["id"] or "",
+        source=found["id"] or "",
         provider=found.get("provider"),
         model=found.get("model"),
         dialect=found.get("dialect") or dialect,
         recorded_at=found.get("recorded_at"),
     )
+
+
+def _row_of_body(found: dict[str, Any], dialect: str | None, judging: Judging) -> Row:
+    body, times, known = found["body"], found.get("times"), _known(found, dialect)
     if body is None:
         return troubled(known, "its body is null")
     chunks = None if times is None else _cut(body, times)
     row = row_of([(None, body)] if chunks is None else chunks, known, judging)
     if times is not None and chunks is None:
         row.recording["trouble"] = row.recording["trouble"] or "its chunk times do not fit its body"
-    if id_ is None:
+    if found["id"] is None:
         row.recording["trouble"] = row.recording["trouble"] or "it has no id"
     return row
 
@@ -127,3 +139,117 @@ def _cut(
     if begins[:1] != [0] or any(begin >= end for begin, end in zip(begins, ends, strict=True)):
         return None
     return [(second, body[begin:end]) for second, begin, end in zip(seconds, begins, ends, strict=True)]
+
+
+def assemble_messages(
+    batch: TableT,
+    *,
+    messages: str = "messages",
+    id: str = "recording_id",
+    provider: str | None = None,
+    model: str | None = None,
+    recorded_at: str | None = None,
+    policy: Policy = Policy(),  # noqa: B008 - frozen
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+    arguments: bool = True,
+) -> TableT:
+    """Return a row for each row: the content of its conversation, and its calls.
+
+    ::
+
+        out = assemble_messages(batch, messages="conversation", id="session")
+        unanswered = calls_of(out).filter(~pc.field("answered"))
+
+    Columns are given by their names. Texts may have any type of Arrow for texts, or be a dictionary of them.
+
+    Args:
+        batch: a Table or a RecordBatch. Memory holds it and its result: 64 rows at once are a good size.
+        messages: the conversations: texts of JSON, or lists of structs, each a list of messages or an object that holds
+            one (a request, a trajectory). Each row shows by itself its kind of messages, which is its `form`. A null is
+            a row with `trouble`.
+        id: the ids of the conversations, text or integers.
+        provider: the provider that answered.
+        model: the requested model; the model that the messages state outranks it.
+        recorded_at: timestamps; those without a zone are in UTC. Without one, the first time that the messages state.
+        policy: the policy for judging calls.
+        limits: the limits of arguments; `max_stream_bytes` applies to a text of JSON.
+        arguments: whether rows hold the texts of arguments.
+
+    Returns:
+        A Table for a Table, a RecordBatch for a RecordBatch, with the schema `ASSEMBLED`. `answered` says of each call
+        whether a result follows. Calls whose arguments were kept as an object have no `status`: their text was
+        serialized anew. Null members of structs count as missing.
+
+    Raises:
+        ValueError: a column is missing, or there are several of its name; a RecordBatch has more text than one can hold.
+        TypeError: `batch` is neither a Table nor a RecordBatch, or a column is of another type.
+    """
+    checked(batch)
+    names = {"messages": messages, "id": id, "provider": provider, "model": model, "recorded_at": recorded_at}
+    judging = Judging(policy, limits, None, arguments)
+    rows = (_row_of_conversation(found, judging) for found in _found_in(batch, names))
+    return like(batch, batches(rows), ASSEMBLED)
+
+
+def _row_of_conversation(found: dict[str, Any], judging: Judging) -> Row:
+    row = row_of_messages(found["messages"], _known(found), judging)
+    if found["id"] is None:
+        row.recording["trouble"] = row.recording["trouble"] or "it has no id"
+    return row
+
+
+def judge_batch(
+    batch: TableT,
+    arguments: str = "arguments",
+    *,
+    policy: Policy = Policy(),  # noqa: B008 - frozen
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+) -> TableT:
+    """Return a row for each row: the verdict of `parse_arguments` on a text of arguments.
+
+    ::
+
+        judged = judge_batch(batch, arguments="tool_arguments")
+        whole = batch.filter(pc.not_equal(judged["status"], "dropped"))
+
+    Args:
+        batch: a Table or a RecordBatch.
+        arguments: the name of the column that holds the texts: of any type of Arrow for texts, or a dictionary of them.
+        policy: the policy for judging them.
+        limits: the limits of the texts.
+
+    Returns:
+        A Table for a Table, a RecordBatch for a RecordBatch, with the schema `JUDGED`: `arguments` is the text of an
+        object, null where the `status` is `dropped`. The row of a null is null, and its lists are empty.
+
+    Raises:
+        ValueError: the column is missing, or there are several of its name; a RecordBatch has more text than one can hold.
+        TypeError: `batch` is neither a Table nor a RecordBatch, or the column does not hold text.
+    """
+    read = reader(checked(batch).schema, arguments, TEXT)
+    texts = (text for part in parts(batch) for text in read(part.column(arguments)))
+    rows = (_row_of_text(text, policy, limits) for text in texts)
+    made = (columns(list(JUDGED), group) for group in grouped(rows, _text_size))
+    return like(batch, (pa.RecordBatch.from_arrays(arrays, schema=JUDGED) for arrays in made), JUDGED)
+
+
+def _text_size(row: dict[str, Any]) -> int:
+    return len(row["arguments"] or "")  # everything else is a word or a sentence
+
+
+def _row_of_text(text: str | None, policy: Policy, limits: Limits) -> dict[str, Any]:
+    """Return the row of a text."""
+    if text is None:
+        nothing = dict.fromkeys(("status", "reason", "detail", "arguments"))
+        return nothing | {"flags": (), "edits": (), "lossy": False}
+    verdict = parse_arguments(text, policy=policy, limits=limits)
+    value = verdict.arguments
+    return {
+        "status": verdict.status,
+        "reason": verdict.reason,
+        "flags": verdict.flags,
+        "edits": tuple(edit.kind for edit in verdict.edits),
+        "detail": verdict.detail or None,
+        "arguments": None if value is None else text_of(value, text, verdict.status, policy),
+        "lossy": False,
+    }

@@ -30,10 +30,12 @@ from wholecall import (
     ToolCallDropped,
     parse_arguments,
 )
-from wholecall.bulk.calls import CALL_OF, Judging, as_json
 from wholecall.bulk.rows import (
+    CALL_OF,
+    Judging,
     Known,
     Row,
+    as_json,
     grown,
     guarded,
     sum_up,

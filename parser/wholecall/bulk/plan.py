@@ -1,188 +1,210 @@
-"""Divide the inputs of a scan into units.
+"""Decides the work of a scan: a new plan, or the rest of the existing one.
 
-Theory of operation. The inputs are sorted by the names that they have in the tables (`source`), whichever way they were
-found, and packed in that order into *units*. A unit is the work of a worker at one time, the source of one part of each
-table, and the work that is repeated if anything goes wrong. Its id is made of its sources and of the options, not of
-sizes or times: the same unit done again, also over files that have changed, has the same parts, which replace the older
-ones.
-
-An input that is large is a unit alone, and a large table is several *pieces*, which its reader cuts.
+Theory of operation. A scan that continues takes the plan as it is, so that units keep their numbers, and appends new
+inputs. Inputs that have changed since they were planned (size or time) are found by comparing. The caller chooses the
+consequence: the scan is refused, their units are done again, or their finished units stay.
 """
 
 from __future__ import annotations
 
-import hashlib
+import datetime as dt
 import json
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
+import platform
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
+import pyarrow as pa
 
-from wholecall.bulk.addresses import address, is_url, shown
-from wholecall.bulk.places import place_of
-from wholecall.recordings.finding import STDIN, SUFFIXES
+from wholecall import __version__
+from wholecall.bulk.addresses import is_url
+from wholecall.bulk.options import Changed, Options, Start, differences
+from wholecall.bulk.output_folder import Folder, Marker
+from wholecall.bulk.schema import VERSION
+from wholecall.bulk.storage import asked, at_once
+from wholecall.bulk.table_inputs import SUFFIXES as TABLE_SUFFIXES
+from wholecall.bulk.table_inputs import cut, is_table
+from wholecall.bulk.units import Piece, Unit, found, packed
+from wholecall.recordings.finding import SUFFIXES
 
-__all__ = ["Piece", "Unit", "found", "packed", "unit_of"]
+__all__ = ["Plan", "check_folder", "inputs", "new_plan", "plan_of", "write_plan"]
 _private = True
 
-MOST_BYTES = 64_000_000  # of the inputs of a unit, unless one input is larger
-MOST_PIECES = 2_000
+_SHOWN = 3  # names in a message
 
 
-class Piece(msgspec.Struct, frozen=True, gc=False):
-    """An input, or a part of a table.
-
-    Attributes:
-        source: its name in the tables: its path below the folder in which it was found, with `/`.
-        path: where it is, from the root of the file system, or its address in a store.
-        size: bytes of the file.
-        mtime: when the file was changed, nanoseconds of the system's clock.
-        named: whether the caller named it explicitly.
-        trouble: why it cannot be read.
-        weight: about how many bytes there are to parse.
-        start: the first row group or byte of this part; None where it is the whole input.
-        stop: the first one after it.
-        row: the number of its first row.
-        n_rows: its number of rows; None where it is unknown.
-    """
-
-    source: str
-    path: str
-    size: int
-    mtime: int
-    named: bool = False
-    trouble: str | None = None
-    weight: int = 0
-    start: int | None = None
-    stop: int | None = None
-    row: int = 0
-    n_rows: int | None = None
-
-
-class Unit(msgspec.Struct, frozen=True):
-    """A portion of work.
+class Plan(msgspec.Struct, frozen=True):
+    """The work of a scan.
 
     Attributes:
-        number: from 0, in the order of the sources; units that are found later come last.
-        id: the id in the names of its parts.
-        weight: the sum of the weights of its pieces.
-        pieces: its inputs.
+        units: all units.
+        done: the markers of units that are done, by number.
+        again: the numbers of units that are to be done again.
+        is_written: whether the plan in the folder is this one.
     """
 
-    number: int
-    id: str
-    weight: int
-    pieces: tuple[Piece, ...]
-
-    @property
-    def name(self) -> str:
-        """The name of its parts, without a suffix."""
-        return f"part-{self.number:06}-{self.id}"
-
-    def line(self) -> bytes:
-        """Return it as a line of JSON; names of files that are not valid UTF-8 survive that."""
-        pieces = [msgspec.structs.astuple(piece) for piece in self.pieces]
-        return json.dumps([self.number, self.id, self.weight, pieces], separators=(",", ":")).encode() + b"\n"
+    units: Sequence[Unit]
+    done: dict[int, Marker] = {}
+    again: list[int] = []
+    is_written: bool = False
 
 
-def unit_of(line: bytes) -> Unit:
-    """Return the unit of a line."""
-    number, id, weight, pieces = json.loads(line)
-    return Unit(number, id, weight, tuple(Piece(*piece) for piece in pieces))
-
-
-def packed(pieces: Iterable[Piece], key: str, first: int = 0) -> Iterator[Unit]:
-    """Yield units of pieces, in their order.
-
-    Args:
-        pieces: the pieces with their weights.
-        key: identifies the options.
-        first: the number of the first unit.
-    """
-    open_: list[Piece] = []
-    weight, number = 0, first
-    for piece in pieces:
-        if open_ and (weight + piece.weight > MOST_BYTES or len(open_) == MOST_PIECES):
-            yield _unit(number, key, weight, open_)
-            open_, weight, number = [], 0, number + 1
-        open_.append(piece)
-        weight += piece.weight
-    if open_:
-        yield _unit(number, key, weight, open_)
-
-
-def _unit(number: int, key: str, weight: int, pieces: Sequence[Piece]) -> Unit:
-    said = json.dumps([key, [(piece.source, piece.start, piece.stop) for piece in pieces]])
-    return Unit(number, hashlib.sha256(said.encode()).hexdigest()[:12], weight, tuple(pieces))
-
-
-# --- inputs ----------------------------------------------------------------------------------------------
-
-
-def found(
-    paths: Iterable[str | os.PathLike[str]],
-    out: str | os.PathLike[str],
-    suffixes: tuple[str, ...] = SUFFIXES,
-) -> list[Piece]:
-    """Return the files and objects at some addresses, sorted by source.
-
-    Args:
-        paths: files, folders, globs, on disks and in stores.
-        out: the output folder, from which nothing is read.
-        suffixes: the suffixes of files in folders.
+def inputs(paths: Iterable[Any], out: str, options: Options) -> list[Piece]:
+    """Return the inputs of a scan.
 
     Raises:
-        ValueError: two inputs are one file, or have the same source; standard input cannot be read again.
+        ValueError: an input is named twice, is of the wrong kind, or lacks a requested column.
     """
-    arguments = [address(os.fspath(path)) for path in paths]
-    if STDIN in arguments:
+    if options.columns is not None:
+        pieces = found(paths, out, TABLE_SUFFIXES)
+        number = at_once(piece.path for piece in pieces)
+        cuts = asked(lambda piece: list(cut(piece, options)), pieces, number)
+        return [part for parts in cuts for part in parts]
+    pieces = found(paths, out, SUFFIXES)
+    table = next((piece.path for piece in pieces if is_table(piece.path)), None)
+    if table is not None:
         raise ValueError(
-            "standard input can be read but once: save it with `wholecall record`, and scan the file"
+            f"{table} is a table: say which column holds the bodies (body, or --body), or the messages "
+            "(messages, or --messages)"
         )
-    written = address(os.fspath(out))
-    own = f"{written}/" if is_url(written) else f"{os.path.abspath(written)}{os.sep}"  # noqa: PTH100 - many texts
-    pieces = [
-        piece
-        for argument in arguments
-        for piece in _below(argument, suffixes)
-        if not piece.path.startswith(own)
-    ]
-    pieces.sort(key=lambda piece: piece.source)
-    _refuse_doubles(pieces, several=len(arguments) > 1)
     return pieces
 
 
-def _refuse_doubles(pieces: Sequence[Piece], *, several: bool) -> None:
-    for one, other in pairwise(pieces):
-        if one.source == other.source and one.path != other.path:
-            both = f"{one.path} and {other.path}"
-            raise ValueError(f"{both} would both be called {one.source}: name a folder that holds them")
-        if one.source == other.source:
-            raise ValueError(f"{one.path} is named twice")
-    if several and len({piece.path for piece in pieces}) < len(pieces):
-        paths = sorted(piece.path for piece in pieces)
-        twice = next(one for one, other in pairwise(paths) if one == other)
-        raise ValueError(f"{twice} is found twice: below a folder that is named, and by another name")
+# --- the folder ------------------------------------------------------------------------------------------
 
 
-def _below(argument: str, suffixes: tuple[str, ...]) -> Iterator[Piece]:
-    """Yield the inputs at one address."""
-    base, inputs = place_of(argument).find(argument, suffixes)
-    source_of = _sources(argument, base)
-    for path, size, mtime, named, trouble in inputs:
-        yield Piece(source_of(path), path, size, mtime, named, trouble, size)
+def check_folder(folder: Folder, start: Start, options: Options) -> None:
+    """Check that a scan may begin, or continue, in a folder.
+
+    Raises:
+        ValueError: it may not; the message says how to proceed.
+    """
+    if folder.is_strange():
+        raise ValueError(f"{folder.path} holds something that is no scan; write to another folder")
+    if not folder.is_begun() or start == "overwrite":
+        return
+    if start == "new":
+        again = "go on with it (resume, or --resume), or begin anew (overwrite, or --overwrite)"
+        raise ValueError(f"there is a scan in {folder.path} already: {again}")
+    then = json.loads(folder.read_about())
+    different = differences(_compared(then), _compared(_about(options, ())))
+    if different:
+        raise ValueError(f"{folder.path} was begun otherwise: {'; '.join(different)}")
 
 
-def _sources(argument: str, base: str) -> Callable[[str], str]:
-    """Return a function that makes sources of paths below a folder; the folder itself has its own name."""
-    separator = "/" if is_url(base) else os.sep
-    prefix = base if base.endswith(separator) else f"{base}{separator}"
-    itself = Path(shown(base) if is_url(base) else base).name or argument
+def write_plan(folder: Folder, plan: Plan, options: Options, paths: Iterable[str]) -> None:
+    """Write the description and the plan of a scan; units that are done again lose their markers first."""
+    if not folder.is_begun():
+        _write_about(folder, options, paths)
+    folder.forget(plan.again)
+    if not plan.is_written:
+        folder.write_plan(plan.units)
 
-    def source_of(path: str) -> str:
-        below = path.removeprefix(prefix) if path != base else itself
-        return below.replace(separator, "/")
 
-    return source_of
+def _write_about(folder: Folder, options: Options, paths: Iterable[str]) -> None:
+    now = dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds")
+    about = _about(options, paths) | {"begun": now, "host": platform.node(), "pyarrow": pa.__version__}
+    folder.write_about(json.dumps(about, indent=1).encode() + b"\n")
+
+
+def _about(options: Options, paths: Iterable[str]) -> dict[str, Any]:
+    told = {"schema": VERSION, "wholecall": __version__, "options": options.told()}
+    return told | {"paths": [path if is_url(path) else str(Path(path).absolute()) for path in paths]}
+
+
+def _compared(about: dict[str, Any]) -> dict[str, Any]:
+    """Return the properties that two scans of one folder have to share."""
+    minor = ".".join(str(about["wholecall"]).split(".")[:2])
+    return {"schema": about["schema"], "wholecall": minor, **about["options"]}
+
+
+# --- the plan --------------------------------------------------------------------------------------------
+
+
+def new_plan(pieces: Iterable[Piece], options: Options, first: int = 0) -> Plan:
+    """Return a plan without finished units; its first unit has this number."""
+    key = json.dumps([VERSION, options.told()], sort_keys=True)
+    return Plan(list(packed(pieces, key, first)))
+
+
+def plan_of(folder: Folder, pieces: Sequence[Piece], options: Options, changed: Changed) -> Plan:
+    """Return the plan for a folder that may hold a plan already.
+
+    Args:
+        folder: the output folder.
+        pieces: the inputs.
+        options: the options of the scan.
+        changed: how inputs are treated that have changed since they were planned.
+
+    Raises:
+        ValueError: inputs have changed, and the scan must not continue; or rows of a table have moved.
+    """
+    units = list(folder.units())
+    if not units:
+        return new_plan(pieces, options)
+    done = folder.markers_of(units)
+    now: defaultdict[str, list[Piece]] = defaultdict(list)
+    for piece in pieces:
+        now[piece.source].append(piece)
+    others = _changed(units, done, now)
+    if others and changed == "refuse":
+        raise ValueError(_refusal(sorted(others)))
+    again = [unit.number for unit in units if any(piece.source in others for piece in unit.pieces)]
+    if changed == "keep":
+        again = [number for number in again if number not in done]
+    renewed = _renewed(units, set(again), others, now)
+    known = {piece.source for unit in units for piece in unit.pieces}
+    unknown = [piece for piece in pieces if piece.source not in known]
+    new = new_plan(unknown, options, units[-1].number + 1).units
+    kept = {number: marker for number, marker in done.items() if number not in again}
+    return Plan([*renewed, *new], kept, again, is_written=not again and not new)
+
+
+def _changed(units: Iterable[Unit], done: dict[int, Marker], now: dict[str, list[Piece]]) -> set[str]:
+    """Return the sources that differ from their state when they were planned, or else when they were read."""
+    others: set[str] = set()
+    for unit in units:
+        marker = done.get(unit.number)
+        read = {} if marker is None else {source: (size, mtime) for source, size, mtime in marker.states}
+        for piece in unit.pieces:
+            then = read.get(piece.source, (piece.size, piece.mtime))
+            if piece.source in now and (now[piece.source][0].size, now[piece.source][0].mtime) != then:
+                others.add(piece.source)
+    return others
+
+
+def _refusal(sources: Sequence[str]) -> str:
+    shown = ", ".join(sources[:_SHOWN]) + (", ..." if len(sources) > _SHOWN else "")
+    number = "1 input has" if len(sources) == 1 else f"{len(sources):,} inputs have"
+    choice = "redo reads their units again, keep leaves what is done (changed, or --changed)"
+    return f"{number} changed since the scan was planned ({shown}): {choice}"
+
+
+def _renewed(
+    units: Sequence[Unit], again: set[int], others: set[str], now: dict[str, list[Piece]]
+) -> list[Unit]:
+    """Return the units; those that are done again have their inputs in the current state."""
+    by_part = {
+        (piece.source, piece.start, piece.stop, piece.row): piece
+        for source in others
+        for piece in now[source]
+    }
+
+    def renewed(piece: Piece) -> Piece:
+        if piece.source not in others:
+            return piece
+        found = by_part.get((piece.source, piece.start, piece.stop, piece.row))
+        if found is None:
+            raise ValueError(
+                f"the rows of {piece.source} stand elsewhere now: begin anew (overwrite, or --overwrite)"
+            )
+        return found
+
+    return [
+        msgspec.structs.replace(unit, pieces=tuple(map(renewed, unit.pieces)))
+        if unit.number in again
+        else unit
+        for unit in units
+    ]

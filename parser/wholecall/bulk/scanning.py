@@ -1,9 +1,9 @@
 """Scan files into tables: in parallel, each input exactly once, also after an interrupted scan.
 
-Theory of operation. The inputs are planned into units before the first is read (`plan`, `planning`); workers do them,
-and each unit is done when its marker exists (`folder`, `parts`, `work`). A scan that continues keeps the old plan, so
+Theory of operation. The inputs are planned into units before the first is read (`units`, `plan`); workers do them,
+and each unit is done when its marker exists (`output_folder`, `tasks`). A scan that continues keeps the old plan, so
 that the parts keep their names and their bytes; it does the units without a marker, and new inputs as new units. The
-parent only hands out work and counts (`workers`, `care`).
+parent only hands out work and counts (`pool`, `retries`).
 """
 
 from __future__ import annotations
@@ -14,17 +14,14 @@ from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from wholecall import Limits, Policy, WholecallError
-from wholecall.bulk import planning
-from wholecall.bulk.care import Care, HopelessError
-from wholecall.bulk.faults import StoreFailed
-from wholecall.bulk.folder import Folder, Marker, PlanLine
-from wholecall.bulk.parts import CannotWriteError
-from wholecall.bulk.plan import Piece
-from wholecall.bulk.planning import Changed, Plan
-from wholecall.bulk.request import Errors, Request, request_of
-from wholecall.bulk.tally import Tally
-from wholecall.bulk.work import Task
-from wholecall.bulk.workers import Pool, StartError
+from wholecall.bulk.failures import CannotWriteError, StoreFailed
+from wholecall.bulk.options import Changed, Errors, Request, request_of
+from wholecall.bulk.output_folder import Folder, Marker, PlanLine, Tally
+from wholecall.bulk.plan import Plan, check_folder, inputs, new_plan, plan_of, write_plan
+from wholecall.bulk.pool import Pool, StartError
+from wholecall.bulk.retries import HopelessError, Retries
+from wholecall.bulk.tasks import Task
+from wholecall.bulk.units import Piece
 
 __all__ = ["Progress", "ScanFailed", "preview", "run", "scan"]
 _private = True
@@ -182,8 +179,8 @@ def _begun(request: Request) -> tuple[Folder, list[Piece]]:
     """
     try:
         folder = Folder(request.out)
-        planning.check(folder, request.start, request.options)
-        return folder, planning.inputs(request.paths, folder.path, request.options)
+        check_folder(folder, request.start, request.options)
+        return folder, inputs(request.paths, folder.path, request.options)
     except StoreFailed as error:
         raise ValueError(str(error)) from None
     except OSError as error:
@@ -198,8 +195,8 @@ def preview(request: Request) -> Plan:
     """
     folder, pieces = _begun(request)
     if request.start == "overwrite":
-        return planning.new_plan(pieces, request.options)
-    return planning.plan_of(folder, pieces, request.options, request.changed)
+        return new_plan(pieces, request.options)
+    return plan_of(folder, pieces, request.options, request.changed)
 
 
 def run(request: Request) -> Generator[Progress]:
@@ -207,12 +204,12 @@ def run(request: Request) -> Generator[Progress]:
     folder, pieces = _begun(request)
     with _failing(), folder.locked():
         folder.remove_leftovers()
-        planning.check(folder, request.start, request.options)  # again: no other process writes now
+        check_folder(folder, request.start, request.options)  # again: no other process writes now
         if request.start == "overwrite":
             folder.clear()
-        plan = planning.plan_of(folder, pieces, request.options, request.changed)
+        plan = plan_of(folder, pieces, request.options, request.changed)
         del pieces
-        planning.write(folder, plan, request.options, request.paths)
+        write_plan(folder, plan, request.options, request.paths)
         running = _Running(folder.read_plan(), plan)
         del plan  # it may be large, and is in the file
         yield running.progress()
@@ -271,13 +268,15 @@ class _Running:
 def _worked(folder: Folder, request: Request, running: _Running) -> Generator[Progress]:
     """Let workers do the remaining units."""
     pool = Pool(request.workers or _workers_here(), folder.path, request.options)
-    care = Care(lambda place: len(folder.unit(place).pieces), has_rows=request.options.columns is not None)
+    retries = Retries(
+        lambda place: len(folder.unit(place).pieces), has_rows=request.options.columns is not None
+    )
     for place in running.waiting:
         pool.put(Task(kind="scan", place=place))
     is_over = False
     try:
         for task, result in pool.results():
-            for following in reversed(care.after(task, result)):
+            for following in reversed(retries.after(task, result)):
                 pool.put(following, first=True)
             if isinstance(result, Marker):
                 yield running.finished(task.place, result)

@@ -27,8 +27,19 @@ from wholecall import (
     TurnStarted,
     UnknownDialect,
 )
-from wholecall.bulk.calls import CALL_OF, MOST_INT32, Judging, as_json
-from wholecall.bulk.rows import Known, Row, grown, guarded, sum_up, summed, unread
+from wholecall.bulk.rows import (
+    CALL_OF,
+    MOST_INT32,
+    Judging,
+    Known,
+    Row,
+    as_json,
+    grown,
+    guarded,
+    sum_up,
+    summed,
+    unread,
+)
 from wholecall.output.usage import tokens_of
 
 __all__ = ["row_of"]

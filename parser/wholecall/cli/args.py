@@ -16,9 +16,8 @@ from typing import Any
 
 from wholecall import BadRecording, parse_arguments, partial_json
 from wholecall.cli.options import add_command_parser
-from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, line_writer
+from wholecall.cli.output import FOUND, OK, STDIO, UNREADABLE, complain, line_writer
 from wholecall.cli.show import printable
-from wholecall.cli.target import STDIO
 
 __all__ = ["add_command"]
 

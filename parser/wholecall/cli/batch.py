@@ -1,25 +1,36 @@
-"""Goes through the recordings that a command line names.
+"""The recordings that a command line names: read one by one, counted, and refused where they are no answer of a model.
 
 Theory of operation. A recording that cannot be read is named on standard error, and the others are still read; progress
 is shown on a terminal. Every command that takes many recordings uses this module.
+
+If no turn began and no provider reported an error, a file holds no answer. Faults would be confusing: they are meant
+for callers that feed a parser. The first bytes show the real kind of the file.
 """
 
 from __future__ import annotations
 
+import codecs
+import re
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from typing import TypeVar
 
-from wholecall import BadRecording
-from wholecall.cli.nonsense import Nonsense
-from wholecall.cli.out import complain
+from wholecall import BadRecording, Event, StreamFault, ToolCallCancelled, TurnStarted
+from wholecall.cli.output import complain
 from wholecall.cli.progress import Progress
-from wholecall.recordings import Recording, read
+from wholecall.cli.show import counted
+from wholecall.recordings import Chunk, Recording, read
+from wholecall.recordings.counts import PIECES, RecordingCounts, Words
+from wholecall.recordings.others import OTHERS
 
-__all__ = ["Batch"]
+__all__ = ["Batch", "Beginning", "Nonsense", "Tally"]
 
 MadeT = TypeVar("MadeT")
+_ENOUGH = 512  # enough bytes to identify a file
+_STREAM = (b"data:", b"event:", b"id:", b"retry:", b":")  # how lines of server-sent events begin
+_JSON = re.compile(rb'\{\s*(?:["}]|$)|\[\s*(?:[\[\]{"\d-]|$)')  # how an object or an array begins
+_BOM = codecs.BOM_UTF8
 
 
 class Batch:
@@ -78,3 +89,129 @@ class Batch:
                 self.count += 1
                 yield made
             self.skipped = recordings.skipped.total()
+
+
+class Tally(RecordingCounts):
+    """Counts the events of one recording, or of many, and the files that give no events.
+
+    Attributes:
+        unreadable: how many could not be read.
+        nonsense: files that hold no answer of a model.
+        skipped: responses that are not recordings.
+        dialect: the dialect of the first turn, None before it.
+        last_dialect: the dialect of the last turn.
+        is_answer: whether a model answered: a turn began, a call was taken back, or a provider reported an error.
+    """
+
+    unreadable: int = 0
+    nonsense: int = 0
+    skipped: int = 0
+    dialect: str | None = None
+    last_dialect: str | None = None
+    is_answer: bool = False
+
+    def count(self, event: Event) -> None:
+        """Count an event."""
+        if isinstance(event, PIECES):
+            return
+        if isinstance(event, TurnStarted):
+            self.dialect = self.dialect or event.dialect
+            self.last_dialect = event.dialect
+            self.is_answer = True
+        elif isinstance(event, StreamFault):
+            self.is_answer |= event.kind == "provider_error"
+        elif isinstance(event, ToolCallCancelled):
+            self.is_answer = True  # of an earlier turn: a live connection sends it between two turns
+        super().count(event)
+
+    @property
+    def clean(self) -> bool:
+        """Return whether nothing was dropped and nothing faulted."""
+        return not self.dropped and not self.faults
+
+    def summary(self) -> str:
+        """Return one line for people."""
+        dropped, faults = self.findings["dropped"], self.findings["faults"]
+        parts = [
+            counted(self.calls, "call"),
+            f"{self.dropped:,} dropped{_by_word(dropped)}",
+            counted(self.faults, "fault") + _by_word(faults),
+        ]
+        more = {
+            "could not be read": self.unreadable,
+            "no answer of a model": self.nonsense,
+            "other responses skipped": self.skipped,
+        }
+        rest = "".join(f"; {count:,} {noun}" for noun, count in more.items() if count)
+        return f"{counted(self.recordings, 'recording')}: {', '.join(parts)}{rest}"
+
+
+def _by_word(counts: Words) -> str:
+    words = ", ".join(f"{count:,} {word}" for word, count in counts.most_common())
+    return f" ({words})" if words else ""
+
+
+# Files without an answer of a model.
+
+
+class Nonsense(Exception):
+    """A recording holds no answer of a model; the message names it, and describes its content."""
+
+
+class Beginning:
+    """Keeps the first bytes of a recording, whose chunks pass through.
+
+    Args:
+        recording: its chunks are taken; none may have been taken before.
+
+    Raises:
+        Nonsense: its form is not that of an answer.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        if recording.form in OTHERS:
+            raise Nonsense(f"{recording.name}: no answer of a model: {recording.trouble}")
+        self._name = recording.name
+        self._head = bytearray()
+        recording.chunks = self._through(recording.chunks)
+
+    def _through(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+        for chunk in chunks:
+            if len(self._head) < _ENOUGH:
+                self._head += chunk[1][:_ENOUGH]
+            yield chunk
+
+    def refuse_nonsense(self, tally: Tally) -> None:
+        """Check from the counts of a recording that it is an answer.
+
+        Raises:
+            Nonsense: it is not an answer of a model.
+        """
+        if not tally.is_answer:
+            raise Nonsense(f"{self._name}: no answer of a model: {_what_it_is(bytes(self._head))}")
+
+
+def _what_it_is(head: bytes) -> str:
+    text = head.removeprefix(_BOM).lstrip()
+    if not head:
+        return "it is empty"
+    if not text:
+        return "it begins with nothing but blanks"
+    if _is_binary(head):
+        return "it is binary data of an unknown kind"
+    if text.startswith(b"<"):
+        return "it is a page of HTML or XML, as a proxy or a login sends it"
+    if _JSON.match(text):
+        return "it is JSON of another kind (for transcripts there is `wholecall history check`)"
+    if text.startswith(_STREAM):
+        return "it is a stream of events, but of no known dialect (--dialect names one)"
+    return "it is text; expected are server-sent events, JSON lines or a JSON body"
+
+
+def _is_binary(head: bytes) -> bool:
+    """Return whether bytes are not text; the last character may be cut."""
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return True
+    return "\0" in text

@@ -13,7 +13,7 @@ from typing import Any
 
 from wholecall import text_formats
 from wholecall.cli.options import add_command_parser, dialect_names
-from wholecall.cli.out import OK, UNREADABLE, complain
+from wholecall.cli.output import OK, UNREADABLE, complain
 
 __all__ = ["add_command"]
 

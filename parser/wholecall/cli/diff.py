@@ -19,7 +19,7 @@ import msgspec
 
 from wholecall import BadRecording
 from wholecall.cli.options import add_command_parser, add_dialect, add_max_bytes, add_text
-from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, write
+from wholecall.cli.output import FOUND, OK, UNREADABLE, complain, write
 from wholecall.cli.show import printable
 from wholecall.recordings import read
 from wholecall.replay import replay

@@ -14,7 +14,7 @@ from typing import Any
 
 from wholecall.cli.batch import Batch
 from wholecall.cli.options import add_command_parser, add_dialect, add_max_bytes
-from wholecall.cli.out import FOUND, OK, UNREADABLE, json_writer, write
+from wholecall.cli.output import FOUND, OK, UNREADABLE, json_writer, write
 from wholecall.cli.show import printable
 from wholecall.recordings import Recording
 from wholecall.replay import Chunking, replay

@@ -2,35 +2,47 @@
 
 Theory of operation. A recording becomes a timeline (see `wholecall.timeline`); its steps go to one of three outputs as
 they arrive. A recording that cannot be read is named on standard error and the next one is tried.
+
+In the page (see `pages`) the steps are JSON, which the script shows as text only. The page may be shared. Therefore it
+has only the parts of names below their common folder.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from wholecall import BadRecording
-from wholecall.cli.colour import CHOICES, console, wants_colour
-from wholecall.cli.html import HtmlPage
-from wholecall.cli.nonsense import Beginning, Nonsense
+from wholecall.cli.batch import Beginning, Nonsense, Tally
 from wholecall.cli.options import add_command_parser, add_dialect, add_max_bytes, add_text
-from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, json_writer, write
-from wholecall.cli.pages import is_page
-from wholecall.cli.tally import Tally
-from wholecall.cli.target import is_read
-from wholecall.cli.timeline_text import MIN_WIDTH, Plain, Rich, TimelineText, touches_calls
+from wholecall.cli.output import (
+    CHOICES,
+    FOUND,
+    OK,
+    UNREADABLE,
+    complain,
+    console,
+    is_read,
+    json_writer,
+    wants_colour,
+    write,
+)
+from wholecall.cli.pages import harmless, is_page, page_of, write_page
+from wholecall.cli.show import below_common_folder
+from wholecall.cli.timeline_text import MIN_WIDTH, Plain, Rich, TimelineText, summary, touches_calls
 from wholecall.recordings import Recording, read
 from wholecall.recordings.finding import STDIN
 from wholecall.replay import dialect_of
 from wholecall.timeline import Step, timeline
 
-__all__ = ["add_command"]
+__all__ = ["HtmlPage", "add_command"]
 
 _ABOUT = """\
 Show a stream frame by frame: where each frame is, what it says, and what it did to the calls that are being put
@@ -67,6 +79,9 @@ exit status:
   3  a recording could not be read (named on standard error; the others are read anyway),
      or the output could not be written
 """
+_STYLES = ("colours.css", "page.css")
+_SCRIPTS = ("theme.js", "text.js", "model.js", "lists.js", "calls.js", "track.js", "chooser.js", "main.js")
+_SUMMARY = 160  # characters of a frame's summary
 
 
 class Output(Protocol):
@@ -147,7 +162,7 @@ def _show(recording: Recording, options: argparse.Namespace, total: Tally, outpu
     try:
         for step in _steps(recording, options):
             for event in step.events:
-                tally.add(event)
+                tally.count(event)
             output.step(step)
             if options.follow:
                 sys.stdout.flush()
@@ -155,7 +170,7 @@ def _show(recording: Recording, options: argparse.Namespace, total: Tally, outpu
         total.merge(tally)
         raise
     beginning.refuse_nonsense(tally)
-    tally.recordings = 1
+    tally.end()
     total.merge(tally)
 
 
@@ -225,3 +240,62 @@ class _JsonLines:
 
     def end(self, text: str) -> None:
         """Write nothing: the totals are for people."""
+
+
+class HtmlPage:
+    """Gathers recordings and writes them as a page.
+
+    Args:
+        path: the file to write, `"-"` for standard output.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._recordings: list[_Shown] = []
+
+    def begin(self, name: str) -> None:
+        """Start another recording."""
+        self._recordings.append(_Shown(name, Tally(), []))
+
+    def step(self, step: Step) -> None:
+        """Add one step."""
+        shown = self._recordings[-1]
+        for event in step.events:
+            shown.tally.count(event)
+        name, text = summary(step, _SUMMARY)
+        said = f'"name":{json.dumps(name)},"summary":{json.dumps(text[: 2 * _SUMMARY])}'
+        shown.steps.append(harmless(f"{{{said},{step.to_json().decode()[1:]}"))
+
+    def end(self, text: str) -> None:  # noqa: ARG002 - the page counts by recording
+        """Write the page, unless there is nothing to show.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        shown = [one for one in self._recordings if one.steps]
+        if not shown:
+            complain("there is nothing to show, so no page was written")
+            return
+        names = below_common_folder([one.name for one in shown])
+        recordings = (one.to_json(name) for one, name in zip(shown, names, strict=True))
+        data = f'{{"recordings":[{",".join(recordings)}]}}'
+        write_page(self._path, page_of("page.html", _STYLES, _SCRIPTS, data=data))
+
+
+class _Shown(NamedTuple):
+    """A recording of the page: its name, its summary, its steps as JSON."""
+
+    name: str
+    tally: Tally
+    steps: list[str]
+
+    def to_json(self, name: str) -> str:
+        """Return the JSON of the recording under another name."""
+        facts = {
+            "name": name,
+            "dialect": self.tally.dialect or "unknown dialect",
+            "calls": self.tally.calls,
+            "dropped": self.tally.dropped,
+            "faults": self.tally.faults,
+        }
+        return f'{harmless(json.dumps(facts))[:-1]},"steps":[{",".join(self.steps)}]}}'

@@ -1,9 +1,9 @@
 """The command `wholecall lint`: oddities in recorded streams, by recording and by provider.
 
 Theory of operation. The events of a recording are counted in a ledger; ledgers add up to one for each provider and one
-for all. A finding is a word of the closed vocabularies (docs/words.md): a call that was dropped, a fault, a flag, an
-edit, an anomaly. If calls in text are not read, texts are searched for them: each is a finding, too, under the name of
-the format that reads it.
+for all. The counts are those of every reader of recordings (`wholecall.recordings.counts`), so a report on tables has
+the same. If calls in text are not read, texts are searched for them: each is a finding, too, under the name of the
+format that reads it.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ import sys
 from collections import defaultdict
 from typing import Any, get_args
 
+import msgspec
+
 from wholecall import EventsWanted
-from wholecall.cli.batch import Batch
-from wholecall.cli.ledger import KINDS, LEAKS, Ledger
-from wholecall.cli.nonsense import Beginning
+from wholecall.cli.batch import Batch, Beginning, Tally
 from wholecall.cli.options import add_command_parser, add_dialect, add_max_bytes, add_text
-from wholecall.cli.out import FOUND, OK, UNREADABLE, json_writer, write
+from wholecall.cli.output import FOUND, OK, UNREADABLE, json_writer, write
 from wholecall.cli.show import printable
-from wholecall.cli.tally import Tally
 from wholecall.recordings import Recording
+from wholecall.recordings.counts import KINDS, Words
 from wholecall.replay import replay
 from wholecall.shells.leaks import Leaks
 from wholecall.types import Anomaly, DropReason, EditKind, FaultKind, Flag
 
-__all__ = ["add_command"]
+__all__ = ["Ledger", "add_command"]
 
 _ABOUT = """\
 Count what is odd in recorded streams: calls that were dropped and why, faults of the wire, and the quirks that
@@ -52,6 +52,8 @@ exit status:
   3  a recording could not be read (named on standard error; the others are read anyway),
      or the output could not be written
 """
+LEAKS = "calls_in_text"  # the finding of calls in texts that were not to be read
+_KINDS = (*KINDS, LEAKS)
 _WORDS = frozenset(
     word for words in (DropReason, FaultKind, Flag, EditKind, Anomaly) for word in get_args(words)
 ) | {LEAKS}
@@ -81,26 +83,38 @@ def _lint(options: argparse.Namespace) -> int:
     total, batch = Ledger(), Batch(options.paths, max_bytes=options.max_bytes)
     groups: defaultdict[str, Ledger] = defaultdict(Ledger)
     for recording, ledger in batch.each(lambda recording: (recording, _ledger(recording, options))):
-        groups[recording.provider or ledger.dialect or "unknown"].merge(ledger)
+        groups[recording.provider or ledger.last_dialect or "unknown"].merge(ledger)
         total.merge(ledger)
         _list_findings(recording.name, ledger, as_json=options.json)
     _sum_up(groups, total, as_json=options.json)
     if batch.unreadable:
         return UNREADABLE
-    return OK if total.clean and not batch.nonsense else FOUND
+    return FOUND if total.is_odd or batch.nonsense else OK
+
+
+class Ledger(Tally):
+    """Counts of one recording, or of several; calls in texts that nobody read are findings, too."""
+
+    findings: dict[str, Words] = msgspec.field(default_factory=lambda: {kind: Words() for kind in _KINDS})
+
+    def ignore(self, words: frozenset[str]) -> None:
+        """Forget findings of some words; calls in texts have one word, whatever the format."""
+        if LEAKS in words:
+            self.findings[LEAKS].clear()
+        for counts in self.findings.values():
+            for word in words & counts.keys():
+                del counts[word]
 
 
 def _ledger(recording: Recording, options: argparse.Namespace) -> Ledger:
-    ledger, leaks = Ledger(), Leaks()
-    beginning, tally = Beginning(recording), Tally()
+    beginning, ledger, leaks = Beginning(recording), Ledger(), Leaks()
     wanted: EventsWanted = "all" if options.text is None else "calls"
     for event in replay(recording, options.dialect, events=wanted, text=options.text):
-        ledger.add(event)
-        tally.add(event)
+        ledger.count(event)
         if options.text is None:
             leaks.add(event)
-    beginning.refuse_nonsense(tally)
-    ledger.add_leaks(leaks.found)
+    beginning.refuse_nonsense(ledger)
+    ledger.findings[LEAKS].update(leaks.found)
     ledger.ignore(frozenset(options.ignore))
     ledger.end()
     return ledger
@@ -108,9 +122,9 @@ def _ledger(recording: Recording, options: argparse.Namespace) -> Ledger:
 
 def _list_findings(name: str, ledger: Ledger, *, as_json: bool) -> None:
     if as_json:
-        json_writer(name)(json.dumps({"dialect": ledger.dialect} | ledger.to_dict()).encode())
-    elif not ledger.clean:
-        found = [f"{kind} {_words(ledger, kind)}" for kind in KINDS if ledger.findings[kind]]
+        json_writer(name)(json.dumps({"dialect": ledger.last_dialect} | ledger.to_dict()).encode())
+    elif ledger.is_odd:
+        found = [f"{kind} {_words(ledger, kind)}" for kind in _KINDS if ledger.findings[kind]]
         write(f"{printable(name)}: {'; '.join(found)}\n")
 
 
@@ -136,21 +150,20 @@ def _sum_up(groups: dict[str, Ledger], total: Ledger, *, as_json: bool) -> None:
         cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
         write("  ".join([first.ljust(widths[0]), *cells]).rstrip() + "\n")
     write("\n")
-    for kind in KINDS:
+    for kind in _KINDS:
         for word, count in total.findings[kind].most_common():
             advice = f"  (--text {word} reads them)" if kind == LEAKS else ""
             write(f"{kind:13}  {count:7,}  {word}{advice}\n")
 
 
 def _row(name: str, ledger: Ledger) -> tuple[str, ...]:
-    dropped = ledger.findings["dropped"].total()
     counts = {
         "recordings": f"{ledger.recordings:,}",
         "odd": _shared(ledger.odd, ledger.recordings),
         "calls": f"{ledger.calls:,}",
         "empty": _shared(ledger.empty, ledger.calls),
-        "dropped": _shared(dropped, ledger.calls + dropped),
-        "faults": f"{ledger.findings['faults'].total():,}",
+        "dropped": _shared(ledger.dropped, ledger.calls + ledger.dropped),
+        "faults": f"{ledger.faults:,}",
     }
     return (printable(name), *(counts[column] for column in _COLUMNS))
 

@@ -28,7 +28,7 @@ from wholecall.cli import (
     scan,
 )
 from wholecall.cli.options import prepare
-from wholecall.cli.out import UNREADABLE, complain, silence
+from wholecall.cli.output import UNREADABLE, complain, silence
 
 __all__ = ["main"]
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from wholecall.cli.target import STDIO, replacing
+from wholecall.cli.output import STDIO, replacing
 
 __all__ = ["harmless", "is_page", "page_of", "write_page"]
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from wholecall.cli.out import OK, UNREADABLE, complain, write
+from wholecall.cli.output import OK, UNREADABLE, complain, write
 from wholecall.proxy.clients import settings_of
 from wholecall.proxy.config import Config, ConfigError, UpstreamConfig
 from wholecall.proxy.headers import key_header_of

@@ -14,13 +14,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from wholecall import BadRecording, Event
-from wholecall.cli.batch import Batch
-from wholecall.cli.colour import CHOICES
-from wholecall.cli.nonsense import Beginning, Nonsense
+from wholecall.cli.batch import Batch, Beginning, Nonsense, Tally
 from wholecall.cli.options import add_command_parser, add_dialect, add_max_bytes, add_text
-from wholecall.cli.out import FOUND, OK, UNREADABLE
+from wholecall.cli.output import CHOICES, FOUND, OK, UNREADABLE
 from wholecall.cli.replay_output import Output, output_of
-from wholecall.cli.tally import Tally
 from wholecall.recordings import Recording
 from wholecall.recordings.finding import STDIN
 from wholecall.replay import Chunking, replay
@@ -123,12 +120,12 @@ def _play(recording: Recording, options: argparse.Namespace, total: Tally, outpu
     output.begin(recording.name, id if isinstance(id, str) else None)
     try:
         for event in _events(recording, options, output):
-            tally.add(event)
+            tally.count(event)
             output.add(event, tally)
             if recording.name == STDIN:
                 sys.stdout.flush()
         beginning.refuse_nonsense(tally)
-        tally.recordings = 1
+        tally.end()
     except Nonsense:
         output.forget()
         raise

@@ -16,8 +16,7 @@ from typing import IO
 
 from wholecall.cli.batch import Batch
 from wholecall.cli.options import add_import, add_max_bytes
-from wholecall.cli.out import OK, UNREADABLE, complain, json_writer
-from wholecall.cli.target import STDIO, is_read, replacing
+from wholecall.cli.output import OK, STDIO, UNREADABLE, complain, is_read, json_writer, replacing
 from wholecall.recordings import Chunk, Recording, write
 from wholecall.recordings.writing import WRITERS
 

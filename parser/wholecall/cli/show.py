@@ -1,23 +1,30 @@
-"""Text for people: printable, within a width, in the cells of a terminal.
+"""Text for people: printable, within a width, in the cells of a terminal; and names of recordings.
 
 Theory of operation. All text of the wire passes through `printable`: no control character, no invisible character and
 no lone surrogate reaches a terminal, so a stream cannot overwrite the screen. Text of the wire is cut at the width; our
 own text is wrapped. Widths are counted in cells, of which some letters take two.
+
+The common folder of recordings is left out of their names; it is redundant, and may be private.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import PurePath
 from textwrap import wrap
 
 __all__ = [
+    "below_common_folder",
     "cells",
     "clipped",
+    "common_folder",
     "counted",
     "escaped_json",
     "fitted",
+    "folder_of",
     "packed",
     "padded",
     "printable",
@@ -128,3 +135,26 @@ def packed(facts: Iterable[str], width: int) -> list[str]:
 def counted(count: int, noun: str) -> str:
     """Return a number with its noun in singular or plural."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+# Names of recordings.
+
+
+def folder_of(name: str) -> str:
+    """Return the folder of a recording, by its name; `"."` for the current one."""
+    return str(PurePath(name).parent)
+
+
+def common_folder(folders: Sequence[str]) -> str:
+    """Return the folder that holds all of some folders; empty if it is only the current one or the root."""
+    try:
+        common = os.path.commonpath(folders)
+    except ValueError:  # absolute and relative ones, or other drives
+        return ""
+    return "" if common == "." else common
+
+
+def below_common_folder(names: Sequence[str]) -> list[str]:
+    """Return the names of recordings without their common folder."""
+    common = common_folder([folder_of(name) for name in names])
+    return [str(PurePath(name).relative_to(common)) if common else name for name in names]

@@ -3,29 +3,45 @@
 Theory of operation. Windows of recordings and their calls are read once; each counter takes its values from them. The
 memory of the counters is bounded by the number of groups, not by the number of rows. Unreadable recordings are counted
 as such and nowhere else, as in `wholecall lint`.
+
+An exact count of duplicates would need all hashes. Only hashes below a limit are kept, at first all; when they are a
+million the limit is halved. Hashes are spread evenly, so those below the limit are a fair sample of all.
 """
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
+import pyarrow as pa
 import pyarrow.compute
 
-from wholecall.bulk.faults import StoreFailed
-from wholecall.bulk.folder import Folder
-from wholecall.bulk.reporting.counts import Counts, merged
-from wholecall.bulk.reporting.files import found
+from wholecall.bulk.failures import StoreFailed
+from wholecall.bulk.output_folder import Folder
 from wholecall.bulk.reporting.groups import GROUPS, NO_CALL, Groups
-from wholecall.bulk.reporting.others import Finishes, Hashes, Worsts, readable
-from wholecall.bulk.reporting.result import BulkReport, Group, Unreadable
-from wholecall.bulk.reporting.windows import Window, windows
+from wholecall.bulk.reporting.result import (
+    BulkReport,
+    Counts,
+    Duplicates,
+    FinishCount,
+    Group,
+    Unreadable,
+    Worst,
+    merged,
+)
+from wholecall.bulk.reporting.tables import Window, found, windows
+from wholecall.bulk.reporting.vectors import coded, numbers, tallied
+from wholecall.recordings.counts import OTHERS
 
-__all__ = ["report"]
+__all__ = ["Finishes", "Hashes", "Worsts", "readable", "report"]
 _private = True
 
 pc: Any = pyarrow.compute  # its functions are made at import
+_MOST_ENDS = 10_000
+_N_WORST = 20
+_DIGITS: Final = 16  # of a hash in base 16: 64 bits distinguish a million hashes
 
 
 def report(
@@ -134,3 +150,150 @@ def _ranked(groups: dict[tuple[str, ...], Counts], least: int) -> tuple[Group, .
         return not is_ranked, -(rate.share or 0) if is_ranked else 0, -rate.whole, group.key
 
     return tuple(sorted((Group(*item) for item in groups.items()), key=order))
+
+
+# --- unreadable recordings, ends of turns, duplicates, and the worst -------------------------------------
+
+
+def readable(window: Window, unreadable: Unreadable) -> Window:
+    """Return a window without its unreadable recordings, which are counted."""
+    is_good = window.recordings["trouble"].is_null()
+    if pc.all(is_good).as_py() in {True, None}:
+        return window
+    is_bad, stays = pc.invert(is_good), is_good.take(window.owners)
+    troubles = window.recordings["trouble"].filter(is_bad)
+    for trouble, id in zip(
+        troubles.to_pylist(), window.recordings["recording_id"].filter(is_bad).to_pylist(), strict=True
+    ):
+        unreadable.troubles.add(trouble, 1)
+        if trouble in unreadable.troubles:
+            unreadable.examples[trouble] = min(id or "", unreadable.examples.get(trouble, id or ""))
+    unreadable.recordings += len(troubles)
+    unreadable.calls += len(stays) - pc.sum(stays, min_count=0).as_py()
+    new_numbers = pc.subtract(pc.cumulative_sum(is_good.cast(pa.int64())), 1)
+    return Window(
+        {name: column.filter(is_good) for name, column in window.recordings.items()},
+        {name: column.filter(stays) for name, column in window.calls.items()},
+        new_numbers.take(window.owners.filter(stays)),
+    )
+
+
+class Finishes:
+    """Counts how last turns ended, according to the provider and to us."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[str | None, str | None]] = Counter()
+
+    def add(self, window: Window) -> None:
+        """Count the recordings of a window."""
+        columns = (coded(window.recordings[name]) for name in ("provider_finish", "finish"))
+        for provider, ours, count in tallied(*columns):
+            is_full = len(self._counts) >= _MOST_ENDS and (provider, ours) not in self._counts
+            self._counts[(OTHERS, OTHERS) if is_full else (provider, ours)] += count
+
+    def found(self) -> tuple[FinishCount, ...]:
+        """Return the counts, the most frequent first."""
+        order = sorted(self._counts.items(), key=lambda item: (-item[1], item[0][0] or "", item[0][1] or ""))
+        return tuple(FinishCount(provider, ours, count) for (provider, ours), count in order)
+
+
+class Hashes:
+    """Counts different hashes.
+
+    Args:
+        most: how many hashes to keep.
+    """
+
+    def __init__(self, most: int = 1_000_000) -> None:
+        self._most = most
+        self._hashed = 0
+        self._limit = 16**_DIGITS  # hashes from here on are not kept
+        self._kept = _hash_table(pa.array([], pa.string()))
+        self._waiting: list[Any] = []
+
+    def add(self, window: Window) -> None:
+        """Count the recordings of a window."""
+        hashes = window.recordings["content_hash"].drop_null()
+        self._hashed += len(hashes)
+        self._waiting.append(self._below(_hash_table(pc.utf8_slice_codeunits(hashes, 0, _DIGITS))))
+        if sum(map(len, self._waiting)) > self._most // 4:
+            self._unite()
+
+    def _below(self, hashes: Any) -> Any:
+        if self._limit == 16**_DIGITS:
+            return hashes
+        return hashes.filter(pc.less(hashes["hash"], f"{self._limit:0{_DIGITS}x}"))
+
+    def _unite(self) -> None:
+        both = pa.concat_tables([self._kept, *self._waiting])
+        self._kept = both.group_by("hash", use_threads=False).aggregate([])
+        self._waiting = []
+        while len(self._kept) > self._most:
+            self._limit //= 2
+            self._kept = self._below(self._kept)
+
+    def found(self) -> Duplicates:
+        """Return how many different hashes there are."""
+        self._unite()
+        all_of, limit = 16**_DIGITS, self._limit
+        distinct = min(len(self._kept) * all_of // limit, self._hashed)
+        return Duplicates(self._hashed, distinct, exact=limit == all_of)
+
+
+def _hash_table(hashes: Any) -> Any:
+    return pa.table({"hash": hashes})
+
+
+class Worsts:
+    """Keeps the recordings with the most drops and faults; among equal recordings the first ids in the alphabet."""
+
+    def __init__(self) -> None:
+        self._kept: list[Worst] = []
+
+    def add(self, window: Window) -> None:
+        """Add the recordings of a window."""
+        dropped, scores = _scores(window)
+        least = self._kept[-1].dropped + self._kept[-1].faults if len(self._kept) == _N_WORST else 1
+        bad = pc.indices_nonzero(pc.greater_equal(scores, least))
+        keys = pa.table({"score": scores.take(bad), "id": window.recordings["recording_id"].take(bad)})
+        order = pc.sort_indices(keys, [("score", "descending"), ("id", "ascending")])[:_N_WORST]
+        self._kept += [_worst(window, row, dropped) for row in bad.take(order).to_pylist()]
+        self._kept = sorted(self._kept, key=_order)[:_N_WORST]
+
+    def found(self) -> tuple[Worst, ...]:
+        """Return them, the worst first."""
+        return tuple(self._kept)
+
+
+def _order(one: Worst) -> tuple[int, str]:
+    return -one.dropped - one.faults, one.recording_id or ""  # engines give nulls
+
+
+def _scores(window: Window) -> tuple[Any, Any]:
+    """Return which calls were dropped, and the number of drops and faults of each recording."""
+    is_dropped = pc.fill_null(pc.equal(window.calls["outcome"], "dropped"), fill_value=False)
+    found = [
+        window.owners.filter(is_dropped),
+        pc.list_parent_indices(window.recordings["faults"]).cast(pa.int64()),
+    ]
+    counted = pc.value_counts(
+        pa.concat_arrays([numbers(window.n_recordings), *found])
+    )  # each number once more, to keep their order
+    return is_dropped, pc.subtract(counted.field(1), 1)
+
+
+def _worst(window: Window, row: int, is_dropped: Any) -> Worst:
+    its = {name: window.recordings[name][row].as_py() for name in _SHOWN}
+    faults, form = its.pop("faults") or [], its.pop("form")
+    reasons = window.calls["reason"].filter(pc.and_(is_dropped, pc.equal(window.owners, row))).to_pylist()
+    words = Counter([reason or "unknown" for reason in reasons] + faults)
+    return Worst(
+        **its,
+        is_file=form is not None,
+        dropped=len(reasons),
+        faults=len(faults),
+        words=dict(words.most_common()),
+    )
+
+
+_SHOWN: Final = ("recording_id", "source", "form", "provider", "model", "faults")

@@ -13,9 +13,10 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 import pyarrow.compute
 
-from wholecall.bulk.reporting.counts import OTHERS, SECONDS, Counts, Histogram
+from wholecall.bulk.reporting.result import SECONDS, Counts, Histogram
+from wholecall.bulk.reporting.tables import Window
 from wholecall.bulk.reporting.vectors import Coded, coded, constant, distinct, numbers, summed, tallied
-from wholecall.bulk.reporting.windows import Window
+from wholecall.recordings.counts import OTHERS
 
 __all__ = ["GROUPS", "NO_CALL", "Groups"]
 _private = True
@@ -137,7 +138,7 @@ def _is(column: Any, word: str) -> Any:
 def _add_findings(groups: Coded, found: Findings) -> None:
     for kind, (rows, words) in found.items():
         for counts, word, count in tallied(groups.take(rows), words):
-            counts.findings[kind].add(word, count)
+            counts.find(kind, word, count)
         _, owners, once = distinct(rows, len(groups.codes), words)
         for counts, word, count in tallied(groups.take(owners), once):
             counts.seen[kind].add(word, count)
