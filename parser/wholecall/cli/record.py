@@ -25,7 +25,7 @@ from wholecall.cli.options import add_command_parser, add_import
 from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, json_writer
 from wholecall.cli.redirects import opener
 from wholecall.cli.target import STDIO, is_same
-from wholecall.recordings.model import without_keys
+from wholecall.recordings.secrets import without_keys
 
 __all__ = ["add_command"]
 

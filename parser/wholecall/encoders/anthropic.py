@@ -29,7 +29,6 @@ from wholecall.types import Kind
 __all__ = ["AnthropicEncoder"]
 
 _REASONS: Final = {"length": "max_tokens", "content_filter": "refusal", "pause": "pause_turn"}
-_UNENDED: Final = frozenset({"error", "aborted", "unknown"})
 _TEXT: Final = {"type": "text", "text": ""}
 _THINKING: Final = {"type": "thinking", "thinking": "", "signature": ""}
 
@@ -47,7 +46,6 @@ class AnthropicEncoder(Encoder):
         self.next_index = 0
         self._open: str | None = None  # the type of the open block of speech
         self._n_calls = 0
-        self._failed = False
 
     def close(self) -> bytes:
         """Return nothing: `message_stop` is the end."""
@@ -99,10 +97,6 @@ class AnthropicEncoder(Encoder):
         """Return the frame without content."""
         return _sent({"type": "ping"})
 
-    def _fault(self, event: StreamFault) -> bytes:
-        self._failed = self._failed or event.fatal
-        return self.error(event.detail) if event.fatal else b""
-
     def start(self, id: str | None = None, model: str | None = None) -> bytes:
         """Return the start of a message."""
         message: dict[str, Any] = {
@@ -138,7 +132,7 @@ class AnthropicEncoder(Encoder):
         return _sent({"type": "content_block_stop", "index": self.next_index - 1})
 
     def _finished(self, event: TurnFinished) -> bytes:
-        if self._failed or (event.reason in _UNENDED and not self._n_calls):
+        if self._is_broken_off(event, self._n_calls):
             return b""
         reason = "tool_use" if self._n_calls else _REASONS.get(event.reason, "end_turn")
         return self._end_speech() + self.finish(reason, event.usage) + _sent({"type": "message_stop"})
@@ -149,7 +143,7 @@ class AnthropicEncoder(Encoder):
         ReasoningDelta: lambda self, event: self._say(_THINKING, "thinking_delta", event.text),
         ToolCall: lambda self, event: self.call(event),
         TurnFinished: _finished,
-        StreamFault: _fault,
+        StreamFault: lambda self, event: self._fault(event),
     }
 
 

@@ -37,7 +37,6 @@ CHUNK: Final = "chat.completion.chunk"  # clients skip objects of other names
 _HEAD: Final = {"id": "", "object": CHUNK, "created": 0, "model": ""}
 _REASONS: Final = {"length": "length", "content_filter": "content_filter", "pause": "stop"}
 _TEXT: Final = {"function": "arguments", "custom": "input"}
-_UNENDED: Final = frozenset({"error", "aborted", "unknown"})
 
 
 class ChatEncoder(Encoder):
@@ -57,7 +56,6 @@ class ChatEncoder(Encoder):
         self._n_calls: dict[int, int] = {}  # by choice
         self._roles: set[int] = set()  # choices whose role was sent
         self._over = False
-        self._failed = False
 
     def close(self) -> bytes:
         """Return the `[DONE]` of a turn that has ended."""
@@ -155,7 +153,7 @@ class ChatEncoder(Encoder):
 
     def _finished(self, event: TurnFinished) -> bytes:
         n_calls = self._n_calls.get(event.choice, 0)
-        if self._failed or (event.reason in _UNENDED and not n_calls):
+        if self._is_broken_off(event, n_calls):
             return b""
         self._over = True
         reason = "tool_calls" if n_calls else _REASONS.get(event.reason, "stop")
@@ -166,10 +164,6 @@ class ChatEncoder(Encoder):
             data += server_sent({**self._head, "choices": [], "usage": tokens})
         return data
 
-    def _fault(self, event: StreamFault) -> bytes:
-        self._failed = self._failed or event.fatal
-        return self.error(event.detail, event.kind) if event.fatal else b""
-
     _events: ClassVar = {
         TurnStarted: _started,
         TextDelta: lambda self, event: self._delta(event.choice, {"content": event.text}),
@@ -177,5 +171,5 @@ class ChatEncoder(Encoder):
         ToolCall: lambda self, event: self.call(event),
         CustomToolCall: lambda self, event: self.call(event),
         TurnFinished: _finished,
-        StreamFault: _fault,
+        StreamFault: lambda self, event: self._fault(event),
     }
