@@ -26,11 +26,16 @@ from wholecall.output.events import (
 )
 from wholecall.types import Kind
 
-__all__ = ["AnthropicEncoder"]
+__all__ = ["TEXT", "THINKING", "AnthropicEncoder", "error_of"]
 
 _REASONS: Final = {"length": "max_tokens", "content_filter": "refusal", "pause": "pause_turn"}
-_TEXT: Final = {"type": "text", "text": ""}
-_THINKING: Final = {"type": "thinking", "thinking": "", "signature": ""}
+TEXT: Final = {"type": "text", "text": ""}
+THINKING: Final = {"type": "thinking", "thinking": "", "signature": ""}
+
+
+def error_of(message: str, code: str) -> dict[str, Any]:  # noqa: ARG001 - it has no place in this dialect
+    """Return the object that reports an error, of one of the API's own types."""
+    return {"type": "error", "error": {"type": "api_error", "message": message}}
 
 
 class AnthropicEncoder(Encoder):
@@ -89,9 +94,9 @@ class AnthropicEncoder(Encoder):
             {"type": "message_delta", "delta": delta, "usage": {"output_tokens": tokens_of(usage)[1]}}
         )
 
-    def error(self, message: str, code: str = "stream_error") -> bytes:  # noqa: ARG002 - it has no place here
-        """Return the frame that reports an error; clients raise for it. Its type is one of the API's own."""
-        return _sent({"type": "error", "error": {"type": "api_error", "message": message}})
+    def error(self, message: str, code: str = "stream_error") -> bytes:
+        """Return the frame that reports an error; clients raise for it."""
+        return _sent(error_of(message, code))
 
     def ping(self) -> bytes:
         """Return the frame without content."""
@@ -139,8 +144,8 @@ class AnthropicEncoder(Encoder):
 
     _events: ClassVar = {
         TurnStarted: lambda self, event: self.start(event.id, event.model),
-        TextDelta: lambda self, event: self._say(_TEXT, "text_delta", event.text),
-        ReasoningDelta: lambda self, event: self._say(_THINKING, "thinking_delta", event.text),
+        TextDelta: lambda self, event: self._say(TEXT, "text_delta", event.text),
+        ReasoningDelta: lambda self, event: self._say(THINKING, "thinking_delta", event.text),
         ToolCall: lambda self, event: self.call(event),
         TurnFinished: _finished,
         StreamFault: lambda self, event: self._fault(event),

@@ -26,23 +26,20 @@ from wholecall.limits import Limits
 from wholecall.output.events import (
     BuiltinToolCall,
     Event,
-    ReasoningDelta,
-    TextDelta,
     ToolCallCancelled,
     ToolCallDropped,
     TurnStarted,
 )
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.rewriter import Rewriter, ends_turn
+from wholecall.repairing.schema import EVENTS
 from wholecall.repairing.strict import Track
-from wholecall.repairing.templates import FrameTemplate
-from wholecall.repairing.wires import EVENTS
+from wholecall.repairing.templates import FrameTemplate, shows_text
 from wholecall.repairing.withholding import CALLS_WITHHELD, Withheld
 
 __all__ = ["ItemRewriter", "Role", "label_of"]
 
 ItemEncoderT = TypeVar("ItemEncoderT", bound=Union[AnthropicEncoder, ResponsesEncoder])
-_SPEECH = frozenset({TextDelta, ReasoningDelta})
 
 
 # A frame that begins so is a piece of text, and begins or ends nothing. Inside a string its quotes would be escaped.
@@ -179,8 +176,7 @@ class ItemRewriter(Rewriter[ItemEncoderT]):
         return (
             self._queue is None
             and not self._is_shifted
-            and bool(events)
-            and _SPEECH.issuperset(map(type, events))
+            and shows_text(events)
             and _DELTA.match(block) is not None
         )
 

@@ -19,14 +19,13 @@ from wholecall.errors import StreamClosed, Uncopyable
 from wholecall.limits import Limits
 from wholecall.output.events import Event, ReasoningDelta, StreamFault, TextDelta, ToolCallDropped
 from wholecall.policy import Policy
-from wholecall.repairing.beginning import Beginning
+from wholecall.repairing.beginning import Beginning, Lookout
 from wholecall.repairing.blocks import Blocks, ended, has_id, is_empty, silent
 from wholecall.repairing.leaks import Leaks
-from wholecall.repairing.lookout import Lookout
 from wholecall.repairing.pieces import Piece, PieceReader, payload_once
 from wholecall.repairing.report import Ledger, RepairReport
 from wholecall.repairing.rewriter import Rewriter, most_of, never_ended, own_fault
-from wholecall.repairing.table import REWRITERS
+from wholecall.repairing.table import WIRES
 from wholecall.repairing.templates import FrameTemplate
 from wholecall.repairing.withholding import Withheld, checked
 from wholecall.stream.parser import ToolCallParser
@@ -107,13 +106,14 @@ class Repairer(Beginning, Uncopyable):
         self._new_parser, self._new_leaks = new_parser, new_leaks  # see `_start_again`
         self._leaks = new_leaks()
         asked = None if expected is None else named(expected).name
+        wire = WIRES.get(asked or "")
         super().__init__(
             new_parser(),
             limits,
             live=live_arguments,
             withheld=checked(withheld),
             legacy=legacy,
-            only_data=asked in REWRITERS and REWRITERS[asked].only_data,
+            only_data=wire is not None and wire.rewriter.only_data,
         )
         self._blocks = Blocks()
         self._most = most_of(limits.max_event_bytes)

@@ -151,7 +151,7 @@ class Rewriter(ABC, Generic[EncoderT]):
         found = conformed(payload, self.asked)
         if found is payload or found is None:
             return piece if found is payload else None
-        return piece._replace(payload=found, raw=piece.with_payload(found), plain=False)
+        return piece.changed(found, plain=False)
 
     def shown(self, number: int | None) -> None:
         """Note that text was shown, up to the frame of this number, if frames have numbers."""

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Protocol, Union
 
 from wholecall import Limits, Tools
 from wholecall.repairing import RepairedBody, Repairer, answers
-from wholecall.repairing.asked import asks_for_functions
 from wholecall.repairing.notices import CALLBACKS, Counters, Exchange, Notices, Wanted
 from wholecall.transport.bodies import AsyncBody, Body, Gathering, apieces, pieces
 from wholecall.transport.library import (
@@ -231,7 +230,7 @@ def _legacy(http: Any, request: Any) -> bool | None:
         body = request.content
     except http.RequestNotRead:
         return None
-    return asks_for_functions(body)
+    return answers.asks_for_functions(body)
 
 
 async def _achain(head: bytes, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
