@@ -1,4 +1,4 @@
-"""From events to a strict stream of Anthropic Messages: every block begins, has its deltas, and ends.
+"""Encode events as a strict stream of Anthropic Messages: every block begins, has its deltas, and ends.
 
 Source: Anthropic API reference, "Streaming Messages".
 """

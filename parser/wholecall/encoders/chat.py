@@ -1,4 +1,4 @@
-"""From events to a strict stream of chat completions.
+"""Encode events as a strict stream of chat completions.
 
 A call is one fragment: index, id, type, name, arguments. A whole call carries the role of its choice if no earlier
 chunk did: the helpers of openai-node raise for a message without a role. For a call that is shown live it is unknown

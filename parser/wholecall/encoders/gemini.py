@@ -1,4 +1,4 @@
-"""From events to a strict stream of Gemini: every frame is one response with one part.
+"""Encode events as a strict stream of Gemini: every frame is one response with one part.
 
 A call is one part, whole: clients know no other form. Source: Gemini API reference, "GenerateContentResponse".
 """

@@ -1,4 +1,4 @@
-"""From events to a strict stream of OpenAI Responses: every item is added, sent in pieces and whole, and done.
+"""Encode events as a strict stream of OpenAI Responses: every item is added, sent in pieces and whole, and done.
 
 Text and reasoning, the *speech* of a stream, are items with one part each. Source: OpenAI API reference, "Responses:
 streaming events".

@@ -1,4 +1,4 @@
-"""Anthropic Messages: the frames of calls, a naive reader's view of them, the numbers of blocks; leaks and bodies.
+"""Anthropic Messages: the rewriter of its blocks, its leaks, and its whole bodies.
 
 Theory of operation. A block of type `tool_use` is a call that the client executes; blocks of server tools pass.
 `message_delta` waits until the calls before it have been written, because it decides about the last of them; its reason
@@ -21,7 +21,7 @@ from wholecall.encoders.anthropic import TEXT, THINKING, AnthropicEncoder, error
 from wholecall.encoders.base import Executable, server_sent
 from wholecall.limits import Limits
 from wholecall.output.events import Event, ToolCall
-from wholecall.repairing.items import ItemRewriter, Role
+from wholecall.repairing.items import ItemRewriter, Role, begins_with
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.schema import BODIES, END_WORDS
 from wholecall.repairing.strict import Track
@@ -48,6 +48,7 @@ class AnthropicRewriter(ItemRewriter[AnthropicEncoder]):
     """The rewriter of one Messages stream."""
 
     goes_on_after_cuts = True
+    text_frames = begins_with("content_block_delta")
 
     def __init__(self, limits: Limits, *, live: bool, withheld: Withheld = "auto") -> None:
         super().__init__(AnthropicEncoder(), limits, live=live, withheld=withheld)

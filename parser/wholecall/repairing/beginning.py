@@ -1,4 +1,4 @@
-"""The beginning of a stream to be repaired: its framing, its dialect and its rewriter; and a second chance for these.
+"""The beginning of a stream to be repaired: its framing, dialect and rewriter, and the lookout for another dialect.
 
 Theory of operation. The input waits until the first bytes identify the framing, and the first frames the dialect. A
 stream of a dialect without a rewriter, or a stream that is not an event stream, passes unchanged from then on. No parser

@@ -1,4 +1,4 @@
-r"""A frame that differs from the previous frame only in a piece of text: the same findings hold for it.
+r"""Frame templates: findings about a frame, reused for the next ones, which differ only in a piece of text.
 
 Theory of operation. Servers write thousands of frames in one form. A *template* is made of a frame that was examined
 closely: all its bytes except the piece of text and the other parts that dialects let vary: the padding against

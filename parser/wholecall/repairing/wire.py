@@ -1,4 +1,4 @@
-"""The interface of a dialect's wire, for leaks in its streams and for its whole bodies.
+"""The interface of a dialect for leaks in its streams, and for its whole bodies.
 
 Theory of operation. `leaks` knows which blocks hold text that was read, the part of it to show, and the emitted calls.
 A wire knows the places of text in a dialect's frames, the frames without it, and how to write text and calls. Only the

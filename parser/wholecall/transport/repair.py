@@ -1,4 +1,4 @@
-"""The transports, which wrap another one, of httpx or of httpx2, and repair its answers; and HTTP clients with them.
+"""Transports that repair the answers of another one, of httpx or of httpx2, and HTTP clients with such transports.
 
 Theory of operation. Only the bodies of answers to a POST to an endpoint for tool calls are changed. An event stream is
 passed through a `Repairer` when the client asks for a piece of it. A body labelled as JSON or as text may be a stream,

@@ -20,13 +20,14 @@ from typing import Any, Final
 from wholecall.encoders.responses import ResponsesEncoder
 from wholecall.limits import Limits
 from wholecall.output.events import Event
-from wholecall.repairing.items import ItemRewriter, Role
+from wholecall.repairing.items import ItemRewriter, Role, begins_with
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.responses.numbering import Numbering
 from wholecall.repairing.responses.places import (
     CALL_EVENTS,
     CALL_TEXTS,
     ENDS,
+    FAMILIES,
     RUNS,
     SPOKEN_EVENTS,
     SPOKEN_ITEMS,
@@ -53,6 +54,7 @@ class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
     """The rewriter of one Responses stream."""
 
     may_be_answered = True
+    text_frames = begins_with(*(f"{kind}.delta" for kind in FAMILIES))
 
     def __init__(self, limits: Limits, *, live: bool, withheld: Withheld = "auto") -> None:
         super().__init__(ResponsesEncoder(), limits, live=live, withheld=withheld)
