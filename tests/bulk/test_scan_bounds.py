@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import wholecall.recordings.inflate as inflating
+import wholecall.recordings.source as inflating
 from tests.support.scanning import Inline, rows, stream
 from wholecall.bulk.scanning import scan
 

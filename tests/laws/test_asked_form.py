@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.proxying import Client, Reply, Scripted, run
 from wholecall.repairing import Repairer, repair_body
-from wholecall.repairing.asked import asks_for_functions
+from wholecall.repairing.answers import asks_for_functions
 from wholecall.transport import RepairTransport
 
 PATH = "/v1/chat/completions"

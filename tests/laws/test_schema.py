@@ -19,8 +19,7 @@ from tests.support.conforming import OTHERS, STREAMS, changed, changed_at, paylo
 from wholecall import ToolCallParser
 from wholecall.output.events import EXECUTABLE, Event, ReasoningDelta, TextDelta
 from wholecall.repairing import Repairer, repair_body
-from wholecall.repairing.schema import conformed
-from wholecall.repairing.wires import BODIES, CHUNK, EVENTS, GEMINI
+from wholecall.repairing.schema import BODIES, CHUNK, EVENTS, GEMINI, conformed
 
 ASKED: Mapping[str, Any] = {
     "anthropic": EVENTS,

@@ -15,12 +15,12 @@ import pytest
 import yaml
 import zstandard
 
-import wholecall.recordings.inflate as inflating
+import wholecall.recordings.source as inflating
 from tests.support.scanning import stream
 from wholecall import BadRecording
 from wholecall.cli.main import main
 from wholecall.recordings import Recording, read
-from wholecall.recordings.inflate import inflated
+from wholecall.recordings.source import inflated
 
 MIB = 1024 * 1024
 ENCODE: dict[str, Any] = {"gzip": gzip.compress, "zstd": zstandard.compress}

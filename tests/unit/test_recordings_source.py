@@ -15,9 +15,8 @@ import zstandard
 from wholecall import BadRecording
 from wholecall.recordings import read
 from wholecall.recordings.finding import Place
-from wholecall.recordings.forms import MAX_HEAD, form_of
-from wholecall.recordings.inflate import coding_of, inflated
-from wholecall.recordings.source import Source
+from wholecall.recordings.reading import MAX_HEAD, form_of
+from wholecall.recordings.source import Source, coding_of, inflated
 
 STREAM = b'data: {"a":1}\n\n' * 9000
 CODINGS = {

@@ -11,7 +11,7 @@ from tests.support.naive import read_calls
 from wholecall import Limits, ToolCall, parse_arguments
 from wholecall.encoders import argument_text
 from wholecall.repairing import Repairer
-from wholecall.repairing.live_text import LiveText
+from wholecall.repairing.live import LiveText
 
 
 def shown(*pieces: str, is_json: bool = True) -> list[str]:

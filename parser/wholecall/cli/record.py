@@ -40,7 +40,7 @@ from wholecall.cli.options import add_command_parser, add_import
 from wholecall.cli.output import FOUND, OK, STDIO, UNREADABLE, complain, is_same, json_writer
 from wholecall.framing.opening import framing_of
 from wholecall.recordings import Recorder
-from wholecall.recordings.model import without_keys
+from wholecall.recordings.secrets import without_keys
 
 if TYPE_CHECKING:
     from typing_extensions import Self

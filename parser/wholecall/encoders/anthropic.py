@@ -1,4 +1,4 @@
-"""From events to a strict stream of Anthropic Messages: every block begins, has its deltas, and ends.
+"""Encode events as a strict stream of Anthropic Messages: every block begins, has its deltas, and ends.
 
 Source: Anthropic API reference, "Streaming Messages".
 """
@@ -26,12 +26,16 @@ from wholecall.output.events import (
 )
 from wholecall.types import Kind
 
-__all__ = ["AnthropicEncoder"]
+__all__ = ["TEXT", "THINKING", "AnthropicEncoder", "error_of"]
 
 _REASONS: Final = {"length": "max_tokens", "content_filter": "refusal", "pause": "pause_turn"}
-_UNENDED: Final = frozenset({"error", "aborted", "unknown"})
-_TEXT: Final = {"type": "text", "text": ""}
-_THINKING: Final = {"type": "thinking", "thinking": "", "signature": ""}
+TEXT: Final = {"type": "text", "text": ""}
+THINKING: Final = {"type": "thinking", "thinking": "", "signature": ""}
+
+
+def error_of(message: str, code: str) -> dict[str, Any]:  # noqa: ARG001 - it has no place in this dialect
+    """Return the object that reports an error, of one of the API's own types."""
+    return {"type": "error", "error": {"type": "api_error", "message": message}}
 
 
 class AnthropicEncoder(Encoder):
@@ -47,7 +51,6 @@ class AnthropicEncoder(Encoder):
         self.next_index = 0
         self._open: str | None = None  # the type of the open block of speech
         self._n_calls = 0
-        self._failed = False
 
     def close(self) -> bytes:
         """Return nothing: `message_stop` is the end."""
@@ -91,17 +94,13 @@ class AnthropicEncoder(Encoder):
             {"type": "message_delta", "delta": delta, "usage": {"output_tokens": tokens_of(usage)[1]}}
         )
 
-    def error(self, message: str, code: str = "stream_error") -> bytes:  # noqa: ARG002 - it has no place here
-        """Return the frame that reports an error; clients raise for it. Its type is one of the API's own."""
-        return _sent({"type": "error", "error": {"type": "api_error", "message": message}})
+    def error(self, message: str, code: str = "stream_error") -> bytes:
+        """Return the frame that reports an error; clients raise for it."""
+        return _sent(error_of(message, code))
 
     def ping(self) -> bytes:
         """Return the frame without content."""
         return _sent({"type": "ping"})
-
-    def _fault(self, event: StreamFault) -> bytes:
-        self._failed = self._failed or event.fatal
-        return self.error(event.detail) if event.fatal else b""
 
     def start(self, id: str | None = None, model: str | None = None) -> bytes:
         """Return the start of a message."""
@@ -138,18 +137,18 @@ class AnthropicEncoder(Encoder):
         return _sent({"type": "content_block_stop", "index": self.next_index - 1})
 
     def _finished(self, event: TurnFinished) -> bytes:
-        if self._failed or (event.reason in _UNENDED and not self._n_calls):
+        if self._is_broken_off(event, self._n_calls):
             return b""
         reason = "tool_use" if self._n_calls else _REASONS.get(event.reason, "end_turn")
         return self._end_speech() + self.finish(reason, event.usage) + _sent({"type": "message_stop"})
 
     _events: ClassVar = {
         TurnStarted: lambda self, event: self.start(event.id, event.model),
-        TextDelta: lambda self, event: self._say(_TEXT, "text_delta", event.text),
-        ReasoningDelta: lambda self, event: self._say(_THINKING, "thinking_delta", event.text),
+        TextDelta: lambda self, event: self._say(TEXT, "text_delta", event.text),
+        ReasoningDelta: lambda self, event: self._say(THINKING, "thinking_delta", event.text),
         ToolCall: lambda self, event: self.call(event),
         TurnFinished: _finished,
-        StreamFault: _fault,
+        StreamFault: lambda self, event: self._fault(event),
     }
 
 

@@ -15,7 +15,14 @@ from typing import Any, ClassVar, Final, Union
 import msgspec
 
 from wholecall.discreet import compact
-from wholecall.output.events import BuiltinToolCall, CustomToolCall, Event, ToolCall
+from wholecall.output.events import (
+    BuiltinToolCall,
+    CustomToolCall,
+    Event,
+    StreamFault,
+    ToolCall,
+    TurnFinished,
+)
 from wholecall.output.usage import tokens_of as usage_tokens
 from wholecall.types import Kind
 
@@ -23,6 +30,7 @@ __all__ = ["Encoder", "Executable", "OpenCall", "argument_text", "json_bytes", "
 
 Executable = Union[ToolCall[Any], CustomToolCall, BuiltinToolCall]
 
+_UNENDED: Final = frozenset({"error", "aborted", "unknown"})  # reasons of turns that broke off
 # Readers that split decoded text take these for line ends (U+0085, U+2028, U+2029); JSON may escape them.
 _LINE_ENDS: Final = {b"\xc2\x85": b"\\u0085", b"\xe2\x80\xa8": b"\\u2028", b"\xe2\x80\xa9": b"\\u2029"}
 
@@ -48,6 +56,7 @@ class Encoder(ABC):
     # Writers by kind of event; others have no form: functions, because bound methods would hold us in a cycle.
     _events: ClassVar[dict[type, Callable[[Any, Any], bytes]]]
     _has_choices = False  # whether a turn may hold several; else the first is written
+    _failed = False  # a fatal fault was reported
 
     def encode(self, events: Iterable[Event[Any]]) -> bytes:
         """Return the frames for the events."""
@@ -86,6 +95,14 @@ class Encoder(ABC):
             message: for people.
             code: for programs, where the dialect has a place for it.
         """
+
+    def _fault(self, event: StreamFault) -> bytes:
+        self._failed = self._failed or event.fatal
+        return self.error(event.detail, event.kind) if event.fatal else b""
+
+    def _is_broken_off(self, event: TurnFinished, n_calls: int) -> bool:
+        """Return whether a turn gets no end: it failed, or stopped without a reason or a call."""
+        return self._failed or (event.reason in _UNENDED and not n_calls)
 
 
 def argument_text(call: Executable) -> str:

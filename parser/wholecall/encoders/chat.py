@@ -1,4 +1,4 @@
-"""From events to a strict stream of chat completions.
+"""Encode events as a strict stream of chat completions.
 
 A call is one fragment: index, id, type, name, arguments. A whole call carries the role of its choice if no earlier
 chunk did: the helpers of openai-node raise for a message without a role. For a call that is shown live it is unknown
@@ -31,13 +31,17 @@ from wholecall.output.events import (
 )
 from wholecall.types import Kind
 
-__all__ = ["CHUNK", "ChatEncoder"]
+__all__ = ["CALL_TEXT", "CHUNK", "ChatEncoder", "error_of"]
 
 CHUNK: Final = "chat.completion.chunk"  # clients skip objects of other names
 _HEAD: Final = {"id": "", "object": CHUNK, "created": 0, "model": ""}
 _REASONS: Final = {"length": "length", "content_filter": "content_filter", "pause": "stop"}
-_TEXT: Final = {"function": "arguments", "custom": "input"}
-_UNENDED: Final = frozenset({"error", "aborted", "unknown"})
+CALL_TEXT: Final = {"function": "arguments", "custom": "input"}  # the member with a call's text, by kind
+
+
+def error_of(message: str, code: str) -> dict[str, Any]:
+    """Return the object that reports an error, in the form of OpenAI's APIs."""
+    return {"error": {"message": message, "type": "server_error", "param": None, "code": code}}
 
 
 class ChatEncoder(Encoder):
@@ -57,7 +61,6 @@ class ChatEncoder(Encoder):
         self._n_calls: dict[int, int] = {}  # by choice
         self._roles: set[int] = set()  # choices whose role was sent
         self._over = False
-        self._failed = False
 
     def close(self) -> bytes:
         """Return the `[DONE]` of a turn that has ended."""
@@ -83,11 +86,16 @@ class ChatEncoder(Encoder):
     ) -> tuple[OpenCall, dict[str, Any]]:
         call = OpenCall(choice, self._n_calls.get(choice, 0), kind)
         self._n_calls[choice] = call.index + 1
-        return call, {"index": call.index, "id": id, "type": kind, kind: {"name": name, _TEXT[kind]: text}}
+        return call, {
+            "index": call.index,
+            "id": id,
+            "type": kind,
+            kind: {"name": name, CALL_TEXT[kind]: text},
+        }
 
     def more(self, call: OpenCall, text: str) -> bytes:
         """Return a further fragment of a call."""
-        fragment = {"index": call.index, call.kind: {_TEXT[call.kind]: text}}
+        fragment = {"index": call.index, call.kind: {CALL_TEXT[call.kind]: text}}
         return self._delta(call.choice, {"tool_calls": [fragment]})
 
     def end(self, call: OpenCall, whole: Executable) -> bytes:  # noqa: ARG002
@@ -106,6 +114,14 @@ class ChatEncoder(Encoder):
         """Return the members next to the choices in a choice's chunks."""
         head: Mapping[str, Any] = self._heads.get(choice, self._head)
         return head
+
+    def use_index(self, choice: int, index: int) -> None:
+        """Note that a chunk used the index of a call: further calls of its choice have larger ones."""
+        self._n_calls[choice] = max(self._n_calls.get(choice, 0), index + 1)
+
+    def say(self, choice: int, text: str, *, reasoning: bool = False) -> bytes:
+        """Return a chunk with text or reasoning."""
+        return self._delta(choice, {"reasoning_content" if reasoning else "content": text})
 
     def tell_role(self, choice: int) -> None:
         """Note that a chunk sent the role of a choice."""
@@ -126,9 +142,7 @@ class ChatEncoder(Encoder):
 
     def error(self, message: str, code: str = "stream_error") -> bytes:
         """Return the chunk that reports an error; clients raise for it."""
-        return server_sent(
-            {"error": {"message": message, "type": "server_error", "param": None, "code": code}}
-        )
+        return server_sent(error_of(message, code))
 
     def ping(self) -> bytes:
         """Return a chunk without content."""
@@ -155,7 +169,7 @@ class ChatEncoder(Encoder):
 
     def _finished(self, event: TurnFinished) -> bytes:
         n_calls = self._n_calls.get(event.choice, 0)
-        if self._failed or (event.reason in _UNENDED and not n_calls):
+        if self._is_broken_off(event, n_calls):
             return b""
         self._over = True
         reason = "tool_calls" if n_calls else _REASONS.get(event.reason, "stop")
@@ -166,16 +180,12 @@ class ChatEncoder(Encoder):
             data += server_sent({**self._head, "choices": [], "usage": tokens})
         return data
 
-    def _fault(self, event: StreamFault) -> bytes:
-        self._failed = self._failed or event.fatal
-        return self.error(event.detail, event.kind) if event.fatal else b""
-
     _events: ClassVar = {
         TurnStarted: _started,
-        TextDelta: lambda self, event: self._delta(event.choice, {"content": event.text}),
-        ReasoningDelta: lambda self, event: self._delta(event.choice, {"reasoning_content": event.text}),
+        TextDelta: lambda self, event: self.say(event.choice, event.text),
+        ReasoningDelta: lambda self, event: self.say(event.choice, event.text, reasoning=True),
         ToolCall: lambda self, event: self.call(event),
         CustomToolCall: lambda self, event: self.call(event),
         TurnFinished: _finished,
-        StreamFault: _fault,
+        StreamFault: lambda self, event: self._fault(event),
     }

@@ -1,4 +1,4 @@
-"""From events to a strict stream of Gemini: every frame is one response with one part.
+"""Encode events as a strict stream of Gemini: every frame is one response with one part.
 
 A call is one part, whole: clients know no other form. Source: Gemini API reference, "GenerateContentResponse".
 """
@@ -23,7 +23,6 @@ __all__ = ["GeminiEncoder", "call_part", "error_of"]
 
 _REASONS: Final = {"length": "MAX_TOKENS", "content_filter": "SAFETY"}
 _BESIDE: Final = ("thoughtSignature", "partMetadata")
-_UNENDED: Final = frozenset({"error", "aborted", "unknown"})
 
 
 def call_part(call: ToolCall[Any], *, with_minted: bool) -> dict[str, Any]:
@@ -56,7 +55,6 @@ class GeminiEncoder(Encoder):
         self._with_minted = with_minted
         self._head: dict[str, Any] = {}
         self._n_calls: dict[int, int] = {}  # by choice
-        self._failed = False
 
     def close(self) -> bytes:
         """Return nothing: the stream has no end mark."""
@@ -120,7 +118,7 @@ class GeminiEncoder(Encoder):
         return b""
 
     def _finished(self, event: TurnFinished) -> bytes:
-        if self._failed or (event.reason in _UNENDED and event.choice not in self._n_calls):
+        if self._is_broken_off(event, self._n_calls.get(event.choice, 0)):
             return b""
         asked, answered = tokens_of(event.usage)
         counts = {
@@ -131,15 +129,11 @@ class GeminiEncoder(Encoder):
         reason = "STOP" if event.choice in self._n_calls else _REASONS.get(event.reason, "STOP")
         return self.finish(event.choice, reason, None if event.usage is None else counts)
 
-    def _fault(self, event: StreamFault) -> bytes:
-        self._failed = self._failed or event.fatal
-        return self.error(event.detail, event.kind) if event.fatal else b""
-
     _events: ClassVar = {
         TurnStarted: _started,
         TextDelta: lambda self, event: self.parts(event.choice, [{"text": event.text}]),
         ReasoningDelta: lambda self, event: self.parts(event.choice, [{"text": event.text, "thought": True}]),
         ToolCall: lambda self, event: self.call(event),
         TurnFinished: _finished,
-        StreamFault: _fault,
+        StreamFault: lambda self, event: self._fault(event),
     }

@@ -1,12 +1,15 @@
-"""From events to a strict stream of OpenAI Responses: every item is added, sent in pieces and whole, and done.
+"""Encode events as a strict stream of OpenAI Responses: every item is added, sent in pieces and whole, and done.
 
-Source: OpenAI API reference, "Responses: streaming events".
+Text and reasoning, the *speech* of a stream, are items with one part each. Source: OpenAI API reference, "Responses:
+streaming events".
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
+
+import msgspec
 
 from wholecall.encoders.base import (
     Encoder,
@@ -16,7 +19,6 @@ from wholecall.encoders.base import (
     server_sent,
     tokens_of,
 )
-from wholecall.encoders.speech import MESSAGE, REASONING, Speech, SpeechKind
 from wholecall.output.events import (
     EXECUTABLE,
     BuiltinToolCall,
@@ -32,7 +34,6 @@ from wholecall.types import Kind
 __all__ = ["ResponsesEncoder"]
 
 _INCOMPLETE: Final = {"length": "max_output_tokens", "content_filter": "content_filter"}
-_UNENDED: Final = frozenset({"error", "aborted", "unknown"})
 # By kind: the item's type, the beginning of its id, the field of its text, and the events of that text.
 _SHAPES: Final = {
     "function": ("function_call", "fc_", "arguments", "response.function_call_arguments"),
@@ -61,6 +62,75 @@ _RESPONSE: Final[dict[str, Any]] = {
 }
 
 
+class SpeechKind(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the two kinds of speech.
+
+    Attributes:
+        type: of the item.
+        parts: the item's field that holds its parts.
+        part: a part, without its text.
+        event, part_event: the names of the events of its text and of its part, without the verb.
+        labels: further members of the item.
+        place: the place of its part in the item.
+        more: further members of the events of the text.
+    """
+
+    type: str
+    parts: str
+    part: dict[str, Any]
+    event: str
+    part_event: str
+    place: dict[str, int]
+    labels: dict[str, Any] = {}
+    more: dict[str, Any] = {}
+
+
+MESSAGE: Final = SpeechKind(
+    type="message",
+    parts="content",
+    part={"type": "output_text", "annotations": [], "logprobs": []},
+    event="response.output_text",
+    part_event="response.content_part",
+    place={"content_index": 0},
+    labels={"role": "assistant"},
+    more={"logprobs": []},
+)
+REASONING: Final = SpeechKind(
+    type="reasoning",
+    parts="summary",
+    part={"type": "summary_text"},
+    event="response.reasoning_summary_text",
+    part_event="response.reasoning_summary_part",
+    place={"summary_index": 0},
+)
+
+
+class Speech:
+    """An open item: its place, and its text so far."""
+
+    def __init__(self, kind: SpeechKind, index: int) -> None:
+        self.kind = kind
+        self.index = index
+        self.texts: list[str] = []
+        self._id = f"{kind.type}_{index}"
+
+    @property
+    def text(self) -> str:
+        """All of the text so far."""
+        return "".join(self.texts)
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """The place of the part."""
+        return {"item_id": self._id, "output_index": self.index, **self.kind.place}
+
+    def item(self, status: str, text: str | None = None) -> dict[str, Any]:
+        """Return the item, with the text if that is given."""
+        kind = self.kind
+        parts = [] if text is None else [{**kind.part, "text": text}]
+        return {"type": kind.type, "id": self._id, "status": status, kind.parts: parts, **kind.labels}
+
+
 class ResponsesEncoder(Encoder):
     """The encoder of choice 0 of one turn.
 
@@ -80,7 +150,6 @@ class ResponsesEncoder(Encoder):
         self._speech: Speech | None = None
         self._n_calls = 0
         self._is_ours = True  # other members of calls are of this dialect
-        self._failed = False
 
     def close(self) -> bytes:
         """Return nothing: `response.completed` is the end."""
@@ -171,10 +240,6 @@ class ResponsesEncoder(Encoder):
         """Let the finished response have these members, in addition to its status and its output."""
         self._response = {**_RESPONSE, **response}
 
-    def _fault(self, event: StreamFault) -> bytes:
-        self._failed = self._failed or event.fatal
-        return self.error(event.detail, event.kind) if event.fatal else b""
-
     def _started(self, event: TurnStarted) -> bytes:
         self._is_ours = event.dialect == "responses"
         self._response = {**_RESPONSE, "id": event.id or _RESPONSE["id"], "model": event.model or ""}
@@ -184,7 +249,7 @@ class ResponsesEncoder(Encoder):
         return {**self._response, "status": status, "output": self.output}
 
     def _finished(self, event: TurnFinished) -> bytes:
-        if self._failed or (event.reason in _UNENDED and not self._n_calls):
+        if self._is_broken_off(event, self._n_calls):
             return b""
         data = self._end_speech()
         reason = None if self._n_calls else _INCOMPLETE.get(event.reason)
@@ -249,5 +314,5 @@ class ResponsesEncoder(Encoder):
         ReasoningDelta: lambda self, event: self._say(REASONING, event.text),
         **dict.fromkeys(EXECUTABLE, lambda self, event: self.call(event)),
         TurnFinished: _finished,
-        StreamFault: _fault,
+        StreamFault: lambda self, event: self._fault(event),
     }

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from wholecall import Tools
-from wholecall.repairing.asked import form_of
+from wholecall.repairing.answers import form_of
 
 __all__ = ["Asked", "asked_of", "tools_of"]
 _private = True

@@ -25,7 +25,7 @@ from wholecall.proxy.config import RecordConfig
 from wholecall.proxy.entry import Entry
 from wholecall.proxy.folder import Folder
 from wholecall.proxy.log import plain_path
-from wholecall.recordings.recorder import Recorder
+from wholecall.recordings import Recorder
 
 __all__ = ["Recordings", "Room", "Tape"]
 _private = True

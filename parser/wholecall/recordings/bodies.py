@@ -17,8 +17,8 @@ from typing import Any, Union
 import msgspec
 
 from wholecall.discreet import compact
-from wholecall.recordings.inflate import DAMAGE, coding_of, inflated
 from wholecall.recordings.model import Chunk, Recording, Request, broken, provider_of
+from wholecall.recordings.source import DAMAGE, coding_of, inflated
 from wholecall.shells.detection import detect
 
 __all__ = ["SKIP_REASONS", "Response", "recording_of", "text_to_bytes", "value_to_bytes"]

@@ -7,6 +7,11 @@ WebSocket in `_webSocketMessages` (`type`, `opcode`, `data`, `time`; opcode 2 is
 messages are written again as server-sent events, the received WebSocket messages as JSON lines. Their times are
 seconds.
 
+Event streams are UTF-8 whatever their content type says (WHATWG HTML 9.2.4), but tools that export text follow the
+type: without a charset mitmproxy reads `text/event-stream` as Latin-1 and Chromium as Windows-1252. Both keep every
+byte as a character, so the reversal is exact. It is applied if it gives valid UTF-8. Text that was read correctly does
+not do that by chance: it would have to contain such a misreading itself.
+
 Source: the HAR 1.2 specification (W3C Web Performance group), and the exports of Chrome, Firefox and mitmproxy.
 """
 
@@ -14,23 +19,30 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from wholecall.recordings.bodies import Response, recording_of, text_to_bytes
-from wholecall.recordings.interactions import interaction_of
 from wholecall.recordings.large_json import LargeJSON
-from wholecall.recordings.misread import bytes_of
 from wholecall.recordings.model import Chunk, Recording, Request, broken
 from wholecall.recordings.source import Source
 
-__all__ = ["read_archive", "read_interactions"]
+__all__ = ["read_archive"]
 
 _FORM = "har"
 _BINARY = 2
 _EVENT_STREAM = "vnd.amazon.eventstream"
 _REPLACED, _NO_TEXT = "\ufffd".encode(), b"\xff"
+# The characters that Windows-1252 has where Latin-1 has controls; for its gaps, its readers keep the control.
+_LATIN_1 = {
+    ord(char): byte
+    for byte in range(0x80, 0xA0)
+    if (char := bytes([byte]).decode("cp1252", "replace")) != "\ufffd"
+}
+# A character that is in neither encoding; most text that was read as UTF-8 has one soon.
+_ANOTHER = re.compile(f"[^\0-\xff{''.join(map(chr, _LATIN_1))}]")
 
 
 def read_archive(source: Source, skipped: Counter[str]) -> Iterator[Recording]:
@@ -42,24 +54,6 @@ def read_archive(source: Source, skipped: Counter[str]) -> Iterator[Recording]:
     archive = LargeJSON(source, ("log", "entries"))
     entries = (_entry(entry, archive) for entry in archive.items())
     yield from _recordings(source, _FORM, entries, skipped)
-
-
-def read_interactions(source: Source, skipped: Counter[str]) -> Iterator[Recording]:
-    """Yield the recordings of a JSON file with `interactions`: a cassette of vcrpy, or llm-mock's.
-
-    Raises:
-        BadRecording: as for `read_archive`.
-    """
-    file = LargeJSON(source, ("interactions",), ("provider",))
-    for number, value in enumerate(file.items(), 1):
-        provider = file.found.get("provider")
-        name = f"{source.path}#{number}"
-        who = provider if isinstance(provider, str) else None
-        found = interaction_of(name, "interactions", value, who, max_bytes=source.place.max_bytes)
-        if isinstance(found, str):
-            skipped[found] += 1
-        else:
-            yield found
 
 
 def _recordings(
@@ -170,3 +164,26 @@ def _list(value: Any) -> list[Any]:
 
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
+
+
+# Text that was read in another encoding.
+
+
+def bytes_of(text: str, content_type: str, *, is_binary: bool) -> bytes:
+    """Return a server's bytes from the text that a tool made of them.
+
+    Args:
+        text: the body.
+        content_type: the content type that the tool states.
+        is_binary: whether the type is of bytes other than text.
+    """
+    kind = content_type.lower()
+    if text.isascii() or "charset" in kind or "json" in kind or _ANOTHER.search(text):
+        return text.encode("utf-8", "surrogatepass")
+    try:
+        data = text.translate(_LATIN_1).encode("latin-1")
+        if not is_binary:
+            data.decode()
+    except ValueError:  # it was read as UTF-8
+        return text.encode("utf-8", "surrogatepass")
+    return data

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn, Optional
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 import msgspec
 
 from wholecall.errors import BadRecording
 
-__all__ = ["Chunk", "Recording", "Request", "broken", "provider_of", "without_keys"]
+__all__ = ["Chunk", "Recording", "Request", "broken", "provider_of"]
 
 Chunk = tuple[Optional[float], bytes]  # seconds since the response began, None if unknown; the bytes
 
@@ -111,9 +111,3 @@ def provider_of(url: str | None) -> str | None:
         if host == suffix or host.endswith(f".{suffix}"):
             return provider
     return None
-
-
-def without_keys(url: str) -> str:
-    """Return a URL without user, query and fragment."""
-    parts = urlsplit(url)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

@@ -43,11 +43,11 @@ def read_flows(source: Source, skipped: Counter[str]) -> Iterator[Recording]:
     return _named(source, skipped, "flows", said)
 
 
-def _named(source: Source, skipped: Counter[str], what: str, said: str) -> Iterator[Recording]:
+def _named(source: Source, skipped: Counter[str], kind: str, said: str) -> Iterator[Recording]:
     if source.place.named:
-        yield broken(source.path, said, form=what)
+        yield broken(source.path, said, form=kind)
     else:
-        skipped[what] += 1
+        skipped[kind] += 1
 
 
 def is_transcript(head: bytes) -> bool:

@@ -16,7 +16,7 @@ import msgspec
 
 from wholecall.recordings.model import Recording, Request
 
-__all__ = ["keyless_path", "looks_like_a_key", "plain_type", "without_secrets"]
+__all__ = ["keyless_path", "looks_like_a_key", "plain_type", "without_keys", "without_secrets"]
 
 _NAMES: Final = re.compile(
     r"(?i)key|token|secret|passw|pwd|auth|credential|sig(?:nature)?\Z|sess(?:ion)?|jwt|cookie|bearer|\Acode\Z|user"
@@ -35,6 +35,12 @@ def looks_like_a_key(text: str) -> bool:
     """Return whether a text holds a likely key: a known beginning, or a long run of mixed letters and digits."""
     runs = (run for run in _RUN.findall(text) if not run.isdigit())
     return _MARKS.search(text) is not None or any(any(map(str.isdigit, run)) for run in runs)
+
+
+def without_keys(url: str) -> str:
+    """Return a URL without user, query and fragment."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def without_secrets(recording: Recording) -> Recording:

@@ -21,8 +21,7 @@ from typing import IO, Any, Union, overload
 from wholecall.errors import BadRecording
 from wholecall.history.shapes.atif import steps_of
 from wholecall.recordings.finding import STDIN, Place
-from wholecall.recordings.inflate import coding_of
-from wholecall.recordings.source import opened
+from wholecall.recordings.source import coding_of, opened
 
 __all__ = ["NoTranscript", "Page", "Transcript", "messages_in", "opened_transcript"]
 

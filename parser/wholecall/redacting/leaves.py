@@ -1,12 +1,15 @@
-"""Find the strings of a recorded stream: the place of each in the bytes, and its key.
+"""Find the strings of a recorded stream, text or binary: the place of each in the bytes, and its key.
 
 Theory of operation
 -------------------
 Nothing is decoded as a whole: a tolerant scan cuts the bytes into JSON tokens. Strings are found even where the JSON is
 damaged or cut, and replacing a string leaves every other byte in its place. In lines of server-sent events the field
 before the value is skipped. The scan restarts at a new event, and at a line that begins an object or array; damage ends
-there. A message of a binary event stream is a separate region; base64 that holds JSON is a region inside another
-region.
+there. Base64 that holds JSON is a region inside another region.
+
+The messages of a binary event stream are found by their lengths; a payload is a separate region, and so is the message
+of an error in the headers. After the payloads were changed, the checksum of each message is recomputed, but only where
+it was right before. After a wrong length no message can be found: the rest must not be published.
 
 A value is `deep` inside an object that holds arguments, because the keys there are the model's own.
 """
@@ -18,11 +21,13 @@ import binascii
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from zlib import crc32
 
+from wholecall.framing.eventstream import PRELUDE_BYTES, is_prelude
+from wholecall.redacting.letters import Units, units
 from wholecall.redacting.rules import ARGUMENTS, BASE64, is_count, is_long_number
-from wholecall.redacting.spelling import Units, units
 
-__all__ = ["Frame", "Leaf", "Region", "scan_lines", "scan_value"]
+__all__ = ["Frame", "Leaf", "Messages", "Region", "scan_lines", "scan_value"]
 
 _TOKEN = re.compile(rb'"((?:[^"\\\r\n]|\\[^\r\n])*)("?)(\s*:)?|[{}\[\],]|[^\s"{}\[\],:]+')
 _LINE = re.compile(rb"([^\r\n]*)(\r\n|\r|\n|\Z)")
@@ -32,6 +37,8 @@ _DELAY = re.compile(r"\s*[0-9]{1,9}\s*")
 _LISTED = "parameters"  # an object of arguments, or a list that gives each by its name
 _OPENERS = (bytearray(b"{"), bytearray(b"["))
 _BARE = re.compile(rb"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?|true|false|null|None|NaN|-?Infinity|DONE|undefined")
+_EVENT, _MESSAGE = b":event-type", b":error-message"
+_STRING = 7  # the type of text values in headers
 
 
 @dataclass(eq=False)
@@ -219,3 +226,80 @@ def _field(scan: Scan, named: re.Match[bytes], end: int) -> Iterator[Leaf]:
         scan.frame.event = leaf.text
     if name != "retry" or not _DELAY.fullmatch(leaf.text):  # a number is a delay, anything else may be a key
         yield leaf
+
+
+class Messages:
+    """The messages of a stream.
+
+    Args:
+        data: the stream; changed in place by `close`.
+
+    Raises:
+        ValueError: no messages can be found after some position.
+    """
+
+    def __init__(self, data: bytearray) -> None:
+        self._data = data
+        self._sound: list[tuple[int, int]] = []
+        self._regions: list[tuple[int, int, Region]] = []
+
+    def leaves(self) -> Iterator[Leaf]:
+        """Yield the strings of all messages.
+
+        Raises:
+            ValueError: the lengths of a message are wrong.
+        """
+        start, data = 0, self._data
+        while start < len(data):
+            head = bytes(data[start : start + PRELUDE_BYTES])
+            if len(head) < PRELUDE_BYTES:
+                return
+            if not is_prelude(head):
+                raise ValueError(f"the lengths of the message at byte {start:,} are damaged")
+            end, body = start + int.from_bytes(head[:4], "big"), start + PRELUDE_BYTES
+            body += int.from_bytes(head[4:8], "big")
+            if body > end - 4:
+                raise ValueError(f"the lengths of the message at byte {start:,} are impossible")
+            if end <= len(data) and crc32(data[start : end - 4]) == int.from_bytes(
+                data[end - 4 : end], "big"
+            ):
+                self._sound.append((start, end))
+            yield from self._message(start, body, min(end, len(data) + 4) - 4)
+            start = end
+
+    def _message(self, start: int, body: int, end: int) -> Iterator[Leaf]:
+        frame = Frame()
+        places: list[tuple[int, int]] = []
+        for name, first, last in self._headers(start + PRELUDE_BYTES, min(body, len(self._data))):
+            if name == _EVENT:
+                frame.event = self._data[first:last].decode("utf-8", "replace")
+            elif name == _MESSAGE:
+                places.append((first, last))
+        for first, last in places:
+            region = self._region(first, last)
+            yield Leaf(region, 0, last - first, "", frame, bare=True)
+        yield from scan_value(self._region(body, end), frame)
+
+    def _headers(self, at: int, end: int) -> Iterator[tuple[bytes, int, int]]:
+        """Yield the names of headers and the positions of their values, as long as those are text."""
+        data = self._data
+        while at < end:
+            name = bytes(data[at + 1 : at + 1 + data[at]])
+            at += 1 + len(name)
+            if at >= end or data[at] != _STRING:
+                return
+            size = int.from_bytes(data[at + 1 : at + 3], "big")
+            yield name, at + 3, at + 3 + size
+            at += 3 + size
+
+    def _region(self, start: int, end: int) -> Region:
+        region = Region(self._data[start : max(end, start)], start)
+        self._regions.append((start, end, region))
+        return region
+
+    def close(self) -> None:
+        """Write the regions back, and new checksums where the old ones were right."""
+        for start, end, region in self._regions:
+            self._data[start : max(end, start)] = region.data
+        for start, end in self._sound:
+            self._data[end - 4 : end] = crc32(self._data[start : end - 4]).to_bytes(4, "big")

@@ -16,6 +16,10 @@ arguments.
 Argument text is JSON, or is meant to be: numbers, literals and special tokens outside its strings stay, and so do
 escapes inside them. Each string in it is a separate text, because a parser compares members and values. Therefore the
 text of a call has to be passed as a whole, and so has a model's text that came in pieces.
+
+The text between the quotes of a JSON string is cut into units, each a character and its spelling: the character itself,
+or an escape. A substitute of equal class is written in the spelling of the original, so that the string keeps its size.
+Bytes that are not UTF-8 are surrogates without an escape, and stay.
 """
 
 from __future__ import annotations
@@ -29,13 +33,17 @@ from typing import Literal
 
 from wholecall.arguments.recovery import SPECIAL_TOKENS
 from wholecall.redacting.rules import LONG_NUMBER
-from wholecall.redacting.spelling import respelled, units
 
-__all__ = ["Alphabets", "Field", "Letters"]
+__all__ = ["Alphabets", "Field", "Letters", "Units", "respelled", "units"]
 
+Units = list[tuple[str, str]]  # characters and their spellings
+
+_UNIT = re.compile(
+    r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})|\\([\s\S])|([\s\S])"
+)
+_SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\", "/": "/"}
 # The kind of a text's field: equal letters of two kinds reveal nothing about each other.
 Field = Literal["argument", "id", "name", "text", "comment", "meta"]
-
 _LITERALS = ("true", "false", "null", "True", "False", "None", "NaN", "Infinity", "undefined")
 # Prefixes of ids mean something to readers, and some to this package.
 _PREFIX = re.compile(
@@ -43,7 +51,6 @@ _PREFIX = re.compile(
     r"|mcpr|mcpl|event|run|lc_run|step|thread|asst|tooluse|chatcmpl-tool|functions)(?:--|[-_.])(?=[\w:.|-]+$)"
 )
 _ABSENT = frozenset({"null", "None"})  # placeholders for an absent id
-
 _PART = re.compile(
     rf"""
       (?P<string>"[^"\\]*(?:\\[\s\S][^"\\]*)*(?:"|\\?\Z))
@@ -63,6 +70,38 @@ _ENCODED = re.compile(r'\s*"(?:\s|\\[nrt])*[{\[]')
 _LETTERS, _DIGITS = string.ascii_letters, string.digits
 _HALF = 0x3FF  # the bits of a code point that its low surrogate carries
 _HIGH, _LOW, _ASTRAL = 0xD800, 0xDC00, 0x10000
+
+
+def units(raw: str) -> Units:
+    """Return the text between the quotes as units; an escape that JSON does not have counts as one backslash."""
+    found: Units = []
+    for match in _UNIT.finditer(raw):
+        high, low, code, short, char = match.groups()
+        if high:
+            joined = _ASTRAL + ((int(high, 16) & 0x3FF) << 10 | int(low, 16) & 0x3FF)
+            found.append((chr(joined), match[0]))
+        elif code:
+            found.append((chr(int(code, 16)), match[0]))
+        else:
+            found.append((char or _SHORT.get(short, "\\"), match[0]))
+    return found
+
+
+def respelled(spelled: Units, text: str) -> str:
+    """Return as many other characters in the spelling of these."""
+    return "".join(
+        spelling if char == other else _like(spelling, other)
+        for (char, spelling), other in zip(spelled, text, strict=True)
+    )
+
+
+def _like(spelling: str, char: str) -> str:
+    if len(spelling) == 1:
+        return spelling if "\ud800" <= spelling <= "\udfff" else char
+    code = ord(char)
+    pair = (0xD800 | (code - _ASTRAL) >> 10, 0xDC00 | code & 0x3FF) if code >= _ASTRAL else (code,)
+    digits = "04X" if any(letter in spelling for letter in "ABCDEF") else "04x"
+    return "".join(f"\\u{half:{digits}}" for half in pair)
 
 
 class Letters:

@@ -2,10 +2,13 @@
 
 Theory of operation
 -------------------
-The strings of the stream are found in its bytes (`leaves`, `binary`), and each is kept, or replaced by its substitute
-(`rules`, `letters`) of the same size; the text of a call is replaced as one text (`texts`). Then the result is parsed
-as the original was: the events must be the same except for the letters, or the recording is refused. Therefore no
-published recording behaves differently, and content that this module does not understand does no harm.
+The strings of the stream are found in its bytes (`leaves`), and each is kept, or replaced by its substitute (`rules`,
+`letters`) of the same size; the text of a call is replaced as one text (`texts`). Then the result is parsed as the
+original was: the events must be the same except for the letters, or the recording is refused. Therefore no published
+recording behaves differently, and content that this module does not understand does no harm.
+
+To compare events without their letters, words of this package and of the protocol are compared as they are, ids and
+names by which of them are equal, all other text by its number of characters, and other values as they are.
 """
 
 from __future__ import annotations
@@ -17,13 +20,12 @@ from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
 
-from wholecall import BadRecording
+from wholecall import BadRecording, Event
 from wholecall.framing.opening import sniff
 from wholecall.recordings.model import Chunk, Recording, Request
 from wholecall.recordings.secrets import keyless_path, plain_type
-from wholecall.redacting.binary import Messages
-from wholecall.redacting.leaves import Leaf, Region, scan_lines
-from wholecall.redacting.letters import Alphabets, Field, Letters
+from wholecall.redacting.leaves import Leaf, Messages, Region, scan_lines
+from wholecall.redacting.letters import Alphabets, Field, Letters, respelled
 from wholecall.redacting.rules import (
     ARGUMENTS,
     CODE,
@@ -38,8 +40,6 @@ from wholecall.redacting.rules import (
     is_word,
     named_type,
 )
-from wholecall.redacting.shapes import shape
-from wholecall.redacting.spelling import respelled
 from wholecall.redacting.texts import Text, texts_of
 from wholecall.replay import dialect_of
 from wholecall.timeline import Step, timeline
@@ -51,6 +51,21 @@ _TIME = re.compile(r"[\d\-+:.TZ ]+")
 _NAME = re.compile(r"[A-Za-z_$][\w.$-]{0,40}")
 _MOST_MEMBERS = 64  # members that are tried, to name the one that a refusal is about
 _DIGITS_OF_PATH = re.compile(r"(\[\d+\])")
+_WORDS = frozenset(
+    [
+        "type",
+        "kind",
+        "dialect",
+        "reason",
+        "provider_reason",
+        "status",
+        "flags",
+        "edits",
+        "anomalies",
+        "usage",
+    ]
+)
+_LABELS = frozenset({"id", "name", "namespace", "model"})
 
 
 class Redaction(msgspec.Struct, frozen=True):
@@ -268,3 +283,45 @@ def _put(leaf: Leaf, other: str) -> None:
     """Replace a string by its substitute."""
     raw = other if leaf.spelled is None else respelled(leaf.spelled, other)
     leaf.region.data[leaf.start : leaf.end] = raw.encode("utf-8", "surrogateescape")
+
+
+def shape(events: Iterable[Event[Any]]) -> list[Any]:
+    """Return the events of one stream without their letters."""
+    labels: dict[tuple[str, str], int] = {}
+    return [
+        {key: _of(key, value, labels) for key, value in msgspec.to_builtins(event).items()}
+        for event in events
+    ]
+
+
+def _of(key: str, value: Any, labels: dict[tuple[str, str], int]) -> Any:
+    if key in _WORDS:
+        return value if key != "usage" else _counted(value)
+    if key in _LABELS and isinstance(value, str):
+        return labels.setdefault((key, value), len(labels)), len(value)
+    return _sizes(value)
+
+
+def _sizes(value: Any) -> Any:
+    """Return a value of JSON with the sizes of its texts."""
+    if isinstance(value, str):
+        return ("text", len(value))
+    if isinstance(value, dict):
+        return [(len(key), _sizes(one)) for key, one in value.items()]
+    if isinstance(value, list):
+        return [_sizes(one) for one in value]
+    return _number(value)
+
+
+def _counted(value: Any) -> Any:
+    """Return usage counts with the sizes of their long numbers."""
+    if isinstance(value, dict):
+        return {key: _counted(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_counted(one) for one in value]
+    return _number(value)
+
+
+def _number(value: Any) -> Any:
+    is_long = type(value) is int and is_long_number(str(value))
+    return ("number", len(str(value))) if is_long else value

@@ -5,6 +5,10 @@ request says more than a label, and servers send event streams as `application/x
 answer labelled as an event stream, even twice, is one. Anything else may be a stream or JSON, and its first byte
 decides; an answer that is neither passes unchanged, and is called unread. All functions are pure, and take only values
 that HTTP libraries and servers have in common.
+
+The request also shows the form of calls that its client reads. Chat Completions has an older form: a request lists
+`functions`, and the answer has one `function_call`. Servers answer requests in one form with the other, and clients
+read only the form that they asked for. Source: OpenAI API reference, "Create chat completion", deprecated members.
 """
 
 from __future__ import annotations
@@ -13,6 +17,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 from urllib.parse import unquote
+
+import msgspec
 
 from wholecall.framing.codings import is_coding
 
@@ -25,7 +31,9 @@ __all__ = [
     "OUTDATED",
     "UNREAD",
     "asks_for_calls",
+    "asks_for_functions",
     "dialect_of",
+    "form_of",
     "is_encoded",
     "is_json",
     "kind_of",
@@ -54,6 +62,7 @@ ERROR_HEADERS: Final = (("x-should-retry", "false"), ("content-type", "applicati
 _SUCCESS: Final = range(200, 300)
 _BODILESS: Final = frozenset({204, 205})
 _BLANK: Final = b"\xef\xbb\xbf \t\r\n"  # a byte order mark, too
+_NULL: Final = msgspec.Raw(b"null")
 
 
 def asks_for_calls(method: str, path: str, endpoints: Sequence[str] = ENDPOINTS) -> bool:
@@ -115,3 +124,31 @@ def is_json(head: bytes) -> bool | None:
     """Return whether a body that begins with these bytes is JSON rather than a stream; None while they are blank."""
     first = head.lstrip(_BLANK)[:1]
     return first in (b"{", b"[") if first else None
+
+
+class _Asked(msgspec.Struct, frozen=True):
+    tools: msgspec.Raw = _NULL
+    functions: msgspec.Raw = _NULL
+
+
+_DECODER: Final = msgspec.json.Decoder(_Asked)
+
+
+def asks_for_functions(body: bytes) -> bool | None:
+    """Return whether a request lists functions, in the older form, or tools: False; None if it has neither.
+
+    Args:
+        body: of the request; an unreadable body gives None.
+    """
+    try:
+        asked = _DECODER.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return form_of(bytes(asked.tools), bytes(asked.functions))
+
+
+def form_of(tools: bytes, functions: bytes) -> bool | None:
+    """Return the same from the JSON of both members, `null` for a missing one."""
+    if tools != b"null":
+        return False
+    return True if functions != b"null" else None

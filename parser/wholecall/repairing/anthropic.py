@@ -1,4 +1,4 @@
-"""Anthropic Messages: the frames of calls, a naive reader's view of them, and the numbers of blocks.
+"""Anthropic Messages: the rewriter of its blocks, its leaks, and its whole bodies.
 
 Theory of operation. A block of type `tool_use` is a call that the client executes; blocks of server tools pass.
 `message_delta` waits until the calls before it have been written, because it decides about the last of them; its reason
@@ -17,26 +17,28 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final
 
 from wholecall.dialects.reasons import turn_reason
-from wholecall.encoders.anthropic import AnthropicEncoder
+from wholecall.encoders.anthropic import TEXT, THINKING, AnthropicEncoder, error_of
+from wholecall.encoders.base import Executable, server_sent
 from wholecall.limits import Limits
-from wholecall.output.events import Event
-from wholecall.repairing.items import ItemRewriter, Role
+from wholecall.output.events import Event, ToolCall
+from wholecall.repairing.items import ItemRewriter, Role, begins_with
 from wholecall.repairing.pieces import Piece
+from wholecall.repairing.schema import BODIES, END_WORDS
 from wholecall.repairing.strict import Track
-from wholecall.repairing.wires import END_WORDS
-from wholecall.repairing.withholding import Withheld
+from wholecall.repairing.wire import Body, Leaked, LeakWire, placed
+from wholecall.repairing.withholding import Losses, Withheld
+from wholecall.types import TurnReason
 
-__all__ = ["AnthropicRewriter"]
+__all__ = ["BODY", "AnthropicLeaks", "AnthropicRewriter"]
 
 _ENDS: Final = {"message_start": Role.BEGINS, "message_stop": Role.ENDS}
 _CALL: Final = "tool_use"
 _SPOKEN: Final = frozenset({"text", "thinking", "redacted_thinking"})
 _PLACEHOLDERS: Final[tuple[Any, ...]] = ({}, None)
 # The missing start, for deltas without one.
-_STARTS: Final[dict[Any, dict[str, Any]]] = {
-    "text_delta": {"type": "text", "text": ""},
-    "thinking_delta": {"type": "thinking", "thinking": "", "signature": ""},
-}
+_STARTS: Final[dict[Any, dict[str, Any]]] = {"text_delta": TEXT, "thinking_delta": THINKING}
+_DELTAS: Final = {"text": "text_delta", "thinking": "thinking_delta"}  # by the member with the text
+_KINDS: Final = frozenset(_DELTAS.values())
 _INSIDE: Final = frozenset(
     {"content_block_start", "content_block_delta", "content_block_stop", "message_delta"}
 )
@@ -46,6 +48,7 @@ class AnthropicRewriter(ItemRewriter[AnthropicEncoder]):
     """The rewriter of one Messages stream."""
 
     goes_on_after_cuts = True
+    text_frames = begins_with("content_block_delta")
 
     def __init__(self, limits: Limits, *, live: bool, withheld: Withheld = "auto") -> None:
         super().__init__(AnthropicEncoder(), limits, live=live, withheld=withheld)
@@ -160,8 +163,7 @@ class AnthropicRewriter(ItemRewriter[AnthropicEncoder]):
         kind = piece.kind
         edit = self._edits.get(kind)
         if piece.event != kind and (edit is not None or kind == "error"):
-            piece = piece._replace(event=kind)
-            piece = piece._replace(raw=piece.with_payload(payload))
+            piece = piece._replace(event=kind).changed(payload)
         return piece.raw if edit is None else edit(self, piece)
 
     def _message_started(self, piece: Piece) -> bytes:
@@ -245,7 +247,7 @@ class AnthropicRewriter(ItemRewriter[AnthropicEncoder]):
         if self._losses.is_error(known[0], executed=executed):
             return self._fail_empty_handed()
         reason = self._losses.reason(known[0], executed=executed)
-        word = END_WORDS["anthropic"].word(known[1] if reason == known[0] else "", reason)
+        word = END_WORDS["anthropic"].fitting(known[1], known[0], reason)
         if word == known[1]:
             return piece.raw
         return piece.with_payload({**payload, "delta": {**delta, "stop_reason": word}})
@@ -271,3 +273,119 @@ class AnthropicRewriter(ItemRewriter[AnthropicEncoder]):
 
 def _hashable(index: object) -> Any:
     return index if isinstance(index, (int, str)) else None
+
+
+# Leaks.
+
+
+class AnthropicLeaks(LeakWire):
+    """Content blocks; text goes to the block of its kind that began last."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(most)
+        self._blocks: dict[str, int] = {}  # by their kind
+        self._next = 0
+
+    def see(self, piece: Piece) -> bool:
+        """Take note of the numbers of blocks."""
+        payload = piece.payload or {}
+        index, block = payload.get("index"), payload.get("content_block")
+        if type(index) is int:
+            self._next = max(self._next, index + 1)
+            if piece.kind == "content_block_start" and isinstance(block, dict):
+                self._blocks[str(block.get("type"))] = index
+        return True
+
+    def ends(self, piece: Piece) -> bool:
+        """Return whether a frame ends the message."""
+        return piece.kind in ("message_delta", "message_stop")
+
+    def stripped(self, piece: Piece) -> bytes | None:
+        """Return nothing for a piece of text, and the start of a block without its text."""
+        payload = piece.payload or {}
+        delta, block = payload.get("delta"), payload.get("content_block")
+        if piece.kind == "content_block_delta" and isinstance(delta, dict) and delta.get("type") in _KINDS:
+            return b""
+        if piece.kind == "content_block_start" and isinstance(block, dict) and block.get("text"):
+            return piece.with_payload({**payload, "content_block": {**block, "text": ""}})
+        return None
+
+    def said(self, choice: int, text: str, *, reasoning: bool) -> bytes:  # noqa: ARG002 - there is one
+        """Return a piece of text in the last block of its kind."""
+        kind = "thinking" if reasoning else "text"
+        if kind not in self._blocks:  # a delta without a start gets one from the rewriter
+            self._blocks[kind], self._next = self._next, self._next + 1
+        delta = {"type": _DELTAS[kind], kind: text}
+        return _event("content_block_delta", index=self._blocks[kind], delta=delta)
+
+    def call(self, choice: int, id: str, name: str, arguments: str) -> list[bytes]:  # noqa: ARG002 - as above
+        """Return the frames of a call's block."""
+        index, self._next = self._next, self._next + 1
+        block = {"type": _CALL, "id": id, "name": name, "input": {}}
+        delta = {"type": "input_json_delta", "partial_json": arguments}
+        return [
+            _event("content_block_start", index=index, content_block=block),
+            _event("content_block_delta", index=index, delta=delta),
+            _event("content_block_stop", index=index),
+        ]
+
+
+def _event(kind: str, **members: Any) -> bytes:
+    return server_sent({"type": kind, **members}, kind)
+
+
+# Whole bodies.
+
+
+def _claims(payload: dict[str, Any]) -> list[TurnReason]:
+    known = turn_reason(payload.get("stop_reason"))
+    return [] if known is None else [known[0]]
+
+
+def _rewritten(payload: dict[str, Any], calls: Sequence[Executable], losses: Losses) -> dict[str, Any]:
+    content = payload.get("content")
+    if not isinstance(content, list):
+        return payload
+    told = [_block_label(block) for block in content if _is_call_block(block)]
+    ours = [call for call in calls if isinstance(call, ToolCall)]
+    edited = dict(payload)
+    if told != [(call.id, call.name, call.arguments) for call in ours]:
+        edited["content"] = placed(content, _is_call_block, list(map(_call_block, ours)))
+    known = turn_reason(payload.get("stop_reason"))
+    claimed = "stop" if known is None else known[0]
+    reason = losses.reason(claimed, executed=bool(ours))
+    if known is not None or reason == "tool_calls":
+        edited["stop_reason"] = END_WORDS["anthropic"].fitting(known[1] if known else "", claimed, reason)
+    elif edited.get("stop_reason") is not None:  # such as `""`
+        edited["stop_reason"] = None
+    return edited
+
+
+def _is_call_block(block: object) -> bool:
+    return isinstance(block, dict) and block.get("type") == _CALL
+
+
+def _call_block(call: ToolCall[Any]) -> dict[str, Any]:
+    return {"type": _CALL, "id": call.id, "name": call.name, "input": call.arguments}
+
+
+def _block_label(block: dict[str, Any]) -> tuple[object, object, object]:
+    return block.get("id"), block.get("name"), block.get("input")
+
+
+def _unleaked(payload: dict[str, Any], found: Leaked) -> dict[str, Any]:
+    """Write the text into the first block of text, and the calls after all blocks."""
+    content = payload.get("content")
+    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    texts = [block for block in blocks if block.get("type") == "text"]
+    text, kept = found.text(0), []
+    for block in blocks:
+        if block not in texts:
+            kept.append(block)
+        elif block is texts[0] and text:
+            kept.append({**block, "text": text})
+    calls = map(_call_block, found.calls(0))
+    return {**payload, "content": [*kept, *calls]}
+
+
+BODY: Final = Body(_claims, _rewritten, error_of, _unleaked, schema=BODIES["anthropic"])

@@ -1,22 +1,32 @@
-"""The beginning of a stream to be repaired: its framing, its dialect and its rewriter.
+"""The beginning of a stream to be repaired: its framing, dialect and rewriter, and the lookout for another dialect.
 
 Theory of operation. The input waits until the first bytes identify the framing, and the first frames the dialect. A
 stream of a dialect without a rewriter, or a stream that is not an event stream, passes unchanged from then on. No parser
 counts its bytes, so they are counted here: nothing is sent beyond `max_stream_bytes`, and as there is no form for an
 error, the report says so.
+
+A relay may put its own frame in front (`data: {"candidates": []}`, a line of JSON, a start of another API). Then
+everything after it would pass, because no rewriter knows it. The endpoint shows the requested dialect: from the first
+frame that may be of that dialect on, whichever other dialect it may also be of, the stream is read as that dialect
+(`Lookout`). A passing stream is held only from a line on with which a frame may begin, so that lines of JSON and text
+pass at once.
 """
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from wholecall.dialects.table import claimants, claimants_by_name
 from wholecall.framing.frame import OWN_SIZE
 from wholecall.framing.opening import framing_of
+from wholecall.limits import Limits
 from wholecall.output.events import Event, ReasoningDelta, StreamFault, TextDelta
-from wholecall.repairing.blocks import is_comment
-from wholecall.repairing.table import REWRITERS
+from wholecall.repairing.blocks import Blocks, is_comment
+from wholecall.repairing.pieces import PieceReader
+from wholecall.repairing.table import WIRES
 
 if TYPE_CHECKING:
     from wholecall.limits import Limits
@@ -24,9 +34,10 @@ if TYPE_CHECKING:
     from wholecall.repairing.withholding import Withheld
     from wholecall.stream.parser import ToolCallParser
 
-__all__ = ["Beginning"]
+__all__ = ["Beginning", "Lookout"]
 
 _TOO_LARGE: Final = "stream_too_large"
+_MAY_BEGIN: Final = re.compile(rb"(?<![^\r\n])(?:[de]|\Z)")  # `data`, `event`
 
 
 class Beginning:
@@ -96,10 +107,10 @@ class Beginning:
 
     def _new_rewriter(self) -> Rewriter[Any] | None:
         """Return the rewriter of the stream; frames in envelopes pass, unless the client asked for their content."""
-        make = REWRITERS.get(self._parser.dialect or "")
-        if make is None or (self._parser.is_enveloped and not self._opens):
+        wire = WIRES.get(self._parser.dialect or "")
+        if wire is None or (self._parser.is_enveloped and not self._opens):
             return None
-        rewriter: Rewriter[Any] = make(self._limits, live=self._live, withheld=self._withheld)
+        rewriter: Rewriter[Any] = wire.rewriter(self._limits, live=self._live, withheld=self._withheld)
         rewriter.legacy = self._legacy
         self._only_data = rewriter.only_data
         return rewriter
@@ -134,3 +145,76 @@ class Beginning:
 
 def _is_too_large(event: Event[Any]) -> bool:
     return type(event) is StreamFault and event.fatal and event.kind == _TOO_LARGE
+
+
+class Lookout:
+    """A lookout for frames of one dialect.
+
+    Args:
+        dialect: the requested one.
+        limits: bounds of a frame.
+        most: bytes of a block that is read.
+
+    Attributes:
+        dialect: that was asked for.
+    """
+
+    def __init__(self, dialect: str, limits: Limits, most: int) -> None:
+        self.dialect = dialect
+        self._limits = limits
+        self._most = most
+        self._pieces: PieceReader | None = None  # hardly any stream needs one
+        self._blocks = Blocks()  # of the passing bytes
+        self._n_gone = 0  # bytes of the open block that have passed already
+
+    def __repr__(self) -> str:
+        return f"<Lookout {self.dialect}>"
+
+    @property
+    def held(self) -> int:
+        """The number of bytes that wait for the end of their block."""
+        return len(self._blocks) - self._n_gone
+
+    @property
+    def is_full(self) -> bool:
+        """Return whether a block is too large to be read."""
+        return len(self._blocks) > self._most
+
+    def take(self, data: bytes) -> tuple[bytes, bytes]:
+        """Take passing bytes; return those that may be sent, and all from the first frame of the dialect on."""
+        gone, self._n_gone = self._n_gone, 0
+        blocks = self._blocks.feed(data)
+        at = next((number for number, block in enumerate(blocks) if self.sees(block)), None)
+        if at is not None:
+            before, ours = b"".join(blocks[:at]), b"".join([*blocks[at:], self._blocks.close()])
+            return (before[gone:], ours) if at else (b"", ours[gone:])
+        passed = b"".join(blocks)[gone:]
+        gone = 0 if blocks else gone
+        waiting = self._blocks.waiting
+        found = _MAY_BEGIN.search(waiting, gone)
+        self._n_gone = found.start() if found else len(waiting)
+        return passed + bytes(waiting[gone : self._n_gone]), b""
+
+    def close(self, data: bytes = b"") -> tuple[bytes, bytes]:
+        """Take the last passing bytes; return the same as `take`, and hold nothing."""
+        out, ours = self.take(data)
+        if ours:
+            return out, ours
+        gone, self._n_gone = self._n_gone, 0
+        block = self._blocks.close()
+        return (out, block[gone:]) if self.sees(block) else (out + block[gone:], b"")
+
+    def sees(self, block: bytes) -> bool:
+        """Return whether a block holds a frame of the dialect."""
+        if b"data" not in block or len(block) > self._most:
+            return False
+        if self._pieces is None:
+            self._pieces = PieceReader(self._limits, self._most)
+        return any(
+            piece.payload is not None and self._may_be_ours(piece.payload, piece.event or "")
+            for piece in self._pieces.read(block)
+        )
+
+    def _may_be_ours(self, payload: dict[str, object], event: str) -> bool:
+        found = claimants(payload, event).best or claimants_by_name(payload, event).best
+        return any(dialect.name == self.dialect for dialect in found)

@@ -10,48 +10,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
 
 from wholecall.dialects.decode import plain
 from wholecall.dialects.envelope import opened
-from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.table import detect_dialect, named
-from wholecall.encoders.base import Executable, json_bytes
-from wholecall.encoders.gemini import error_of
-from wholecall.encoders.responses import ResponsesEncoder
+from wholecall.encoders.base import json_bytes
+from wholecall.encoders.chat import error_of
 from wholecall.framing import Frame
 from wholecall.limits import Limits
-from wholecall.output.events import EXECUTABLE, Event, StreamFault, ToolCall, ToolCallDropped
+from wholecall.output.events import EXECUTABLE, Event, StreamFault, ToolCallDropped
 from wholecall.policy import Policy
-from wholecall.repairing.chat_bodies import chat_body
-from wholecall.repairing.chat_reading import claims_of
-from wholecall.repairing.gemini_bodies import gemini_body, gemini_claims
-from wholecall.repairing.items import label_of
-from wholecall.repairing.leaked_bodies import without_leaks
-from wholecall.repairing.once import once
-from wholecall.repairing.pieces import is_error
+from wholecall.repairing.leaks import without_leaks
+from wholecall.repairing.pieces import is_error, once
 from wholecall.repairing.report import Ledger, RepairReport
-from wholecall.repairing.responses import cut_response, is_ours, item_label, minted_id, response_claim
 from wholecall.repairing.rewriter import lasting, own_fault
-from wholecall.repairing.schema import Schema, conformed
-from wholecall.repairing.table import REWRITERS
-from wholecall.repairing.wires import BODIES, END_WORDS
+from wholecall.repairing.schema import conformed
+from wholecall.repairing.table import WIRES
+from wholecall.repairing.wire import Body
 from wholecall.repairing.withholding import CALLS_WITHHELD, Losses, Withheld, checked
 from wholecall.stream.parser import ToolCallParser
 from wholecall.text.options import text_calls
 from wholecall.tools import Tools
-from wholecall.types import TurnReason
 
 if TYPE_CHECKING:
     from wholecall.text.options import TextWanted
     from wholecall.tools import AnyTools
 
 __all__ = ["RepairedBody", "most_of_body", "repair_body"]
-
-Payload = dict[str, Any]
 
 
 class RepairedBody(msgspec.Struct, frozen=True):
@@ -110,7 +99,9 @@ def repair_body(
         data = without_leaks(data, wanted, tools=known, policy=policy, limits=limits)
     parser: ToolCallParser[Any] = ToolCallParser(tools=known, policy=policy, limits=limits)
     events = [*parser.feed(data), *parser.close()]
-    losses = Losses(checked(withheld), goes_on_after_cuts=_goes_on(parser.dialect))
+    wire = WIRES.get(parser.dialect or "")
+    goes_on = wire is not None and wire.rewriter.goes_on_after_cuts
+    losses = Losses(checked(withheld), goes_on_after_cuts=goes_on)
     for event in events:
         if isinstance(event, ToolCallDropped):
             losses.note(event)
@@ -118,14 +109,14 @@ def repair_body(
                 on_dropped(event)
         elif isinstance(event, StreamFault) and on_fault is not None:
             on_fault(event)
-    form, fault = _FORMS.get(parser.dialect or ""), _unjudged(events)
-    if form is not None and parser.dialect == "chat-completions":
-        form = form._replace(rewrite=partial(chat_body, legacy=legacy))
+    form, fault = wire and wire.body, _unjudged(events)
+    if form is not None and form.has_older_form:
+        form = form._replace(rewrite=partial(form.rewrite, legacy=legacy))
     payload = None if form is None or parser.is_enveloped else _payload(data, form.kind)
     error: str | None = None
     mended = data
     if fault is not None:  # a body too large to be judged must not pass
-        error, mended = fault.kind, json_bytes((form or _FORMS["responses"]).error(fault.detail, fault.kind))
+        error, mended = fault.kind, json_bytes((form.error if form else error_of)(fault.detail, fault.kind))
     elif form is not None and not parser.is_enveloped:
         error, mended = _mended(form, data, payload, events, losses, parser.turn.response_id)
     if mended is data:
@@ -157,10 +148,6 @@ def _unjudged(events: Sequence[Event[Any]]) -> StreamFault | None:
     return own_fault(events) or next(skipped, None)
 
 
-def _goes_on(dialect: str | None) -> bool:
-    return dialect in REWRITERS and REWRITERS[dialect].goes_on_after_cuts
-
-
 def _report(
     dialect: str | None, events: Sequence[Event[Any]], error: str | None, *, is_mended: bool
 ) -> RepairReport:
@@ -184,7 +171,7 @@ def _payload(data: bytes, kind: Any) -> Any:
 
 
 def _mended(
-    form: _Form,
+    form: Body,
     data: bytes,
     payload: Any,
     events: Sequence[Event[Any]],
@@ -213,105 +200,3 @@ def _strict(data: bytes) -> bytes:
     except UnicodeDecodeError:
         value, is_odd = plain(data.decode("utf-8-sig", "replace")), True
     return json_bytes(value) if is_odd and value is not None else data
-
-
-# Anthropic.
-
-
-def _message_claims(payload: Payload) -> list[TurnReason]:
-    known = turn_reason(payload.get("stop_reason"))
-    return [] if known is None else [known[0]]
-
-
-def _message(payload: Payload, calls: Sequence[Executable], losses: Losses) -> Payload:
-    content = payload.get("content")
-    if not isinstance(content, list):
-        return payload
-    told = [_block_label(block) for block in content if _is_call_block(block)]
-    ours = [call for call in calls if isinstance(call, ToolCall)]
-    edited = dict(payload)
-    if told != [(call.id, call.name, call.arguments) for call in ours]:
-        blocks = [
-            {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments} for call in ours
-        ]
-        edited["content"] = _placed(content, _is_call_block, blocks)
-    known = turn_reason(payload.get("stop_reason"))
-    claimed = "stop" if known is None else known[0]
-    reason = losses.reason(claimed, executed=bool(ours))
-    if known is not None or reason == "tool_calls":
-        word = known[1] if known is not None and reason == claimed else ""
-        edited["stop_reason"] = END_WORDS["anthropic"].word(word, reason)
-    elif edited.get("stop_reason") is not None:  # such as `""`
-        edited["stop_reason"] = None
-    return edited
-
-
-def _is_call_block(block: object) -> bool:
-    return isinstance(block, dict) and block.get("type") == "tool_use"
-
-
-def _block_label(block: Payload) -> tuple[object, object, object]:
-    return block.get("id"), block.get("name"), block.get("input")
-
-
-def _message_error(message: str, code: str) -> Payload:  # noqa: ARG001 - it has no place in this dialect
-    return {"type": "error", "error": {"type": "api_error", "message": message}}
-
-
-# Responses.
-
-
-def _response_claims(payload: Payload) -> list[TurnReason]:
-    return [response_claim(payload)]
-
-
-def _response(payload: Payload, calls: Sequence[Executable], losses: Losses) -> Payload:
-    output = payload.get("output")
-    if not isinstance(output, list):
-        return payload
-    edited = dict(payload)
-    if [item_label(item) for item in output if is_ours(item)] != list(map(label_of, calls)):
-        encoder = ResponsesEncoder()
-        edited["output"] = _placed(output, is_ours, [encoder.item(call) for call in calls])
-    if response_claim(payload) == "stop" and not calls and losses.is_cut():
-        edited |= cut_response()
-    edited["output"] = [_with_id(item, payload.get("id"), at) for at, item in enumerate(edited["output"])]
-    return edited
-
-
-def _with_id(item: Any, response_id: object, place: int) -> Any:
-    if not isinstance(item, dict) or (type(item.get("id")) is str and item["id"]):
-        return item
-    return {**item, "id": minted_id(item, response_id, place)}
-
-
-# Common to both: a list with calls and other things.
-
-
-def _placed(things: list[Any], is_call: Callable[[Any], bool], calls: list[Payload]) -> list[Any]:
-    """Return the list with other calls, at the place of its first call."""
-    place = next((at for at, thing in enumerate(things) if is_call(thing)), len(things))
-    rest = [thing for thing in things if not is_call(thing)]
-    return [*rest[:place], *calls, *rest[place:]]
-
-
-def _error(message: str, code: str) -> Payload:
-    return {"error": {"message": message, "type": "server_error", "param": None, "code": code}}
-
-
-class _Form(NamedTuple):
-    """The rules for a dialect's bodies: their reasons, calls, errors, type and schema."""
-
-    claims: Callable[[Any], list[TurnReason]]
-    rewrite: Callable[[Any, Sequence[Executable], Losses], Any]
-    error: Callable[[str, str], Payload]
-    kind: Any = dict
-    schema: Schema | None = None
-
-
-_FORMS: Final = {
-    "anthropic": _Form(_message_claims, _message, _message_error, schema=BODIES["anthropic"]),
-    "chat-completions": _Form(claims_of, chat_body, _error, schema=BODIES["chat-completions"]),
-    "gemini": _Form(gemini_claims, gemini_body, error_of, (dict, list)),
-    "responses": _Form(_response_claims, _response, _error, schema=BODIES["responses"]),
-}

@@ -26,42 +26,37 @@ from wholecall.limits import Limits
 from wholecall.output.events import (
     BuiltinToolCall,
     Event,
-    ReasoningDelta,
-    TextDelta,
     ToolCallCancelled,
     ToolCallDropped,
     TurnStarted,
 )
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.rewriter import Rewriter, ends_turn
+from wholecall.repairing.schema import EVENTS
 from wholecall.repairing.strict import Track
-from wholecall.repairing.templates import FrameTemplate
-from wholecall.repairing.wires import EVENTS
+from wholecall.repairing.templates import FrameTemplate, shows_text
 from wholecall.repairing.withholding import CALLS_WITHHELD, Withheld
 
-__all__ = ["ItemRewriter", "Role", "label_of"]
+__all__ = ["ItemRewriter", "Role", "begins_with", "label_of"]
 
 ItemEncoderT = TypeVar("ItemEncoderT", bound=Union[AnthropicEncoder, ResponsesEncoder])
-_SPEECH = frozenset({TextDelta, ReasoningDelta})
 
 
-# A frame that begins so is a piece of text, and begins or ends nothing. Inside a string its quotes would be escaped.
-_DELTA = re.compile(
-    rb"event: (content_block_delta|response\.(?:output_text|refusal|reasoning_summary_text|reasoning_text)\.delta)\r?\n"
-    rb'.*?"type":\s*"\1"'
-)
+def begins_with(*kinds: str) -> re.Pattern[bytes]:
+    """Return the pattern of a frame of one of these types; inside a string, the quotes of a type would be escaped."""
+    return re.compile(rb"event: (%b)\r?\n" % "|".join(map(re.escape, kinds)).encode() + rb'.*?"type":\s*"\1"')
 
 
 class Role(Enum):
     """The role of a frame for calls that the client executes."""
 
-    PASSES = "none of their business"
+    PASSES = "it is about something else"
     OPENS = "it begins a call"
     BELONGS = "it goes on with a call, or ends it"
     WHOLE = "it holds a call that no frame has begun"
-    LIVES = "it waits for nothing"
-    BEGINS = "it begins a message, and what was open is over"
-    ENDS = "it ends the turn, and what is open"
+    LIVES = "it is a sign of life, and does not wait"
+    BEGINS = "it begins a message, and ends all open blocks and items"
+    ENDS = "it ends the turn, with all open blocks and items"
 
 
 def label_of(call: Executable) -> tuple[str, str, str]:
@@ -78,6 +73,7 @@ class ItemRewriter(Rewriter[ItemEncoderT]):
     """The queue of a stream of items; a subclass knows the frames and the numbering of its dialect."""
 
     asked = EVENTS
+    text_frames: ClassVar[re.Pattern[bytes]]  # frames of a piece of text, which begin and end nothing
     # Whether a result may follow a call in the stream: then the call was executed elsewhere.
     may_be_answered: ClassVar = False
 
@@ -179,9 +175,8 @@ class ItemRewriter(Rewriter[ItemEncoderT]):
         return (
             self._queue is None
             and not self._is_shifted
-            and bool(events)
-            and _SPEECH.issuperset(map(type, events))
-            and _DELTA.match(block) is not None
+            and shows_text(events)
+            and self.text_frames.match(block) is not None
         )
 
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:

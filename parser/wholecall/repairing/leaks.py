@@ -1,13 +1,14 @@
-"""Leaked calls in text, sent to the client as structured calls: a step before the rewriters.
+"""Leaked calls in text, sent to the client as structured calls: a step before the rewriters and judges of bodies.
 
 Theory of operation. A separate parser reads the stream with `text=`, and reports for each block the text to show and
 the calls in it. Blocks whose text is not decided yet wait. When nothing is held, they pass unchanged if no call began
 in them. Else their text is taken out, its shown part follows in a chunk, and the calls are sent as chunks before the
 chunk that ends their choice: that is when they are judged. Therefore the rewriters see a stream whose server parses
-calls, and correct its reasons as usual.
+calls, and correct its reasons as usual. A whole body is read the same way; where a choice's text held a call, its
+message gets the call, and the text without it.
 
 Text that began as a call but is not one is shown as text; only calls that the server sent twice are removed.
-`leak_wires` defines the places of text and calls on the wire, for the dialects that have a rewriter.
+Each dialect's `LeakWire` defines the places of text and calls on its wire.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wholecall.encoders.base import argument_text
+from wholecall.dialects.decode import plain
+from wholecall.encoders.base import argument_text, json_bytes
 from wholecall.limits import Limits
 from wholecall.output.events import (
     Event,
@@ -25,10 +27,10 @@ from wholecall.output.events import (
     ToolCallDropped,
     ToolCallStarted,
 )
-from wholecall.repairing.leak_wire import Wire
-from wholecall.repairing.leak_wires import WIRES
 from wholecall.repairing.pieces import Piece, PieceReader
 from wholecall.repairing.rewriter import lasting, most_of
+from wholecall.repairing.table import WIRES
+from wholecall.repairing.wire import Leaked, LeakWire
 from wholecall.stream.parser import ToolCallParser
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from wholecall.text.options import TextCalls
     from wholecall.tools import Tools
 
-__all__ = ["Leaks"]
+__all__ = ["Leaks", "without_leaks"]
 
 
 class _Block(NamedTuple):
@@ -65,7 +67,7 @@ class Leaks:
         self._waiting: list[_Block] = []
         self._size = 0  # their size
         self._events: list[Event[Any]] = []  # of the waiting blocks
-        self._wire: Wire | None = None
+        self._wire: LeakWire | None = None
         self._passes = False
         self._begun: set[tuple[int, int, int]] = set()
         self.is_mended = False
@@ -109,15 +111,15 @@ class Leaks:
         self._see(block, wire)
         return [] if parser.is_holding else self._settled(wire)
 
-    def _see(self, block: _Block, wire: Wire) -> None:
+    def _see(self, block: _Block, wire: LeakWire) -> None:
         """Pass a received block to the wire; repeated frames are removed from it."""
         fresh = [piece for piece in block.pieces if wire.see(piece)]
         if len(fresh) < len(block.pieces):
             self._waiting[-1] = _Block(b"".join(piece.raw for piece in fresh), fresh)
 
-    def _new_wire(self) -> Wire | None:
-        make = WIRES.get(self._parser.dialect or "")
-        return None if make is None or self._parser.is_enveloped else make(self._most)
+    def _new_wire(self) -> LeakWire | None:
+        wire = WIRES.get(self._parser.dialect or "")
+        return None if wire is None or self._parser.is_enveloped else wire.leaks(self._most)
 
     def _give_up(self) -> list[bytes]:
         """Let all waiting and all further blocks pass."""
@@ -127,7 +129,7 @@ class Leaks:
 
     # The output.
 
-    def _settled(self, wire: Wire) -> Iterator[bytes]:
+    def _settled(self, wire: LeakWire) -> Iterator[bytes]:
         """Yield the waiting blocks: unchanged, unless a call began in them or is emitted now."""
         waiting, self._waiting, self._size = self._waiting, [], 0
         events, self._events = self._events, []
@@ -146,7 +148,7 @@ class Leaks:
             yield from self._gone_on(wire, block, said, is_stripped=bool(starts))
 
     def _gone_on(
-        self, wire: Wire, block: _Block, said: Iterator[bytes], *, is_stripped: bool
+        self, wire: LeakWire, block: _Block, said: Iterator[bytes], *, is_stripped: bool
     ) -> Iterator[bytes]:
         """Yield a block as it is sent; the shown part of stripped text is at the place of its beginning."""
         out: list[bytes] = []
@@ -161,7 +163,7 @@ class Leaks:
     def _is_ours(self, event: Any) -> bool:
         return self._parser.is_from_text(event)
 
-    def _told(self, wire: Wire, events: Iterable[Event[Any]], *, is_stripped: bool) -> Iterator[bytes]:
+    def _told(self, wire: LeakWire, events: Iterable[Event[Any]], *, is_stripped: bool) -> Iterator[bytes]:
         """Yield the emitted calls, and the text of dropped calls where it was taken out."""
         for event in events:
             if isinstance(event, ToolCall) and self._is_ours(event):
@@ -179,12 +181,30 @@ class Leaks:
         self._begun.discard(key)
         return True
 
-    def _call(self, wire: Wire, event: ToolCall[Any]) -> list[bytes]:
+    def _call(self, wire: LeakWire, event: ToolCall[Any]) -> list[bytes]:
         call = lasting(event, self._parser.turn.response_id)
         return wire.call(event.choice, call.id, event.name, argument_text(event))
 
 
-def _said(wire: Wire, events: Iterable[Event[Any]]) -> Iterator[bytes]:
+def _said(wire: LeakWire, events: Iterable[Event[Any]]) -> Iterator[bytes]:
     for event in events:
         if isinstance(event, (TextDelta, ReasoningDelta)):
             yield wire.said(event.choice, event.text, reasoning=isinstance(event, ReasoningDelta))
+
+
+# Whole bodies.
+
+
+def without_leaks(
+    data: bytes, wanted: TextCalls, *, tools: Tools[Any] | None, policy: Policy, limits: Limits
+) -> bytes:
+    """Return the body with its leaked calls as structured calls; the body itself if there are none."""
+    parser: ToolCallParser[Any] = ToolCallParser(tools=tools, text=wanted, policy=policy, limits=limits)
+    events = [*parser.feed(data), *parser.close()]
+    wire = WIRES.get(parser.dialect or "")
+    if wire is None or parser.is_enveloped:
+        return data
+    ended = [event for event in events if isinstance(event, (ToolCall, ToolCallDropped))]
+    found = Leaked(events, [event for event in ended if parser.is_from_text(event)], parser.turn.response_id)
+    payload = plain(data.decode("utf-8-sig", "replace")) if found.is_told() else None
+    return json_bytes(wire.body.unleaked(payload, found)) if isinstance(payload, dict) else data

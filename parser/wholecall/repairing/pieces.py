@@ -1,29 +1,63 @@
-"""The frames of a stream as rewriters see them: their bytes, and their content.
+r"""The frames of a stream as rewriters see them: their bytes, and their content.
 
 Theory of operation. Nearly all blocks are one frame of the simplest form, a data line after a name or none, and are
 read in place. A separate framing reads the others; like the parser's it sees them in order.
+
+JSON does not define the meaning of `{"arguments":"{}","arguments":"{\"a\":1}"}`: most readers take the last value, some
+the first one, some none. A frame whose call was judged by one value must not reach a client that reads another. And
+text that is not strict JSON (a tab inside a string, `NaN`) is read by some clients and makes others fail. Therefore
+passing frames name each member once, in strict JSON; all others are rewritten with the values that were judged.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from wholecall.dialects.decode import is_done, is_noise, payloads, plain
+from wholecall.dialects.decode import integer, is_done, is_noise, payloads, plain
 from wholecall.dialects.envelope import opened
-from wholecall.encoders.base import json_bytes
+from wholecall.encoders.base import json_bytes, server_sent
 from wholecall.framing import Frame, SSEFraming
 from wholecall.limits import Limits
-from wholecall.repairing.once import once
 
-__all__ = ["Piece", "PieceReader", "is_error", "payload_once"]
+__all__ = ["Piece", "PieceReader", "is_error", "once", "payload_once"]
 
 _ODD_LINE_ENDS = (b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")  # see `json_bytes`
 _NAME: Final = "event: "
 _UNNAMED: Final = ("message", "")
 _DONE: Final = "[DONE]"
+
+
+class _NamedTwice(ValueError):
+    """The error for an object that names a member twice."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise _NamedTwice
+    return found
+
+
+def _constant(name: str) -> float:
+    raise ValueError(name)
+
+
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=_object, parse_int=integer, parse_constant=_constant)
+
+
+def once(text: str) -> tuple[Any, bool]:
+    """Return the value of a JSON text, as the parser reads it, and whether readers may differ about it.
+
+    They may also differ if the text is nested too deeply to be read. The value is None if the text is not JSON.
+    """
+    try:
+        return _DECODER.decode(text), False
+    except (ValueError, RecursionError):
+        return plain(text), True
 
 
 class Piece(NamedTuple):
@@ -71,14 +105,15 @@ class Piece(NamedTuple):
 
     def with_payload(self, payload: Mapping[str, Any]) -> bytes:
         """Return the frame with another payload; its name stays."""
-        head = b"" if self.event is None else b"event: " + self.event.encode() + b"\n"
-        return head + b"data: " + json_bytes(payload) + b"\n\n"
+        return server_sent(payload, self.event)
+
+    def changed(self, payload: dict[str, Any], **others: Any) -> Piece:
+        """Return the frame with another payload, and perhaps with other attributes except its name."""
+        return self._replace(payload=payload, raw=self.with_payload(payload), **others)
 
     def rewritten(self) -> Piece:
         """Return the frame rewritten with the values that were read: readers may differ about its bytes."""
-        return (
-            self if self.payload is None else self._replace(raw=self.with_payload(self.payload), plain=False)
-        )
+        return self if self.payload is None else self.changed(self.payload, plain=False)
 
     def opened(self) -> Piece:
         """Return the frame without its envelope; itself, if it has none."""
@@ -90,13 +125,11 @@ class Piece(NamedTuple):
         payload = plain(inner.data)
         if not isinstance(payload, dict) or payload == self.payload:
             return self
-        found = self._replace(event=inner.event or None, payload=payload, plain=False)
-        return found._replace(raw=found.with_payload(payload))
+        return self._replace(event=inner.event or None).changed(payload, plain=False)
 
     def named(self) -> Piece:
         """Return the frame with its name as its `type`, which clients read."""
-        payload = {**(self.payload or {}), "type": self.event}
-        return self._replace(payload=payload, raw=self.with_payload(payload), plain=False)
+        return self.changed({**(self.payload or {}), "type": self.event}, plain=False)
 
 
 def _pieces(block: bytes, frames: Sequence[Frame]) -> list[Piece]:
@@ -126,7 +159,7 @@ def _pieces(block: bytes, frames: Sequence[Frame]) -> list[Piece]:
                 piece = Piece(
                     b"data: " + text.encode("utf-8", "surrogatepass") + b"\n\n", event, payload, False
                 )
-                found.append(piece if payload is None else piece._replace(raw=piece.with_payload(payload)))
+                found.append(piece if payload is None else piece.changed(payload))
     return found
 
 

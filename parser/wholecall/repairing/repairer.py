@@ -17,16 +17,15 @@ from typing import TYPE_CHECKING, Any
 from wholecall.dialects.table import named
 from wholecall.errors import StreamClosed, Uncopyable
 from wholecall.limits import Limits
-from wholecall.output.events import Event, ReasoningDelta, StreamFault, TextDelta, ToolCallDropped
+from wholecall.output.events import Event, StreamFault, ToolCallDropped
 from wholecall.policy import Policy
-from wholecall.repairing.beginning import Beginning
+from wholecall.repairing.beginning import Beginning, Lookout
 from wholecall.repairing.blocks import Blocks, ended, has_id, is_empty, silent
 from wholecall.repairing.leaks import Leaks
-from wholecall.repairing.lookout import Lookout
-from wholecall.repairing.pieces import Piece, PieceReader, payload_once
+from wholecall.repairing.pieces import Piece, PieceReader
 from wholecall.repairing.report import Ledger, RepairReport
-from wholecall.repairing.rewriter import Rewriter, most_of, never_ended, own_fault
-from wholecall.repairing.table import REWRITERS
+from wholecall.repairing.rewriter import Rewriter, most_of, never_ended
+from wholecall.repairing.table import WIRES
 from wholecall.repairing.templates import FrameTemplate
 from wholecall.repairing.withholding import Withheld, checked
 from wholecall.stream.parser import ToolCallParser
@@ -107,13 +106,14 @@ class Repairer(Beginning, Uncopyable):
         self._new_parser, self._new_leaks = new_parser, new_leaks  # see `_start_again`
         self._leaks = new_leaks()
         asked = None if expected is None else named(expected).name
+        wire = WIRES.get(asked or "")
         super().__init__(
             new_parser(),
             limits,
             live=live_arguments,
             withheld=checked(withheld),
             legacy=legacy,
-            only_data=asked in REWRITERS and REWRITERS[asked].only_data,
+            only_data=wire is not None and wire.rewriter.only_data,
         )
         self._blocks = Blocks()
         self._most = most_of(limits.max_event_bytes)
@@ -401,16 +401,9 @@ class Repairer(Beginning, Uncopyable):
         if rewriter is None:
             return self._find_rewriter(block, events)
         rewriter.template = None
-        if self._opens or not rewriter.is_plain(block, events):
-            return self._mend(block, events)
-        payload = payload_once(block)
-        if payload is None or not rewriter.is_sound(payload):
-            return self._mend(block, events)
-        rewriter.passed(payload)
-        event = events[0]
-        if len(events) == 1 and isinstance(event, (TextDelta, ReasoningDelta)):
-            rewriter.template = FrameTemplate(block, event.text, is_call=False, doubts=rewriter.doubts)
-        return block
+        if not self._opens and rewriter.passes(block, events):
+            return block
+        return self._mend(block, events)
 
     def _mend(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
         if is_empty(block):
@@ -435,15 +428,8 @@ class Repairer(Beginning, Uncopyable):
         return out
 
     def _taken(self, found: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
-        rewriter = self._rewriter
-        assert rewriter is not None
-        if rewriter.failed is not None:
-            return b""
-        fault = own_fault(events)
-        readable = [
-            piece for piece in map(rewriter.shaped, filter(rewriter.is_readable, found)) if piece is not None
-        ]
-        return rewriter.take(readable, events) if fault is None else rewriter.fail(fault.kind, fault.detail)
+        assert self._rewriter is not None
+        return self._rewriter.receive(found, events)
 
     def _end(self, tail: bytes) -> bytes:
         """Read the bytes without a blank line after them, as the parser does, and release the waiting bytes."""

@@ -22,14 +22,16 @@ from wholecall.limits import Limits
 from wholecall.output.events import (
     EXECUTABLE,
     Event,
+    ReasoningDelta,
     StreamFault,
+    TextDelta,
     ToolCallDropped,
     ToolCallStarted,
     TurnFinished,
     TurnStarted,
 )
 from wholecall.repairing.live import LIVE, LiveCalls, Void
-from wholecall.repairing.pieces import Piece
+from wholecall.repairing.pieces import Piece, payload_once
 from wholecall.repairing.schema import Kinds, Schema, conformed
 from wholecall.repairing.strict import Track
 from wholecall.repairing.templates import FrameTemplate
@@ -121,13 +123,41 @@ class Rewriter(ABC, Generic[EncoderT]):
             bytes
         ] = []  # frames from the template, which wait after the last frame of the queue
 
+    def passes(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
+        """Return whether a block passes unchanged, without a closer look; make its template, if similar ones may follow.
+
+        Such a block shows text in a sound frame, and nothing waits before it.
+        """
+        payload = payload_once(block) if self.is_plain(block, events) else None
+        if payload is None or not self.is_sound(payload):
+            return False
+        self.passed(payload)
+        event = events[0]
+        if len(events) == 1 and isinstance(event, (TextDelta, ReasoningDelta)):
+            self.template = FrameTemplate(block, event.text, is_call=False, doubts=self.doubts)
+        return True
+
+    def receive(self, pieces: Iterable[Piece], events: Sequence[Event[Any]]) -> bytes:
+        """Take the frames of any other block and the parser's events for them; return the bytes that may be sent now.
+
+        Frames that no client can read are left out, and all others brought into the published schema.
+        """
+        if self.failed is not None:
+            return b""
+        fault = own_fault(events)
+        shaped = map(self.shaped, filter(self.is_readable, pieces))
+        readable = [piece for piece in shaped if piece is not None]
+        return self.take(readable, events) if fault is None else self.fail(fault.kind, fault.detail)
+
+    # Defined by subclasses.
+
     @abstractmethod
     def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
         """Return whether a block may pass unchanged if its frame is sound, without further effects."""
 
     @abstractmethod
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
-        """Take the frames of a block and the parser's events for them; return the bytes that may be sent now."""
+        """Take readable frames and the parser's events for them; return the bytes that may be sent now."""
 
     def is_readable(self, piece: Piece) -> bool:
         """Return whether clients can read a frame: all expect an object; an error of a server may be text."""
@@ -151,7 +181,7 @@ class Rewriter(ABC, Generic[EncoderT]):
         found = conformed(payload, self.asked)
         if found is payload or found is None:
             return piece if found is payload else None
-        return piece._replace(payload=found, raw=piece.with_payload(found), plain=False)
+        return piece.changed(found, plain=False)
 
     def shown(self, number: int | None) -> None:
         """Note that text was shown, up to the frame of this number, if frames have numbers."""

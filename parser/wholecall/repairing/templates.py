@@ -1,4 +1,4 @@
-r"""A frame that differs from the previous frame only in a piece of text: the same findings hold for it.
+r"""Frame templates: findings about a frame, reused for the next ones, which differ only in a piece of text.
 
 Theory of operation. Servers write thousands of frames in one form. A *template* is made of a frame that was examined
 closely: all its bytes except the piece of text and the other parts that dialects let vary: the padding against
@@ -22,7 +22,7 @@ import msgspec
 
 from wholecall.output.events import ArgumentsDelta, Event, ReasoningDelta, TextDelta
 
-__all__ = ["FrameTemplate"]
+__all__ = ["FrameTemplate", "shows_text"]
 
 _STRING: Final = (
     rb'[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u(?:(?![dD][89a-fA-F])[0-9a-fA-F]{4}'
@@ -50,6 +50,11 @@ _LIKELY: Final = 40  # bytes in which frames from other templates often differ
 _CALL: Final = frozenset({ArgumentsDelta})
 _SHOWN: Final = frozenset({ReasoningDelta, TextDelta})
 _decoded = msgspec.json.Decoder(str).decode
+
+
+def shows_text(events: Sequence[Event[Any]]) -> bool:
+    """Return whether the parser has found text or reasoning in frames, and nothing else."""
+    return bool(events) and _SHOWN.issuperset(map(type, events))
 
 
 class FrameTemplate:
@@ -96,7 +101,7 @@ class FrameTemplate:
         """Return whether the parser has found only text of the expected kind in frames."""
         if self.is_call:
             return _CALL.issuperset(map(type, events))
-        return bool(events) and _SHOWN.issuperset(map(type, events))
+        return shows_text(events)
 
     def fits(self, block: bytes) -> bool:
         """Return whether a frame is the next one from this template."""

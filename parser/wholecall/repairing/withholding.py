@@ -9,12 +9,16 @@ known to ask the model to continue after a cut, a cut is reported instead. A rea
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from typing import Final, Literal, NamedTuple
 
 from wholecall.output.events import ToolCallDropped
+from wholecall.output.reasons import outranks
+from wholecall.repairing.schema import EndWords
 from wholecall.types import CUT_REASONS, DropReason, TurnReason
 
-__all__ = ["CALLS_WITHHELD", "INCOMPLETE", "Losses", "Withheld", "checked"]
+__all__ = ["CALLS_WITHHELD", "INCOMPLETE", "Ends", "Losses", "Withheld", "checked"]
 
 Withheld = Literal["auto", "error", "end"]
 
@@ -115,3 +119,44 @@ class Losses:
         if claimed == "tool_calls":
             return "length" if cut else "stop"  # a plain end would hide the loss
         return "length" if cut and self._says_cut else claimed
+
+
+class Ends:
+    """The reasons for which the choices of a turn ended.
+
+    Args:
+        losses: the calls that were withheld.
+        executed: the choices whose calls are emitted.
+        end_words: the dialect's words for reasons.
+
+    Attributes:
+        words: the worst reason of each choice, in the wire's word and in ours.
+    """
+
+    def __init__(self, losses: Losses, executed: AbstractSet[int], end_words: EndWords) -> None:
+        self._losses = losses
+        self._executed = executed
+        self._end_words = end_words
+        self.words: dict[int, tuple[str, TurnReason]] = {}
+
+    def note(self, endings: Iterable[tuple[int, str, TurnReason]]) -> set[int]:
+        """Note choices that ended, each with its reason in the wire's word and in ours, and return their numbers."""
+        ended: set[int] = set()
+        for number, word, reason in endings:
+            ended.add(number)
+            if number not in self.words or outranks(reason, self.words[number][1]):
+                self.words[number] = word, reason
+        return ended
+
+    def is_error(self) -> bool:
+        """Return whether the reasons promise calls that are not emitted."""
+        executed = bool(self._executed)
+        return bool(self.words) and all(
+            self._losses.is_error(claimed, executed=executed) for _, claimed in self.words.values()
+        )
+
+    def reason(self, number: int) -> tuple[TurnReason, str]:
+        """Return the reason that fits a choice's output, in our word and in the wire's."""
+        word, claimed = self.words[number]
+        reason = self._losses.reason(claimed, executed=number in self._executed, choice=number)
+        return reason, self._end_words.fitting(word, claimed, reason)

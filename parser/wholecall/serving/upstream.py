@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 from wholecall.recordings import Chunk, Recorder
 from wholecall.recordings.finding import StrPath
-from wholecall.recordings.model import without_keys
+from wholecall.recordings.secrets import without_keys
 from wholecall.serving.answers import Answer, IncomingRequest
 
 __all__ = ["DIGEST", "Take", "Takes"]

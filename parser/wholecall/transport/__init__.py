@@ -9,8 +9,13 @@
 
 from __future__ import annotations
 
-from wholecall.transport.clients import async_client, client
-from wholecall.transport.exchange import Counters, Exchange
-from wholecall.transport.repair import AsyncRepairTransport, RepairTransport
+from wholecall.transport.repair import (
+    AsyncRepairTransport,
+    Counters,
+    Exchange,
+    RepairTransport,
+    async_client,
+    client,
+)
 
 __all__ = ["AsyncRepairTransport", "Counters", "Exchange", "RepairTransport", "async_client", "client"]

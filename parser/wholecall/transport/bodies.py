@@ -1,4 +1,13 @@
-"""The repaired body of an answer, read a chunk at a time when the client asks for one.
+"""The body of an answer: decoded in pieces, and then judged as a whole, or repaired while the client reads it.
+
+Theory of operation. The HTTP libraries decode each read at once, and a read of 64 KiB can hold gigabytes. Therefore the
+raw reads are decoded here, one step per request. Without such a decoder (an unknown coding, Brotli before 1.2) the
+library's own decoder is used. As there, an answer whose coding ends early is not an error: its content is judged, and
+that shows whether it is whole.
+
+A body labelled as JSON or as text may be a stream, and the first byte that is not blank decides. JSON is gathered to
+its end, or until it is too large to be judged; a stream is passed on with the bytes so far, and read a chunk at a time
+when the client asks for one.
 
 After our error frame, a stream also raises an exception, like a broken connection: clients that do not know the frame
 must not take the end for a success. Only Responses has its own proper end for that.
@@ -7,16 +16,115 @@ must not take the end for a success. Only Responses has its own proper end for t
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
-from wholecall.repairing import Repairer
+from wholecall.framing.codings import Decoder, UndecodableError, decoder_for
+from wholecall.repairing import RepairedBody, Repairer, answers, repair_body
+from wholecall.repairing.bodies import most_of_body
+from wholecall.repairing.notices import Notices
 from wholecall.repairing.pace import Pace
-from wholecall.transport.exchange import Notices
 
-__all__ = ["AsyncBody", "Body"]
+__all__ = ["AsyncBody", "Body", "Gathering", "apieces", "pieces"]
 
+_MOST_BLANK: Final = 64 * 1024  # bytes in front of JSON: servers send some while they think
 _BROKEN_OFF = "the connection was closed before the end of the stream"
 _HAS_AN_END = "responses"
+
+
+def pieces(http: Any, response: Any) -> Iterator[bytes]:
+    """Return the pieces of a response, decoded on request; undecodable input raises the library's `DecodingError`."""
+    decoder = _decoder(response)
+    found: Iterator[bytes] = response.iter_bytes() if decoder is None else _decoded(http, response, decoder)
+    return found
+
+
+def apieces(http: Any, response: Any) -> AsyncIterator[bytes]:
+    """Return the same of an asynchronous response."""
+    decoder = _decoder(response)
+    found: AsyncIterator[bytes] = (
+        response.aiter_bytes() if decoder is None else _adecoded(http, response, decoder)
+    )
+    return found
+
+
+def _decoder(response: Any) -> Decoder | None:
+    """Return the decoder of a response; None where the library decodes it, or has done so already."""
+    return None if response.is_stream_consumed else decoder_for(response.headers.get("content-encoding", ""))
+
+
+def _decoded(http: Any, response: Any, decoder: Decoder) -> Iterator[bytes]:
+    try:
+        for data in response.iter_raw():
+            yield from decoder.feed(data)
+    except UndecodableError as error:
+        raise _damage(http, response, error) from None
+
+
+async def _adecoded(http: Any, response: Any, decoder: Decoder) -> AsyncIterator[bytes]:
+    try:
+        async for data in response.aiter_raw():
+            for piece in decoder.feed(data):
+                yield piece
+    except UndecodableError as error:
+        raise _damage(http, response, error) from None
+
+
+def _damage(http: Any, response: Any, error: UndecodableError) -> Exception:
+    damage: Exception = http.DecodingError(str(error), request=response.request)
+    return damage
+
+
+class Gathering:
+    """The bytes of a body so far.
+
+    Args:
+        notices: of its exchange.
+    """
+
+    def __init__(self, notices: Notices) -> None:
+        self._notices = notices
+        self._most = most_of_body(notices.options.get("limits"))
+        self._data = bytearray()
+        self._is_json: bool | None = None
+        self._is_full = False
+
+    @property
+    def data(self) -> bytes:
+        """All bytes so far."""
+        return bytes(self._data)
+
+    def gather(self, chunks: Iterator[bytes]) -> None:
+        """Take chunks until the kind of the body is known, and then all of a JSON body that can be judged."""
+        for chunk in chunks:
+            if not self._wants_more(chunk):
+                break
+
+    async def agather(self, chunks: AsyncIterator[bytes]) -> None:
+        """Do the same, asynchronously."""
+        async for chunk in chunks:
+            if not self._wants_more(chunk):
+                break
+
+    def judged(self) -> RepairedBody | None:
+        """Return the judged body; None for a stream, or a body too large to be judged that is not one large value."""
+        if not self._is_json:
+            return None
+        options = {name: value for name, value in self._notices.options.items() if name != "live_arguments"}
+        body = repair_body(self.data, expected=self._notices.expected, **options)
+        if self._is_full and body.report.error is None:
+            return None
+        self._notices.end(body.report)
+        return body
+
+    def _wants_more(self, chunk: bytes) -> bool:
+        """Take a chunk; return whether another one is wanted here."""
+        self._data += chunk
+        if self._is_json is None:
+            self._is_json = answers.is_json(chunk)
+        if self._is_json:
+            self._is_full = self._most is not None and len(self._data) > self._most
+            return not self._is_full
+        return self._is_json is None and len(self._data) <= _MOST_BLANK
 
 
 class _Repaired:

@@ -1,10 +1,10 @@
-"""The transports: they wrap another one, of httpx or of httpx2, and repair its answers.
+"""Transports that repair the answers of another one, of httpx or of httpx2, and HTTP clients with such transports.
 
 Theory of operation. Only the bodies of answers to a POST to an endpoint for tool calls are changed. An event stream is
-read and decoded a piece at a time when the client asks for one (`decoding`), and passed through a `Repairer`. A body
-labelled as JSON or as text may be either, and its first byte decides: a JSON body is read to its end and judged as a
-whole (`gathering`). If it becomes an error it gets the status of a bad gateway, for which SDKs raise, and the header
-that keeps them from asking again. The class of the wrapped transport shows which of the two libraries is used.
+passed through a `Repairer` when the client asks for a piece of it. A body labelled as JSON or as text may be a stream,
+too, and its first byte decides: a JSON body is read to its end and judged as a whole (`bodies`). If it becomes an error
+it gets the status of a bad gateway, for which SDKs raise, and the header that keeps them from asking again. The class
+of the wrapped transport shows which of the two libraries is used. Clients are made as the SDKs make theirs.
 
 Leaving a response early aborts the repairer and closes the connection. An error of the connection passes, after open
 calls were dropped.
@@ -12,25 +12,54 @@ calls were dropped.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from inspect import iscoroutinefunction
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, Union
 
 from wholecall import Limits, Tools
 from wholecall.repairing import RepairedBody, Repairer, answers
-from wholecall.repairing.asked import asks_for_functions
-from wholecall.transport.bodies import AsyncBody, Body
-from wholecall.transport.decoding import apieces, pieces
-from wholecall.transport.exchange import Exchange, Notices, RepairOptions, refuse_coroutines
-from wholecall.transport.gathering import Gathering
-from wholecall.transport.library import Library, body_type, library_of, pool_limits, probes
+from wholecall.repairing.notices import CALLBACKS, Counters, Exchange, Notices, Wanted
+from wholecall.transport.bodies import AsyncBody, Body, Gathering, apieces, pieces
+from wholecall.transport.library import (
+    Library,
+    body_type,
+    keep_alive,
+    library_of,
+    pool_limits,
+    probes,
+    timeout,
+)
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from typing_extensions import Self, Unpack
 
-__all__ = ["AsyncRepairTransport", "RepairTransport"]
+__all__ = ["AsyncRepairTransport", "Counters", "Exchange", "RepairTransport", "async_client", "client"]
+
+
+class PoolLimits(Protocol):
+    """The `Limits` of httpx or httpx2: how many connections there may be."""
+
+    max_connections: int | None
+    max_keepalive_connections: int | None
+
+
+class RepairOptions(Wanted, total=False):
+    """The options of the transports: those of `Wanted`, and `limits`, which bounds a stream, or connections.
+
+    Its type shows which of the two it is.
+    """
+
+    limits: Union[Limits, PoolLimits]
+
+
+def refuse_coroutines(options: RepairOptions) -> None:
+    """Raise `TypeError` if a function would have to be awaited."""
+    for name in CALLBACKS:
+        if iscoroutinefunction(options.get(name)):
+            raise TypeError(f"{name} cannot be awaited here; AsyncRepairTransport and async_client await it")
 
 
 class RepairTransport:
@@ -201,7 +230,7 @@ def _legacy(http: Any, request: Any) -> bool | None:
         body = request.content
     except http.RequestNotRead:
         return None
-    return asks_for_functions(body)
+    return answers.asks_for_functions(body)
 
 
 async def _achain(head: bytes, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -231,3 +260,73 @@ def _headers(response: Any, exchange: Exchange) -> Any:
         headers.pop(name, None)
     headers[answers.ID] = exchange.id
     return headers
+
+
+# Clients.
+
+
+def client(*, library: Library | None = None, **options: Any) -> Any:
+    """Return an HTTP client for an SDK: `OpenAI(http_client=wholecall.transport.client())`.
+
+    An SDK takes clients of one library only: openai from 3 on and anthropic from 1 on take those of httpx2, earlier
+    versions those of httpx. If both libraries are installed, `library="httpx"` chooses the older one; an SDK that got
+    the wrong one raises a `TypeError`, "Invalid `http_client` argument".
+
+    Args:
+        library: `"httpx"` or `"httpx2"`; None takes the installed one, httpx2 before httpx.
+        options: those of `RepairTransport` go there, all others to the library's `Client`; `limits` goes where its type
+            belongs. The defaults are those of the SDKs' own clients: 1,000 connections, 100 of them kept while idle,
+            600 seconds (5 to connect), redirects are followed, silent connections are probed.
+
+    Returns:
+        The library's `Client`. Proxies, certificates and the rest of its options work as they always do.
+
+    Raises:
+        ImportError: the library is not installed; `pip install wholecall[http]` brings it.
+        TypeError, ValueError: as for `RepairTransport`.
+    """
+    http = library_of(None, library)
+    repair, rest = _parted(http, options)
+    return _wrapped(http.Client(**rest), RepairTransport, repair, _given(rest))
+
+
+def async_client(*, library: Library | None = None, **options: Any) -> Any:
+    """Return an asynchronous HTTP client for an SDK; see `client`, also for which library an SDK takes."""
+    http = library_of(None, library)
+    repair, rest = _parted(http, options)
+    return _wrapped(http.AsyncClient(**rest), AsyncRepairTransport, repair, _given(rest))
+
+
+def _parted(http: Any, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Separate the options of the repair from those of the client."""
+    repair: dict[str, Any] = {}
+    rest: dict[str, Any] = {"follow_redirects": True, "limits": pool_limits(http), "timeout": timeout(http)}
+    for name, value in options.items():
+        is_ours = isinstance(value, Limits) if name == "limits" else name in RepairOptions.__optional_keys__
+        (repair if is_ours else rest)[name] = value
+    return repair, rest
+
+
+def _given(rest: dict[str, Any]) -> list[Any]:
+    """Return the transports made by the caller."""
+    return [rest.get("transport"), *(rest.get("mounts") or {}).values()]
+
+
+def _wrapped(client: Any, transport: Callable[..., Any], repair: dict[str, Any], given: list[Any]) -> Any:
+    """Wrap the client's own transports with the repair.
+
+    They are wrapped in place, as tracing tools do it: passing a transport to a client instead loses the client's
+    proxies and certificates.
+    """
+
+    def wrap(inner: Any) -> Any:
+        if not any(inner is one for one in given):
+            keep_alive(inner)
+        return transport(inner, **repair)
+
+    client._transport = wrap(client._transport)  # noqa: SLF001
+    client._mounts = {  # noqa: SLF001
+        pattern: inner and wrap(inner)
+        for pattern, inner in client._mounts.items()  # noqa: SLF001
+    }
+    return client

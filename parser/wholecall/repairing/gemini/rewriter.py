@@ -22,19 +22,17 @@ from wholecall.encoders.gemini import GeminiEncoder
 from wholecall.limits import Limits
 from wholecall.output.events import (
     Event,
-    ReasoningDelta,
-    TextDelta,
     ToolCall,
     ToolCallDropped,
     TurnFinished,
     TurnStarted,
 )
-from wholecall.repairing import gemini_reading as reading
+from wholecall.repairing.gemini import places
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.rewriter import Rewriter, ends_turn
-from wholecall.repairing.schema import conformed
-from wholecall.repairing.wires import GEMINI
-from wholecall.repairing.withholding import Withheld
+from wholecall.repairing.schema import END_WORDS, GEMINI, conformed
+from wholecall.repairing.templates import shows_text
+from wholecall.repairing.withholding import Ends, Withheld
 
 __all__ = ["GeminiRewriter"]
 
@@ -43,7 +41,6 @@ _NOTABLE: Final = re.compile(
     rb'"(?:functionCall"|finish_?Reason"|error"|candidates"\s*:\s*\{|parts"\s*:\s*\{|[a-z]+(?:_[a-z]+)+"\s*:)'
 )
 _BARE: Final = re.compile(rb"data:[^\r\n]*(?:\r\n|\r|\n){2}")  # an event that is one data line only
-_SPEECH: Final = frozenset({TextDelta, ReasoningDelta})
 _MOST_TOLD: Final = 64  # calls that are compared with ours at each frame; with more, calls are rewritten
 
 
@@ -57,7 +54,7 @@ class GeminiRewriter(Rewriter[GeminiEncoder]):
         del live  # no client reads a call before it is whole
         super().__init__(GeminiEncoder(with_minted=False), limits, live=False, withheld=withheld)
         self._queue: list[Piece] = []  # frames with calls that are not judged yet
-        self._told: list[reading.Label] = []  # the labels that clients read in these
+        self._told: list[places.Label] = []  # the labels that clients read in these
         self._is_loose = False  # calls are written, not left in place
         self._begin_ends()
 
@@ -66,14 +63,13 @@ class GeminiRewriter(Rewriter[GeminiEncoder]):
         self._ends: dict[int, Piece] = {}
         self._ended: dict[int, int] = {}  # candidates that these end, each with the key of its frame
         self._n_ends = 0
-        self._why = reading.Ends(self._losses, self._executed)
+        self._why = Ends(self._losses, self._executed, END_WORDS["gemini"])
 
     def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
         """Return whether a block needs no examination: it shows text, and nothing waits."""
         return (
             not (self._queue or self._ends)
-            and bool(events)
-            and _SPEECH.issuperset(map(type, events))
+            and shows_text(events)
             and len({event.choice for event in events}) == 1  # of several, clients take the first
             and _NOTABLE.search(block) is None
             and _BARE.fullmatch(block) is not None
@@ -81,15 +77,14 @@ class GeminiRewriter(Rewriter[GeminiEncoder]):
 
     def is_sound(self, payload: dict[str, Any]) -> bool:
         """Return whether a frame is as the published schema asks."""
-        response = reading.response_of(payload)
+        response = places.response_of(payload)
         return response is not None and conformed(response, GEMINI) is response
 
     def shaped(self, piece: Piece) -> Piece | None:
         """Return the frame as a data line; its content is shaped after its spelling is corrected."""
         if piece.payload is None or _BARE.fullmatch(piece.raw) is not None:
             return piece
-        bare = piece._replace(event=None, plain=False)
-        return bare._replace(raw=bare.with_payload(piece.payload))
+        return piece._replace(event=None).changed(piece.payload, plain=False)
 
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
         """Take frames; calls wait for their verdict, and ends of candidates for the end of the turn."""
@@ -120,25 +115,25 @@ class GeminiRewriter(Rewriter[GeminiEncoder]):
 
     def _sort(self, piece: Piece) -> bytes:
         """Let a frame wait, or return its output if it may be sent now."""
-        response = None if piece.payload is None else reading.response_of(piece.payload)
+        response = None if piece.payload is None else places.response_of(piece.payload)
         if response is None:
             return self._other(piece)
         if not response:
             return b""
-        known = conformed(reading.shaped(response), GEMINI) or {}
+        known = conformed(places.shaped(response), GEMINI) or {}
         if known != response:
             piece, response = _replaced(piece, known), known
         self._take_head(response)
-        calls = reading.has_calls(response)
-        ended = {number for number, _, _ in reading.endings_of(response)}
-        out = self._unend(reading.numbers_with(response) | ended)
+        calls = places.has_calls(response)
+        ended = {number for number, _, _ in places.endings_of(response)}
+        out = self._unend(places.numbers_with(response) | ended)
         if calls:
-            told = reading.told_in(response)
+            told = places.told_in(response)
             self._told += told
-            self._is_loose = self._is_loose or reading.ODD in told or len(self._told) > _MOST_TOLD
+            self._is_loose = self._is_loose or places.ODD in told or len(self._told) > _MOST_TOLD
             self._queue.append(piece)
             return out + self._kept(piece)
-        if ended or (self._ends and not reading.shows_content(response)):
+        if ended or (self._ends and not places.shows_content(response)):
             return out + self._wait_for_end(piece)
         return out + piece.raw
 
@@ -149,7 +144,7 @@ class GeminiRewriter(Rewriter[GeminiEncoder]):
         return self._wait_for_end(piece) if self._ends else piece.raw
 
     def _take_head(self, response: dict[str, Any]) -> None:
-        if head := reading.head_of(response):
+        if head := places.head_of(response):
             self._encoder.set_head(head)
 
     def _kept(self, piece: Piece) -> bytes:
@@ -162,7 +157,7 @@ class GeminiRewriter(Rewriter[GeminiEncoder]):
     def _wait_for_end(self, piece: Piece) -> bytes:
         """Let a frame wait for the end; of those without content only the last is kept."""
         self._n_ends += 1
-        ended = self._why.note(_response(piece))
+        ended = self._why.note(places.endings_of(_response(piece)))
         self._ended.update(dict.fromkeys(ended, self._n_ends))
         if not ended and self._ends and _says_nothing(self._ends[last := next(reversed(self._ends))]):
             self._n_waiting -= len(self._ends.pop(last).raw)
@@ -176,11 +171,11 @@ class GeminiRewriter(Rewriter[GeminiEncoder]):
             piece = self._ends.pop(at)
             self._n_waiting -= len(piece.raw)
             response = _response(piece)
-            ended = {number for number, _, _ in reading.endings_of(response)}
+            ended = {number for number, _, _ in places.endings_of(response)}
             for number in ended:
                 self._ended.pop(number, None)
-            rest = reading.without(response, ends=ended)
-            out += _replaced(piece, rest).raw if reading.shows_content(rest) else b""
+            rest = places.without(response, ends=ended)
+            out += _replaced(piece, rest).raw if places.shows_content(rest) else b""
         return out + (self._let_quiet_go() if out or numbers else b"")
 
     def _let_quiet_go(self) -> bytes:
@@ -199,7 +194,7 @@ class GeminiRewriter(Rewriter[GeminiEncoder]):
         if not (self._queue or self._calls):
             return b""
         self._calls.sort(key=lambda call: (call.choice, call.index))
-        ours = [reading.label_of(call) for call in self._calls if isinstance(call, ToolCall)]
+        ours = [places.label_of(call) for call in self._calls if isinstance(call, ToolCall)]
         if not self._is_loose and self._told == ours:
             return self._let_go()
         left = iter(self._told)
@@ -220,7 +215,7 @@ class GeminiRewriter(Rewriter[GeminiEncoder]):
             kept = _without_calls(piece) if loose else piece
             if kept is None:
                 continue
-            out += self._wait_for_end(kept) if reading.endings_of(_response(kept)) else kept.raw
+            out += self._wait_for_end(kept) if places.endings_of(_response(kept)) else kept.raw
         return out
 
     def _write(self) -> bytes:
@@ -231,11 +226,11 @@ class GeminiRewriter(Rewriter[GeminiEncoder]):
         """Return the other content of the last frame, whose calls wait alone; nothing if it ends a candidate."""
         piece = self._queue[-1]
         response = _response(piece)
-        if reading.endings_of(response) or not reading.shows_content(response):
+        if places.endings_of(response) or not places.shows_content(response):
             return b""
-        self._queue[-1] = _replaced(piece, reading.without(response, content=True))
+        self._queue[-1] = _replaced(piece, places.without(response, content=True))
         self._n_waiting += len(self._queue[-1].raw) - len(piece.raw)
-        return _replaced(piece, reading.without(response, calls=True)).raw
+        return _replaced(piece, places.without(response, calls=True)).raw
 
     # The end of the turn.
 
@@ -248,7 +243,7 @@ class GeminiRewriter(Rewriter[GeminiEncoder]):
             return out + self._fail_empty_handed()
         out += b"".join(map(self._with_reasons, self._ends.values()))
         over = sorted(self._why.words.keys() - self._ended.keys())  # those that continued after their reason
-        out += b"".join(self._encoder.finish(number, self._why.name(number)) for number in over)
+        out += b"".join(self._encoder.finish(number, self._why.reason(number)[1]) for number in over)
         self._forget_turn()
         self._begin_ends()
         self._n_waiting, self._is_loose = 0, False
@@ -259,7 +254,7 @@ class GeminiRewriter(Rewriter[GeminiEncoder]):
         if piece.payload is None:
             return piece.raw
         response = _response(piece)
-        known = reading.mapped(response, self._why.named)
+        known = places.with_reasons(response, self._why)
         return piece.raw if known == response else _replaced(piece, known).raw
 
     def leave(self) -> bytes:
@@ -272,9 +267,9 @@ class GeminiRewriter(Rewriter[GeminiEncoder]):
         out = b""
         for piece in waiting:
             response = _response(piece)
-            ended = [number for number, _, _ in reading.endings_of(response)]
-            rest = reading.without(response, calls=True, ends=ended)
-            out += _replaced(piece, rest).raw if reading.shows_content(rest) else b""
+            ended = [number for number, _, _ in places.endings_of(response)]
+            rest = places.without(response, calls=True, ends=ended)
+            out += _replaced(piece, rest).raw if places.shows_content(rest) else b""
         return out
 
 
@@ -290,21 +285,20 @@ def _next_turn(events: Sequence[Event[Any]]) -> int:
 
 def _response(piece: Piece) -> dict[str, Any]:
     """Return the response in a frame, an empty one if it holds none."""
-    return reading.response_of(piece.payload or {}) or {}
+    return places.response_of(piece.payload or {}) or {}
 
 
 def _says_nothing(piece: Piece) -> bool:
-    return piece.payload is not None and not reading.candidates_of(_response(piece))
+    return piece.payload is not None and not places.candidates_of(_response(piece))
 
 
 def _replaced(piece: Piece, response: dict[str, Any]) -> Piece:
-    payload = reading.with_response(piece.payload or {}, response)
-    return piece._replace(payload=payload, raw=piece.with_payload(payload))
+    return piece.changed(places.with_response(piece.payload or {}, response))
 
 
 def _without_calls(piece: Piece) -> Piece | None:
     """Return a frame without its calls, None if it then neither shows nor ends anything."""
-    rest = reading.without(_response(piece), calls=True)
-    if not (reading.shows_content(rest) or reading.endings_of(rest)):
+    rest = places.without(_response(piece), calls=True)
+    if not (places.shows_content(rest) or places.endings_of(rest)):
         return None
     return _replaced(piece, rest)

@@ -1,4 +1,4 @@
-"""Read a response of Gemini: calls, text, reasons of its candidates; in the spelling that clients read.
+"""The places in a response of Gemini: calls, text, reasons of its candidates; in the spelling that clients read.
 
 REST writes camelCase, and some servers the snake_case of the Python SDK, which no client reads off the wire. Code Assist
 puts each response into a member `response`. Source: Gemini API reference, "GenerateContentResponse".
@@ -14,14 +14,11 @@ from wholecall.dialects.labels import choice_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.encoders.gemini import call_part
 from wholecall.output.events import ToolCall
-from wholecall.output.reasons import outranks
-from wholecall.repairing.wires import END_WORDS
-from wholecall.repairing.withholding import Losses
+from wholecall.repairing.withholding import Ends
 from wholecall.types import TurnReason
 
 __all__ = [
     "ODD",
-    "Ends",
     "Label",
     "candidates_of",
     "endings_of",
@@ -38,6 +35,7 @@ __all__ = [
     "told_in",
     "with_calls",
     "with_parts",
+    "with_reasons",
     "with_response",
     "without",
 ]
@@ -258,47 +256,13 @@ def with_parts(candidate: Payload, parts: list[Any]) -> Payload:
     return {**candidate, "content": {**members, "parts": parts or [_SILENT]}}
 
 
-class Ends:
-    """The reasons for which the candidates of a turn ended.
+def with_reasons(response: Payload, ends: Ends) -> Payload:
+    """Return a response in which the reasons of candidates fit their output."""
 
-    Args:
-        losses: the calls that were withheld.
-        executed: the candidates whose calls are emitted.
-
-    Attributes:
-        words: the worst reason of each candidate, in the wire's word and in ours.
-    """
-
-    def __init__(self, losses: Losses, executed: set[int]) -> None:
-        self._losses = losses
-        self._executed = executed
-        self.words: dict[int, tuple[str, TurnReason]] = {}
-
-    def note(self, response: Mapping[str, Any]) -> set[int]:
-        """Note the candidates that a response ends, and return them."""
-        ended = endings_of(response)
-        for number, word, reason in ended:
-            if number not in self.words or outranks(reason, self.words[number][1]):
-                self.words[number] = word, reason
-        return {number for number, _, _ in ended}
-
-    def is_error(self) -> bool:
-        """Return whether the reasons promise calls that are not emitted."""
-        executed = bool(self._executed)
-        return bool(self.words) and all(
-            self._losses.is_error(claimed, executed=executed) for _, claimed in self.words.values()
-        )
-
-    def named(self, candidate: Payload) -> Payload:
-        """Return a candidate with the reason that fits its output."""
+    def edit(candidate: Payload) -> Payload:
         number = number_of(candidate)
-        if candidate.get("finishReason") is None or number not in self.words:
+        if candidate.get("finishReason") is None or number not in ends.words:
             return candidate
-        return {**candidate, "finishReason": self.name(number)}
+        return {**candidate, "finishReason": ends.reason(number)[1]}
 
-    def name(self, number: int) -> str:
-        """Return the wire's word for the reason why a candidate ended."""
-        word, claimed = self.words[number]
-        reason = self._losses.reason(claimed, executed=number in self._executed, choice=number)
-        is_same = reason == claimed or {reason, claimed} <= {"stop", "tool_calls"}
-        return END_WORDS["gemini"].word(word if is_same else "", reason)
+    return mapped(response, edit)

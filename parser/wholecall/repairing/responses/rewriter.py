@@ -13,55 +13,48 @@ and signs of life come, and are withheld, with their results, if these hold one;
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any, Final
 
-import msgspec
-
-from wholecall.dialects.decode import decode
-from wholecall.dialects.openai.responses.events import outcome_of
-from wholecall.dialects.openai.responses.items import Item, call_delta, is_call
-from wholecall.dialects.openai.responses.translator import ResponsesTranslator
-from wholecall.encoders.base import json_bytes
 from wholecall.encoders.responses import ResponsesEncoder
 from wholecall.limits import Limits
 from wholecall.output.events import Event
-from wholecall.repairing.items import ItemRewriter, Role
-from wholecall.repairing.numbering import Numbering
+from wholecall.repairing.items import ItemRewriter, Role, begins_with
 from wholecall.repairing.pieces import Piece
-from wholecall.repairing.schema import stand_ins
+from wholecall.repairing.responses.numbering import Numbering
+from wholecall.repairing.responses.places import (
+    CALL_EVENTS,
+    CALL_TEXTS,
+    ENDS,
+    FAMILIES,
+    RUNS,
+    SPOKEN_EVENTS,
+    SPOKEN_ITEMS,
+    bare_kind,
+    cut_response,
+    is_ours,
+    is_output,
+    minted_id,
+    response_claim,
+    response_label,
+    same_label,
+)
+from wholecall.repairing.schema import EVENTS, RESPONSE, stand_ins
 from wholecall.repairing.strict import Track
-from wholecall.repairing.wires import EVENTS, RESPONSE
 from wholecall.repairing.withholding import CALLS_WITHHELD, Withheld
-from wholecall.types import TurnReason
 
-__all__ = ["ResponsesRewriter", "cut_response", "is_ours", "item_label", "minted_id", "response_claim"]
+__all__ = ["ResponsesRewriter"]
 
-_TEXTS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
-_FAMILIES: Final = ("response.function_call_arguments.", "response.custom_tool_call_input.")
 _ITEMS: Final = {"response.output_item.added": Role.OPENS, "response.output_item.done": Role.WHOLE}
-_ENDS: Final = frozenset(
-    f"response.{word}" for word in ("completed", "incomplete", "failed", "cancelled", "done")
-)
-_SPOKEN: Final = (
-    "response.output_text.",
-    "response.refusal.",
-    "response.reasoning_",
-    "response.content_part.",
-)
-_SPOKEN_ITEMS: Final = frozenset({"message", "reasoning"})
-_RUNS: Final = frozenset({"response.in_progress", "response.queued"})
-_RUNNING: Final = ("queued", "in_progress")  # asked of any value
 _MEMBERS: Final = stand_ins(RESPONSE)
-_PREFIXES: Final = {"message": "msg_", "reasoning": "rs_"}
-_ITEM: Final = msgspec.json.Decoder(Item)
 
 
 class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
     """The rewriter of one Responses stream."""
 
     may_be_answered = True
+    text_frames = begins_with(*(f"{kind}.delta" for kind in FAMILIES))
 
     def __init__(self, limits: Limits, *, live: bool, withheld: Withheld = "auto") -> None:
         super().__init__(ResponsesEncoder(), limits, live=live, withheld=withheld)
@@ -107,32 +100,32 @@ class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
 
     def _is_answer(self, item: object) -> bool:
         """Return whether an item is the result of a call that was withheld, because it was executed elsewhere."""
-        return _is_output(item) and str(item.get("call_id")) in self._answered  # type: ignore[attr-defined]
+        return is_output(item) and str(item.get("call_id")) in self._answered  # type: ignore[attr-defined]
 
     def _is_result(self, piece: Piece) -> bool:
-        return _is_output((piece.payload or {}).get("item"))
+        return is_output((piece.payload or {}).get("item"))
 
     def _is_named(self, piece: Piece) -> bool:
         return (piece.event or "").startswith("response.")
 
     def is_readable(self, piece: Piece) -> bool:
         """Return whether clients can read a frame, bare responses among them."""
-        return super().is_readable(piece) or _bare_kind(piece.event, piece.payload or {}) is not None
+        return super().is_readable(piece) or bare_kind(piece.event, piece.payload or {}) is not None
 
     def _typed(self, piece: Piece) -> Piece:
         """Return a frame with its type; a bare response is wrapped in the event of its name or status."""
         payload = piece.payload or {}
-        kind = _bare_kind(piece.event, payload)
+        kind = bare_kind(piece.event, payload)
         if kind is None or payload.get("error") is not None:
             return super()._typed(piece)
         whole = {"type": kind, "response": payload}
-        return piece._replace(payload=whole, raw=piece.with_payload(whole), plain=False)
+        return piece.changed(whole, plain=False)
 
     def _is_speech(self, piece: Piece) -> bool:
         item = (piece.payload or {}).get("item")
         if piece.kind not in _ITEMS:
-            return piece.kind.startswith(_SPOKEN)
-        if not isinstance(item, dict) or str(item.get("type")) not in _SPOKEN_ITEMS:
+            return piece.kind.startswith(SPOKEN_EVENTS)
+        if not isinstance(item, dict) or str(item.get("type")) not in SPOKEN_ITEMS:
             return False
         index = (piece.payload or {}).get("output_index")
         self._note_spoken(
@@ -141,7 +134,7 @@ class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
         return True
 
     def _is_end(self, piece: Piece) -> bool:
-        return piece.kind in _ENDS
+        return piece.kind in ENDS
 
     @property
     def _has_ended(self) -> bool:
@@ -158,7 +151,7 @@ class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
             return Role.LIVES if kind in {"ping", "keepalive"} else Role.PASSES
         if self._begins(kind, payload):
             return Role.BEGINS
-        if kind in _ENDS:
+        if kind in ENDS:
             return Role.ENDS
         labels = {
             payload.get(name) for name in ("output_index", "item_id") if type(payload.get(name)) in (int, str)
@@ -167,16 +160,16 @@ class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
             return self._item_role(kind, labels, payload.get("item"))
         if labels & self._slots:
             return Role.BELONGS
-        if not kind.startswith(_FAMILIES):
+        if not kind.startswith(CALL_EVENTS):
             return Role.PASSES
         self._slots |= labels  # the item was never added
         return Role.OPENS
 
     def _begins(self, kind: str, payload: dict[str, Any]) -> bool:
         """Return whether a response begins: it is created, or another than the last runs, or none did."""
-        if kind not in _RUNS:
+        if kind not in RUNS:
             return kind == "response.created"
-        running = _response_label(payload)
+        running = response_label(payload)
         return not self._is_begun or (running is not None and running != self._begun)
 
     def _item_role(self, kind: str, labels: set[Any], item: Any) -> Role:
@@ -211,14 +204,14 @@ class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
             return False
         if kind == "response.output_item.done":
             return self._track_done(index, track, payload["item"])
-        if not kind.startswith(_FAMILIES):
-            return track.kind not in _TEXTS  # progress of a provider-defined tool
-        if track.kind not in _TEXTS or payload.get("item_id") != track.item_id:
+        if not kind.startswith(CALL_EVENTS):
+            return track.kind not in CALL_TEXTS  # progress of a provider-defined tool
+        if track.kind not in CALL_TEXTS or payload.get("item_id") != track.item_id:
             return False
         if kind.endswith(".delta"):
             return not track.is_restated and track.add(payload.get("delta"))
         track.is_restated = True
-        return kind.endswith(".done") and payload.get(_TEXTS[track.kind]) == track.text
+        return kind.endswith(".done") and payload.get(CALL_TEXTS[track.kind]) == track.text
 
     def _track_added(self, index: int, item: dict[str, Any]) -> bool:
         kind = str(item["type"])
@@ -230,8 +223,8 @@ class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
         track.item_id = self._item_id(item.get("id"))
         if track.item_id is None:
             return False
-        name = item.get("name") if kind in _TEXTS else "-"
-        text = item.get(_TEXTS[kind]) if kind in _TEXTS else ""
+        name = item.get("name") if kind in CALL_TEXTS else "-"
+        text = item.get(CALL_TEXTS[kind]) if kind in CALL_TEXTS else ""
         return text in ("", None) and track.begin(item.get("call_id") or "", {"name": name, "text": ""})
 
     def _item_id(self, id: object) -> str | None:
@@ -248,9 +241,9 @@ class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
             track.id,
         ):
             return False
-        if track.kind not in _TEXTS:
+        if track.kind not in CALL_TEXTS:
             return True
-        return track.is_restated and (item.get("name"), item.get(_TEXTS[track.kind])) == (
+        return track.is_restated and (item.get("name"), item.get(CALL_TEXTS[track.kind])) == (
             track.name,
             track.text,
         )
@@ -259,7 +252,7 @@ class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
         payload = piece.payload or {}
         index = payload.get("output_index")
         if (
-            not piece.kind.startswith(_FAMILIES)
+            not piece.kind.startswith(CALL_EVENTS)
             or not piece.kind.endswith(".delta")
             or "stream_id" in payload
         ):
@@ -290,7 +283,7 @@ class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
         if self._done != self._tracks.keys():
             return [("", "", "")]  # a call that was never done
         return [
-            (track.id, track.name, track.text) if track.kind in _TEXTS else (track.id, "", "")
+            (track.id, track.name, track.text) if track.kind in CALL_TEXTS else (track.id, "", "")
             for track in self._tracks.values()
         ]
 
@@ -306,7 +299,7 @@ class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
         kind, index = piece.kind, payload.get("output_index")
         is_number = type(index) is int
         if self._begins(kind, payload):
-            self._begun = _response_label(payload)
+            self._begun = response_label(payload)
             self._numbers, self._is_shifted = {}, False
             self._slots.clear()
             self._item_ids.clear()
@@ -409,11 +402,11 @@ class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
         output = self._encoder.output
         n_listed = len(listed)
         listed = [item for item in listed if not self._is_answer(item)]
-        given, ours = ([_label(item) for item in items if is_ours(item)] for items in (listed, output))
+        given, ours = ([same_label(item) for item in items if is_ours(item)] for items in (listed, output))
         if given == ours and len(listed) == n_listed:
             return {}
-        waiting = {str(_label(item)[1]): item for item in output if is_ours(item)}
-        kept = [waiting.pop(str(_label(item)[1]), None) if is_ours(item) else item for item in listed]
+        waiting = {str(same_label(item)[1]): item for item in output if is_ours(item)}
+        kept = [waiting.pop(str(same_label(item)[1]), None) if is_ours(item) else item for item in listed]
         whole = [item for item in kept if item is not None] + list(waiting.values()) if listed else output
         return {"response": {**response, "output": _in_order(whole, output)}}
 
@@ -460,67 +453,5 @@ def _is_completed(payload: dict[str, Any]) -> bool:
     return isinstance(response, dict) and response_claim(response, str(payload["type"])) == "stop"
 
 
-def response_claim(response: dict[str, Any], event_type: str = "") -> TurnReason:
-    """Return why a response ended, as far as it matters for errors: well, or not."""
-    return "stop" if outcome_of(event_type, response.get("status")) == "completed" else "length"
-
-
-def _bare_kind(name: str | None, payload: dict[str, Any]) -> str | None:
-    """Return the event type for a frame that is a bare response; None if it is none."""
-    if payload.get("object") != "response" or "type" in payload:
-        return None
-    if name in _ENDS or name in _RUNS or name == "response.created":
-        return name
-    if name in ResponsesTranslator.EVENTS:
-        return None
-    status = payload.get("status")
-    return "response.created" if status in _RUNNING else f"response.{outcome_of('', status)}"
-
-
-def _response_label(payload: dict[str, Any]) -> str | None:
-    response = payload.get("response")
-    label = response.get("id") if isinstance(response, dict) else None
-    return label if isinstance(label, str) else None
-
-
-def cut_response() -> dict[str, Any]:
-    """Return the members of a response that was cut."""
-    return {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
-
-
-def _is_output(item: object) -> bool:
-    """Return whether an item is the result of a call."""
-    return isinstance(item, dict) and str(item.get("type")).endswith("_output")
-
-
 def _is_raised(piece: Piece) -> bool:
     return bool((piece.payload or {}).get("error"))
-
-
-def is_ours(item: Any) -> bool:
-    """Return whether an item is a call that the client executes."""
-    if not isinstance(item, dict) or not str(item.get("type")).endswith("_call"):
-        return False
-    view = decode(_ITEM, json_bytes(item).decode())  # tolerant, for lone surrogates
-    return view is not None and is_call(view) and call_delta(view, None, 0).kind != "server"
-
-
-def minted_id(item: Mapping[str, Any], response_id: object, place: int) -> str:
-    """Return an id for an item without one on the wire: unique in a conversation, if the response has its own."""
-    prefix = _PREFIXES.get(str(item.get("type")), "item_")
-    return f"{prefix}{response_id or 'resp_0'}_{place}"
-
-
-def item_label(item: dict[str, Any]) -> tuple[Any, ...]:
-    """Return the label that a client reads of a call; see `label_of`."""
-    kind = str(item["type"])
-    if kind not in _TEXTS:
-        return item.get("call_id") or item.get("id"), "", ""
-    return item.get("call_id"), item.get("name"), item.get(_TEXTS[kind])
-
-
-def _label(item: dict[str, Any]) -> tuple[Any, ...]:
-    """Return the members that two versions of one call must have in common."""
-    kind = str(item["type"])
-    labels = item.get("id"), item.get("call_id") or item.get("id")
-    return (*labels, item.get("name"), item.get(_TEXTS[kind])) if kind in _TEXTS else labels

@@ -10,13 +10,14 @@ content is left out. Source: OpenAI API reference, "Chat streaming".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from operator import is_
 from typing import Any, Final
 
 from wholecall.dialects.reasons import turn_reason
 from wholecall.output.events import Event, ReasoningDelta, TextDelta
-from wholecall.repairing.chat_reading import choices_of, number_of
+from wholecall.repairing.chat.places import choices_of, number_of
 from wholecall.repairing.pieces import Piece
-from wholecall.repairing.wires import ROLES
+from wholecall.repairing.schema import ROLES
 
 __all__ = ["said_in", "shaped"]
 
@@ -52,15 +53,15 @@ def shaped(piece: Piece, said: Mapping[int, Words], has_role: Callable[[int], bo
     if piece.is_error:
         return piece  # clients should not continue as if nothing had happened
     if "error" in payload:  # a null one: some clients only check that the member exists
-        piece = _replaced(piece, {name: value for name, value in payload.items() if name != "error"})
+        piece = piece.changed({name: value for name, value in payload.items() if name != "error"})
         payload = piece.payload or {}
     if not isinstance(payload.get("choices"), list):
         return _with_choices(piece, payload, said)
     known = choices_of(payload)
     choices = [_choice(choice, said.get(number_of(choice), {}), has_role) for choice in known]
-    if len(known) == len(payload["choices"]) and all(map(_is, choices, known)):
+    if len(known) == len(payload["choices"]) and all(map(is_, choices, known)):
         return piece
-    return _replaced(piece, {**payload, "choices": choices})
+    return piece.changed({**payload, "choices": choices})
 
 
 def _with_choices(piece: Piece, payload: Mapping[str, Any], said: Mapping[int, Words]) -> Piece | None:
@@ -68,7 +69,7 @@ def _with_choices(piece: Piece, payload: Mapping[str, Any], said: Mapping[int, W
     if not any(value for member, value in payload.items() if member not in _EMPTY):
         return None
     choices = [{"index": choice, "delta": words, "finish_reason": None} for choice, words in said.items()]
-    return _replaced(piece, {**payload, "choices": choices})
+    return piece.changed({**payload, "choices": choices})
 
 
 def _choice(choice: dict[str, Any], words: Words, has_role: Callable[[int], bool]) -> dict[str, Any]:
@@ -98,11 +99,3 @@ def _is_speech(content: object) -> bool:
     return isinstance(content, list) and all(
         isinstance(part, dict) and str(part.get("type")) in _SPOKEN for part in content
     )
-
-
-def _is(one: object, other: object) -> bool:
-    return one is other
-
-
-def _replaced(piece: Piece, payload: dict[str, Any]) -> Piece:
-    return piece._replace(payload=payload, raw=piece.with_payload(payload))

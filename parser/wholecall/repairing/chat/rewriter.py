@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from wholecall.dialects.reasons import turn_reason
@@ -24,22 +24,21 @@ from wholecall.output.events import (
     BuiltinToolCall,
     CustomToolCall,
     Event,
-    ReasoningDelta,
-    TextDelta,
     ToolCall,
     ToolCallDropped,
     TurnFinished,
     TurnStarted,
 )
-from wholecall.output.reasons import outranks
-from wholecall.repairing.chat_reading import (
+from wholecall.repairing.chat.places import (
     CALL_FIELDS,
-    ChatTracks,
+    LEGACY,
+    NO_HEAD,
     choices_of,
     endings_of,
     finishes,
     has_calls,
     has_content,
+    holds_calls,
     number_of,
     only,
     piece_in,
@@ -48,16 +47,16 @@ from wholecall.repairing.chat_reading import (
     shows_content,
     tells_role,
     unfinished,
+    views,
     without_messages,
 )
-from wholecall.repairing.chat_shapes import said_in, shaped
+from wholecall.repairing.chat.shapes import said_in, shaped
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.rewriter import Rewriter, ends_turn
-from wholecall.repairing.schema import stand_ins
-from wholecall.repairing.templates import FrameTemplate
-from wholecall.repairing.wires import CHUNK, END_WORDS
-from wholecall.repairing.withholding import Withheld
-from wholecall.types import TurnReason
+from wholecall.repairing.schema import CHUNK, END_WORDS, stand_ins
+from wholecall.repairing.strict import Track
+from wholecall.repairing.templates import FrameTemplate, shows_text
+from wholecall.repairing.withholding import Ends, Withheld
 
 __all__ = ["ChatRewriter"]
 
@@ -66,9 +65,7 @@ _NOTABLE: Final = re.compile(
     rb'"(?:tool_calls"|toolCalls"|function_call"|message"|apiFormat"|response\.|delta"\s*:\s*null|content"\s*:\s*\[)'
     rb'|inish_?[rR]eason"\s*:\s*"|"role"\s*:\s*""'
 )
-_SPEECH: Final = frozenset({TextDelta, ReasoningDelta})
 _OPENINGS: Final = frozenset({TurnStarted})
-_NO_HEAD: Final = frozenset({"choices", "usage", "error"})
 _MEMBERS: Final = stand_ins(CHUNK)
 _HEAD: Final = frozenset({"id", "model", "created"})  # frames of other shapes have none of these
 
@@ -98,7 +95,7 @@ class ChatRewriter(Rewriter[ChatEncoder]):
         self._calls.clear()
         self._forget_turn()
         self._finished: set[int] = set()  # choices that the wire ended
-        self._words: dict[int, tuple[str, TurnReason]] = {}  # their reasons, in the wire's word and in ours
+        self._ends = Ends(self._losses, self._executed, END_WORDS["chat-completions"])
         self._n_waiting = 0  # bytes
         self._is_shown = False
 
@@ -107,8 +104,7 @@ class ChatRewriter(Rewriter[ChatEncoder]):
         return (
             self._begun
             and not self._is_odd
-            and bool(events)
-            and _SPEECH.issuperset(map(type, events))
+            and shows_text(events)
             and _NOTABLE.search(block) is None
             and (b'"role"' not in block or all(self._encoder.has_role(event.choice) for event in events))
         )
@@ -145,8 +141,9 @@ class ChatRewriter(Rewriter[ChatEncoder]):
 
     def _template_of(self, piece: Piece) -> FrameTemplate | None:
         """Return the template of a frame, if it is nothing but a further piece of a call."""
-        found = piece_in(piece.payload or {}) if piece.plain else None
-        if found is None or not self._begun or _without_calls(piece) is not None:
+        payload = piece.payload or {}
+        found = piece_in(payload) if piece.plain else None
+        if found is None or not self._begun or has_content(rest_of(payload)):
             return None
         choice, index, text = found
         self._open_track = None if self._is_loose else self._tracks.track(choice, index)
@@ -209,7 +206,7 @@ class ChatRewriter(Rewriter[ChatEncoder]):
             head = self._encoder.head_of(number_of(choice))
             missing = {name: head.get(name) or value for name, value in missing.items()}
         whole = {**missing, **payload, **missing}
-        return piece._replace(payload=whole, raw=piece.with_payload(whole))
+        return piece.changed(whole)
 
     def _note_roles(self, pieces: Sequence[Piece]) -> None:
         """Note the choices whose role the wire sends."""
@@ -238,7 +235,7 @@ class ChatRewriter(Rewriter[ChatEncoder]):
         if not (calls or ended):
             return piece.raw
         held = only(payload, *CALL_FIELDS)
-        parted = piece._replace(payload=held, raw=piece.with_payload(held))
+        parted = piece.changed(held)
         return piece.with_payload(shown_of(payload)) + self._wait(parted, calls=calls, ended=ended)
 
     def _take_head(self, payload: dict[str, Any]) -> None:
@@ -249,7 +246,7 @@ class ChatRewriter(Rewriter[ChatEncoder]):
         ]
         if not numbers or _HEAD.isdisjoint(payload) or labels[0] == _MEMBERS["id"]:
             return  # nothing new, or a frame of another shape
-        head = {name: value for name, value in payload.items() if name not in _NO_HEAD}
+        head = {name: value for name, value in payload.items() if name not in NO_HEAD}
         if not self._headed:
             self._encoder.set_head(head)
         for number in numbers if self._headed and head.get("id") else ():
@@ -261,9 +258,7 @@ class ChatRewriter(Rewriter[ChatEncoder]):
         if ended:
             piece = self._supersede(piece, ended)
             self._finished.update(ended)
-            for number, word, reason in endings_of(piece.payload or {}):
-                if number not in self._words or outranks(reason, self._words[number][1]):
-                    self._words[number] = word, reason
+            self._ends.note(endings_of(piece.payload or {}))
         if calls:
             self._tracks.see(piece)
         elif not ended and not self._queue and self._place is None:
@@ -298,10 +293,10 @@ class ChatRewriter(Rewriter[ChatEncoder]):
             usage = None if finishes(rest) else rest.pop("usage", None)
             if usage and not (piece.payload or {}).get("usage"):
                 whole = {**(piece.payload or {}), "usage": usage}
-                piece = piece._replace(payload=whole, raw=piece.with_payload(whole))
+                piece = piece.changed(whole)
             self._n_waiting -= len(old.whole)
             if has_content(rest):
-                self._queue[at] = old._replace(payload=rest, raw=old.with_payload(rest))
+                self._queue[at] = old.changed(rest)
                 self._n_waiting += len(self._queue[at].whole)
             else:
                 del self._queue[at]
@@ -332,7 +327,7 @@ class ChatRewriter(Rewriter[ChatEncoder]):
 
     def _settle(self, *, is_done: bool) -> bytes:
         """Return all waiting frames, with the calls of the turn; or end the stream if all of these were withheld."""
-        if self._is_error():
+        if self._ends.is_error():
             return self._fail_empty_handed()
         if is_done and not (self._finished or self._executed) and self._losses.is_cut():
             return self.fail_incomplete()
@@ -348,13 +343,6 @@ class ChatRewriter(Rewriter[ChatEncoder]):
         out += [self._encoder.finish(choice, self._call_reason()) for choice in missing]
         self._restart()
         return b"".join(out)
-
-    def _is_error(self) -> bool:
-        """Return whether the reasons promise calls that are not emitted."""
-        executed = bool(self._executed)
-        return bool(self._words) and all(
-            self._losses.is_error(claimed, executed=executed) for _, claimed in self._words.values()
-        )
 
     def leave(self) -> bytes:
         """Release the waiting frames; return those that neither belong to a call nor end the turn."""
@@ -388,17 +376,11 @@ class ChatRewriter(Rewriter[ChatEncoder]):
     def _reason(self, choice: dict[str, Any]) -> dict[str, str]:
         if turn_reason(choice.get("finish_reason")) is None:
             return {}
-        number = number_of(choice)
-        word, claimed = self._words[number]
-        reason = self._losses.reason(claimed, executed=number in self._executed, choice=number)
-        if reason == "tool_calls":
-            return {"finish_reason": self._call_reason()}
-        return {
-            "finish_reason": END_WORDS["chat-completions"].word(word if reason == claimed else "", reason)
-        }
+        reason, word = self._ends.reason(number_of(choice))
+        return {"finish_reason": self._call_reason() if reason == "tool_calls" else word}
 
     def _call_reason(self) -> str:
-        return "function_call" if self._is_legacy else "tool_calls"
+        return LEGACY if self._is_legacy else "tool_calls"
 
     @property
     def _is_legacy(self) -> bool:
@@ -415,7 +397,7 @@ def _without_reasons(piece: Piece) -> Piece | None:
     if not finishes(payload):
         return piece if has_content(payload) else None
     rest = unfinished(payload)
-    return piece._replace(payload=rest, raw=piece.with_payload(rest)) if has_content(rest) else None
+    return piece.changed(rest) if has_content(rest) else None
 
 
 def _is_held(piece: Piece) -> bool:
@@ -429,4 +411,102 @@ def _without_calls(piece: Piece) -> Piece | None:
     if not has_calls(payload):
         return piece
     rest = rest_of(payload)
-    return piece._replace(payload=rest, raw=piece.with_payload(rest)) if has_content(rest) else None
+    return piece.changed(rest) if has_content(rest) else None
+
+
+# A naive reader's view.
+
+
+class ChatTracks:
+    """A naive reader's view of the fragments of a turn, as long as all readers agree.
+
+    Attributes:
+        strict: whether every accumulator that goes by index reads the same calls so far.
+    """
+
+    def __init__(self) -> None:
+        self.strict = True
+        self._fields: set[str] = set()  # fields that held calls
+        self._calls: dict[int, list[Track]] = {}  # by choice
+        self._ended: set[int] = set()
+
+    def see(self, piece: Piece) -> None:
+        """Take a frame with calls."""
+        choices = choices_of(piece.payload or {})
+        for choice in choices:
+            self._fields.update(field for view in views(choice) for field in CALL_FIELDS if view.get(field))
+        self.strict = self.strict and piece.plain and bool(choices) and all(map(self._choice, choices))
+
+    def end(self, choices: Iterable[int]) -> None:
+        """Note that choices ended: a later call comes too late for many loops."""
+        self._ended.update(choices)
+
+    @property
+    def legacy(self) -> bool:
+        """Return whether the calls came as `function_call`, and in no other form."""
+        return self._fields == {LEGACY}
+
+    def read(self) -> dict[int, list[tuple[str, str, str]]]:
+        """Return id, name and text of the calls, by choice."""
+        return {
+            choice: [(track.id, track.name, track.text) for track in tracks]
+            for choice, tracks in self._calls.items()
+            if tracks
+        }
+
+    def track(self, choice: int, index: int) -> Track | None:
+        """Return a call, as long as all readers agree."""
+        tracks = self._calls.get(choice, ())
+        return tracks[index] if self.strict and 0 <= index < len(tracks) else None
+
+    def _choice(self, choice: Mapping[str, Any]) -> bool:
+        delta, number = choice.get("delta"), choice.get("index")
+        message = choice.get("message")
+        if (
+            type(number) is not int
+            or number in self._ended
+            or (isinstance(message, dict) and holds_calls(message))
+        ):
+            return False
+        if not isinstance(delta, dict) or delta.get("toolCalls"):
+            return False
+        tracks = self._calls.setdefault(number, [])
+        listed, legacy = delta.get("tool_calls"), delta.get("function_call")
+        if legacy:
+            return self.legacy and isinstance(legacy, dict) and _legacy(tracks, legacy)
+        if not isinstance(listed, list):
+            return not listed
+        indices = {
+            index for call in listed if isinstance(call, dict) and type(index := call.get("index")) is int
+        }
+        return len(indices) == len(listed) and all(_fragment(tracks, call) for call in listed)
+
+
+def _fragment(tracks: list[Track], call: Any) -> bool:
+    """Take a fragment; return False if readers could differ about it."""
+    index = call.get("index") if isinstance(call, dict) else None
+    if type(index) is not int or not 0 <= index <= len(tracks):
+        return False
+    kind = call.get("type")
+    if index == len(tracks):
+        if kind not in ("function", "custom"):
+            return False
+        tracks.append(Track(kind, "input" if kind == "custom" else "arguments"))
+        body = call.get(kind)
+        return isinstance(body, dict) and tracks[index].begin(call.get("id") or "", body)
+    track = tracks[index]
+    body = call.get(track.kind)
+    return (
+        index == len(tracks) - 1  # some clients take a call for over when the next one begins
+        and call.get("id") is None
+        and ("type" not in call or kind == track.kind)
+        and isinstance(body, dict)
+        and track.go_on(body)
+    )
+
+
+def _legacy(tracks: list[Track], body: Mapping[str, Any]) -> bool:
+    if not tracks:
+        tracks.append(Track(LEGACY, "arguments"))
+        return tracks[0].begin(None, body)
+    return tracks[0].go_on(body)

@@ -1,0 +1,1 @@
+"""Chat Completions: places of calls and text in its chunks, its rewriter, its leaks, and its whole bodies."""

@@ -1,0 +1,1 @@
+"""Gemini: places of calls and text in its responses, its rewriter, its leaks, and its whole bodies."""
