@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from wholecall.dialects.decode import decode
-from wholecall.dialects.openai.responses import ResponsesTranslator
-from wholecall.dialects.openai.responses_events import outcome_of
-from wholecall.dialects.openai.responses_items import Item, call_delta, is_call
+from wholecall.dialects.openai.responses.events import outcome_of
+from wholecall.dialects.openai.responses.items import Item, call_delta, is_call
+from wholecall.dialects.openai.responses.translator import ResponsesTranslator
 from wholecall.encoders.base import json_bytes
 from wholecall.types import TurnReason
 
