@@ -29,7 +29,7 @@ __all__ = ["CLIENTS", "add_command", "settings_of"]
 
 _WRONG: Final = 2  # as argparse exits
 _WIDTH: Final = 70
-_LISTENS_AT: Final = "http://127.0.0.1:8117"  # by default
+_LISTENS_AT: Final = f"http://{KEYS['listen'].default}"  # if nothing says otherwise
 _LOOPBACK: Final = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - nothing is bound
 _LIBRARIES: Final = frozenset({"aiohttp", "httptools", "uvicorn", "uvloop"})
 _ABOUT = """\
@@ -73,7 +73,7 @@ def add_command(commands: Any) -> None:
     env = actions.add_parser("env", help="print what a client has to be told")
     env.set_defaults(run=_tell, refuse=env.error)
     env.add_argument("client", choices=CLIENTS, metavar="CLIENT", help=", ".join(CLIENTS))
-    url = "where it reaches the proxy, with the path of its upstream\n(what the file says, or http://127.0.0.1:8117)"
+    url = f"where it reaches the proxy, with the path of its upstream\n(what the file says, or {_LISTENS_AT})"
     env.add_argument("--url", help=url)
     config = "TOML, as the proxy has it: where it listens, and the path of its upstream"
     env.add_argument("--config", default=argparse.SUPPRESS, metavar="FILE", help=config)

@@ -28,19 +28,8 @@ import msgspec
 from msgspec.structs import fields
 
 from wholecall import WholecallError
-from wholecall.proxy.values import (
-    HOSTS,
-    MODELS,
-    NAME,
-    ORIGINS,
-    PREFIX,
-    TEXT_FORMAT,
-    URL,
-    Address,
-    Reader,
-    Secret,
-    reader_of,
-)
+from wholecall.proxy import values
+from wholecall.proxy.values import Address, Reader, Secret
 
 __all__ = [
     "KEYS",
@@ -58,6 +47,7 @@ __all__ = [
     "Secret",
     "Setting",
     "UpstreamConfig",
+    "Withheld",
 ]
 _private = True
 
@@ -70,9 +60,8 @@ LogForm = Literal["auto", "json", "text", "off"]
 PingForm = Literal["event", "comment"]
 RecordOnly = Literal["all", "odd"]
 ToolsCheck = Literal["off", "names", "schema"]
-Withheld = Literal[
-    "auto", "error", "end"
-]  # as `Repairer` has it, which is not imported for the command's options
+# As `Repairer` has it, which takes long to import for the options of the command.
+Withheld = Literal["auto", "error", "end"]
 
 # The headers in which hosts expect a key, if not in `authorization`.
 _KEY_HEADERS: Final[tuple[tuple[str, KeyHeader], ...]] = (
@@ -124,23 +113,23 @@ class UpstreamConfig(msgspec.Struct, frozen=True, kw_only=True):
         insecure: allow plain `http` to other than private addresses.
     """
 
-    url: Annotated[str, Key(read=URL)]
-    name: Annotated[str, Key(read=NAME, default="the host")] = "upstream"
-    path: Annotated[str, Key(read=PREFIX)] = ""
-    models: Annotated[tuple[str, ...], Key(read=MODELS)] = ()
+    url: Annotated[str, Key(read=values.URL)]
+    name: Annotated[str, Key(read=values.NAME, default="the host")] = "upstream"
+    path: Annotated[str, Key(read=values.PREFIX)] = ""
+    models: Annotated[tuple[str, ...], Key(read=values.MODELS)] = ()
     key: Optional[Secret] = None
     key_header: Annotated[Optional[KeyHeader], Key(default="by the host")] = None
     keep_alive: float = 4.0
     insecure: bool = False
     live: Annotated[Optional[bool], Key(default="as `repair.live`")] = None
-    text: Annotated[Optional[str], Key(read=TEXT_FORMAT, default="as `repair.text`")] = None
+    text: Annotated[Optional[str], Key(read=values.TEXT_FORMAT, default="as `repair.text`")] = None
 
     @property
     def credential_header(self) -> KeyHeader:
         """The header in which it gets its key."""
         host = urlsplit(self.url).hostname or ""
-        usual = next((header for end, header in _KEY_HEADERS if host.endswith(end)), None)
-        return self.key_header or usual or "authorization"
+        usual: list[KeyHeader] = [header for end, header in _KEY_HEADERS if host.endswith(end)]
+        return self.key_header or (usual[0] if usual else "authorization")
 
     def takes(self, model: str | None) -> bool:
         """Return whether it takes requests for a model; for None the request names no model."""
@@ -162,7 +151,7 @@ class RepairConfig(msgspec.Struct, frozen=True, kw_only=True):
     live: Annotated[bool, Key("--live")] = False
     withheld: Annotated[Withheld, Key("--withheld END")] = "auto"
     tools: Annotated[ToolsCheck, Key("--tools CHECK")] = "off"
-    text: Annotated[str, Key("--text FORMAT", read=TEXT_FORMAT)] = "off"
+    text: Annotated[str, Key("--text FORMAT", read=values.TEXT_FORMAT)] = "off"
 
 
 class ClientsConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -176,8 +165,8 @@ class ClientsConfig(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     tokens: Annotated[tuple[Secret, ...], Key(default="none")] = ()
-    hosts: Annotated[tuple[str, ...], Key("--host NAME", read=HOSTS)] = LOCAL_NAMES
-    origins: Annotated[tuple[str, ...], Key(read=ORIGINS)] = ()
+    hosts: Annotated[tuple[str, ...], Key("--host NAME", read=values.HOSTS)] = LOCAL_NAMES
+    origins: Annotated[tuple[str, ...], Key(read=values.ORIGINS)] = ()
 
 
 class RecordConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -352,9 +341,7 @@ _LINE: Final = re.compile(r"^    (\w+): (.*(?:\n {8}.*)*)\.$", re.MULTILINE)  # 
 
 def _rows(struct: type[msgspec.Struct], section: str = "") -> dict[str, Setting]:
     """Return the settings of a Struct, by their names within its section."""
-    described = dict(
-        _LINE.findall(getdoc(struct) or "")
-    )  # `python -OO` has no docstrings, and help without sentences
+    described = dict(_LINE.findall(getdoc(struct) or ""))  # `python -OO` has neither docstrings nor this help
     hints = get_type_hints(struct, include_extras=True)
     rows: dict[str, Setting] = {}
     for field in fields(struct):
@@ -363,9 +350,8 @@ def _rows(struct: type[msgspec.Struct], section: str = "") -> dict[str, Setting]
         hint = hints[field.name]
         kind, key = get_args(hint) if get_origin(hint) is Annotated else (hint, Key())
         text = re.sub(r"\s+", " ", described.get(field.name, ""))
-        rows[field.name] = Setting(
-            section + field.name, key, key.read or reader_of(kind), field.default, text
-        )
+        reader = key.read or values.reader_of(kind)
+        rows[field.name] = Setting(section + field.name, key, reader, field.default, text)
     return rows
 
 

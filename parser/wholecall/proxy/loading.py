@@ -288,7 +288,8 @@ _PORTS: Final = {"http": 80, "https": 443}
 
 def check(config: Config) -> list[str]:
     """Return a line for each fault, which says how to correct it."""
-    return [line for find in _CHECKS for line in find(config)]
+    single = (_open_relay, _plain_http, _names, _never_asked, _itself, _listeners, _libraries, _files)
+    return [line for find in single for line in find(config)]
 
 
 def _open_relay(config: Config) -> Iterator[str]:
@@ -385,15 +386,3 @@ def _files(config: Config) -> Iterator[str]:
     folder = config.record.dir
     if folder is not None and folder.exists() and not folder.is_dir():
         yield f"record.dir: {folder} is no folder"
-
-
-_CHECKS: Final = (
-    _open_relay,
-    _plain_http,
-    _names,
-    _never_asked,
-    _itself,
-    _listeners,
-    _libraries,
-    _files,
-)
