@@ -60,6 +60,7 @@ templates_path = ["templates"]
 _log = getLogger(__name__)
 _FIELD: Final = ".. attribute::"
 _SHOWN = (classmethod, property, staticmethod)
+_ANNOTATED = re.compile(r"Annotated\[(.+), \w+\(.*\)\]\Z")  # the type, and a note for the program
 _WORDS = re.compile(rf"\b({'|'.join(wholecall.types.__all__)})\b")
 
 
@@ -101,7 +102,8 @@ def _with_fields(struct: type[msgspec.Struct], lines: list[str]) -> list[str]:
 
 def _field(struct: type[msgspec.Struct], field: msgspec.structs.FieldInfo, text: str) -> str:
     """Return the part of one field: name, type, default, and its text in the docstring."""
-    annotated = _WORDS.sub(r"wholecall.types.\1", str(struct.__annotations__.get(field.name, "")))
+    hint = _ANNOTATED.sub(r"\1", str(struct.__annotations__.get(field.name, "")))
+    annotated = _WORDS.sub(r"wholecall.types.\1", hint)
     said = "\n".join(line for line in text.split("\n") if not line.lstrip().startswith(":type:"))
     default = _default(field)
     value = f"\n   :value: {default}" if default else ""

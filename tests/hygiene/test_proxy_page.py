@@ -16,12 +16,12 @@ import yaml
 
 from tests.hygiene.source_tree import DOCS, PROJECT
 from tests.hygiene.test_readme import blocks
+from tests.support import settings_table
 from wholecall.cli.proxy import add_command
-from wholecall.proxy.config import Config, UpstreamConfig
-from wholecall.proxy.keys import SECTIONS, TOP, UPSTREAM
+from wholecall.proxy.config import KEYS, UPSTREAM, Config, UpstreamConfig
 from wholecall.proxy.loading import load_config
 from wholecall.proxy.log import Line
-from wholecall.proxy.tally import METRICS
+from wholecall.proxy.metrics import METRICS
 
 PAGE = DOCS / "proxy.md"
 DEPLOY = PROJECT / "deploy"
@@ -58,9 +58,19 @@ def written(value: Any) -> str:
 
 def test_the_table_has_every_key() -> None:
     """No key is missing, and none is invented."""
-    keys = {*TOP, *(f"{section}.{key}" for section, keys in SECTIONS.items() for key in keys)}
+    assert {*KEYS, *(f"upstream.{key}" for key in UPSTREAM)} == set(rows()) | {"upstream.url"}
 
-    assert keys | {f"upstream.{key}" for key in UPSTREAM} == set(rows()) | {"upstream.url"}
+
+def test_the_table_is_made_from_the_settings() -> None:
+    """Each row says what `--help` says; `python -m tests.support.settings_table` makes the table."""
+    assert settings_table.markdown() in PAGE.read_text("utf-8")
+
+
+def test_settings_are_described() -> None:
+    """Each has a sentence in the docstring of its Struct, but for two that override another one."""
+    rows = [*KEYS.values(), *UPSTREAM.values()]
+
+    assert ["upstream.live", "upstream.text"] == [row.name for row in rows if not row.description]
 
 
 @pytest.mark.parametrize("key", sorted(set(rows()) - IN_WORDS - {"upstream.url"}))

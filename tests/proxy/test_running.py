@@ -23,8 +23,8 @@ from tests.support.naive import error_of
 from tests.support.proxying import DONE, frame
 from wholecall.proxy.config import Address, ConfigError
 from wholecall.proxy.errors import CutOff
-from wholecall.proxy.listening import CannotListenError, bound, close_all
-from wholecall.proxy.telling import Teller, quieten
+from wholecall.proxy.log import Teller, quieten
+from wholecall.proxy.process import CannotListenError, bound, close_all
 
 HELLO = frame({"role": "assistant", "content": "canary-text"})
 END = frame({}, "stop") + DONE

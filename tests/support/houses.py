@@ -11,9 +11,8 @@ from typing import Any, TypeVar
 from tests.support.proxying import config, settle
 from wholecall.proxy.config import Address, Config, UpstreamConfig
 from wholecall.proxy.entry import Entry
-from wholecall.proxy.listening import bound, close_all
-from wholecall.proxy.run import Process
-from wholecall.proxy.telling import Teller, quieten
+from wholecall.proxy.log import Teller, quieten
+from wholecall.proxy.process import Process, bound, close_all
 
 __all__ = ["Conversation", "House", "head_of", "request"]
 

@@ -29,7 +29,7 @@ from wholecall.cli.show import cells, clipped
 from wholecall.cli.timeline_text import Plain, TimelineText, summary
 from wholecall.recordings import Recorder
 from wholecall.timeline import Step, timeline
-from wholecall.timeline.watch import CallChange
+from wholecall.timeline.effects import CallChange
 
 if TYPE_CHECKING:
     from wholecall import Event

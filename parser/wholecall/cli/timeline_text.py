@@ -30,7 +30,7 @@ from wholecall import (
 from wholecall.cli.show import cells, clipped, padded, printable
 from wholecall.dialects.decode import plain
 from wholecall.timeline import Step
-from wholecall.timeline.watch import CallChange
+from wholecall.timeline.effects import CallChange
 
 __all__ = ["Line", "Page", "Plain", "Rich", "Span", "TimelineText", "summary"]
 

@@ -8,6 +8,6 @@ from __future__ import annotations
 from wholecall.proxy.app import ProxyApp
 from wholecall.proxy.config import Config, ConfigError
 from wholecall.proxy.loading import load_config
-from wholecall.proxy.serving import serve
+from wholecall.proxy.run import serve
 
 __all__ = ["Config", "ConfigError", "ProxyApp", "load_config", "serve"]

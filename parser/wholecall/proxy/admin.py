@@ -11,14 +11,15 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Any, Final, NamedTuple, Optional
+from typing import Final, NamedTuple, Optional
 
 import msgspec
 
 from wholecall.discreet import to_line
 from wholecall.proxy.log import Line
-from wholecall.proxy.tally import CONTENT_TYPE, Snapshot, merged, to_text
+from wholecall.proxy.metrics import CONTENT_TYPE, Snapshot, merged, to_text
 from wholecall.proxy.watch import MOST_RECENT, Watch
+from wholecall.proxy.wire import Receive, Scope, Send
 
 __all__ = ["Admin", "Ask", "Status"]
 _private = True
@@ -26,10 +27,6 @@ _private = True
 _TEXT: Final = "text/plain; charset=utf-8"
 _JSON: Final = "application/json"
 _BUSY: Final = "5"  # seconds after which to ask again
-
-Scope = dict[str, Any]
-Receive = Callable[[], Awaitable[dict[str, Any]]]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,38 +1,32 @@
-"""The proxy as an ASGI application: admission, the choice of the upstream, and the end of an exchange.
+"""The proxy as an ASGI application: which configuration an exchange has, how many are open, and how they are ended.
 
-Theory of operation. A request is checked before any part of it is passed on. Then two tasks run: one relays the answer,
-one waits for the client to leave; the first to end cancels the other. An exception of the relay before the first byte
-went out becomes an error in the form of the requested API. After that the exception leaves the application, and the
-server closes the connection.
+Theory of operation. A new configuration applies to exchanges that begin after it; open exchanges end under the old one,
+whose connections to upstreams are closed then. An application that drains refuses new requests.
 
-A new configuration applies to exchanges that begin after it; open exchanges end under the old one.
+Every `wholecall` command imports this module, for the options of the proxy. Therefore asyncio, the HTTP client and the
+repairers are imported once they are needed.
 """
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Callable
-from typing import Final
+from functools import partial
+from typing import TYPE_CHECKING
 
 from wholecall import Limits
-from wholecall.proxy.admission import admit
 from wholecall.proxy.config import Config
-from wholecall.proxy.ends import outcome_of, refusal_of
-from wholecall.proxy.entry import Entry, NoWatcher, Watcher
-from wholecall.proxy.errors import CutOff, Refusal, error_body, error_headers
-from wholecall.proxy.incoming import ClientLeft, Incoming
-from wholecall.proxy.pings import Clock
-from wholecall.proxy.relay import Relay
-from wholecall.proxy.request import Request, entry_of
-from wholecall.proxy.room import Held, Room
+from wholecall.proxy.deadlines import Clock
+from wholecall.proxy.entry import NoWatcher, Watcher
+from wholecall.proxy.memory import BodyMemory
 from wholecall.proxy.wire import Receive, Scope, Send, Upstream
-from wholecall.repairing.answers import ID
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from wholecall.proxy.exchange import Exchange
 
 __all__ = ["ProxyApp"]
 _private = True
-
-_BODY_TIMEOUT: Final = 60.0  # seconds without progress
 
 
 class _Setup:
@@ -41,7 +35,7 @@ class _Setup:
     def __init__(self, config: Config, upstream: Upstream) -> None:
         self.config = config
         self.upstream = upstream
-        self.relays: set[Relay] = set()
+        self.exchanges: set[Exchange] = set()
         self.is_retired = False
 
 
@@ -65,6 +59,8 @@ class ProxyApp:
         clock: Clock | None = None,
         limits: Limits | None = None,
     ) -> None:
+        import asyncio  # noqa: PLC0415 - see above
+
         self._config = config
         self._make = _clients if upstream is None else upstream
         self._watcher = NoWatcher() if watcher is None else watcher
@@ -74,7 +70,7 @@ class ProxyApp:
         self._setups: set[_Setup] = set()
         self._closing: set[asyncio.Task[None]] = set()
         self._is_draining = False
-        self._room = Room(config.max_held_bytes)
+        self._memory = BodyMemory(config.max_held_bytes)
         self._n_open = 0
         self._idle = asyncio.Event()
 
@@ -117,8 +113,8 @@ class ProxyApp:
     def cut(self, code: str = "draining") -> None:
         """End the open exchanges with an error of this code."""
         for setup in self._setups:
-            for relay in tuple(setup.relays):
-                relay.cut(code)
+            for exchange in tuple(setup.exchanges):
+                exchange.cut(code)
 
     async def until_idle(self) -> None:
         """Return when no exchange is open."""
@@ -128,6 +124,8 @@ class ProxyApp:
 
     async def close(self) -> None:
         """Close the connections to upstreams."""
+        import asyncio  # noqa: PLC0415 - see above
+
         self._setup = None
         while self._setups:
             await self._setups.pop().upstream.close()
@@ -137,88 +135,46 @@ class ProxyApp:
     # One request.
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        entry, began = entry_of(scope), time.perf_counter()
+        from wholecall.proxy.exchange import Exchange  # noqa: PLC0415 - it needs the repairers
+
+        exchange = Exchange(
+            scope,
+            receive,
+            send,
+            watcher=self._watcher,
+            memory=self._memory,
+            clock=self._clock,
+            limits=self._limits,
+        )
         self._n_open += 1
-        self._watcher.begin(entry)
         try:
-            await self._answer(scope, receive, send, entry)
-        except Refusal as refusal:
-            await _refuse(refusal, entry, send)
-        except ClientLeft:
-            entry.outcome = "client_left"
-        except asyncio.CancelledError:
-            entry.outcome = entry.outcome or "cut"  # by the server, which stops
-            raise
-        except CutOff:
-            raise
-        except Exception:
-            entry.outcome = "failed"
-            raise
+            await exchange.run(partial(self._begin, exchange))
         finally:
             self._n_open -= 1
             self._idle.set()
-            entry.seconds = time.perf_counter() - began
-            entry.outcome = entry.outcome or (outcome_of(entry) if entry.status or entry.error else "failed")
-            self._watcher.over(entry)
+            self._end(exchange)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send, entry: Entry) -> None:
-        setup = self._current()
-        config = setup.config
-        self._room.most = config.max_held_bytes
-        held = Held(self._room)
-        try:
-            await self._exchange(scope, Incoming(receive, _BODY_TIMEOUT, held), send, entry, setup, held)
-        finally:
-            held.give_all()
-
-    async def _exchange(
-        self, scope: Scope, incoming: Incoming, send: Send, entry: Entry, setup: _Setup, held: Held
-    ) -> None:
-        config = setup.config
-        try:
-            token = admit(scope, config.clients)
-            self._check_room(config)
-            request = await Request.read(scope, incoming, config, entry, token=token, limits=self._limits)
-        except Refusal:
-            entry.outcome = "refused"
-            raise
-        relay = Relay(
-            request.question,
-            entry,
-            send,
-            upstream=setup.upstream,
-            watcher=self._watcher,
-            config=config,
-            clock=self._clock or asyncio.get_running_loop(),
-            options=request.options,
-            held=held,
-        )
-        del request  # the body may be large, and the answer long
-        setup.relays.add(relay)
-        try:
-            await _supervise(relay, incoming)
-        finally:
-            setup.relays.discard(relay)
-            self._close_if_over(setup)
-
-    def _check_room(self, config: Config) -> None:
-        if self._is_draining:
-            raise refusal_of("draining", "")
-        if self._n_open > config.max_streams:
-            raise Refusal(503, "too_many_streams", "too many requests are open", ((b"retry-after", b"1"),))
-
-    # Configurations.
-
-    def _current(self) -> _Setup:
+    def _begin(self, exchange: Exchange) -> tuple[Config, Upstream, str | None]:
+        """Return the terms of a new exchange: the last is the code of the error that refuses it."""
         if self._setup is None:
             self._setup = _Setup(self._config, self._make(self._config))
             self._setups.add(self._setup)
-        return self._setup
+        setup = self._setup
+        setup.exchanges.add(exchange)
+        busy = "too_many_streams" if self._n_open > setup.config.max_streams else None
+        return setup.config, setup.upstream, "draining" if self._is_draining else busy
+
+    def _end(self, exchange: Exchange) -> None:
+        for setup in tuple(self._setups):
+            setup.exchanges.discard(exchange)
+            self._close_if_over(setup)
 
     def _close_if_over(self, setup: _Setup) -> None:
         """Close the upstream of a replaced configuration, once no exchange is open under it."""
-        if not setup.is_retired or setup.relays or setup not in self._setups:
+        if not setup.is_retired or setup.exchanges or setup not in self._setups:
             return
+        import asyncio  # noqa: PLC0415 - see above
+
         self._setups.discard(setup)
         task = asyncio.ensure_future(setup.upstream.close())
         self._closing.add(task)
@@ -244,37 +200,3 @@ def _clients(config: Config) -> Upstream:
     from wholecall.proxy.upstream import Clients  # noqa: PLC0415 - an extra
 
     return Clients(config)
-
-
-async def _supervise(relay: Relay, incoming: Incoming) -> None:
-    """Relay until the answer is over, or the client has left.
-
-    Raises:
-        ClientLeft: the client has left.
-        Refusal, CutOff: as `Relay.run`.
-    """
-    work = asyncio.ensure_future(relay.run())
-    watch = asyncio.ensure_future(incoming.until_left())
-    try:
-        await asyncio.wait({work, watch}, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        has_left = not work.done()
-        for task in (work, watch):
-            task.cancel()
-        await asyncio.wait({work, watch})
-    if has_left or work.cancelled():
-        raise ClientLeft("the client left")
-    error = work.exception()
-    if error is None:
-        return
-    if incoming.refusal is not None and not relay.has_begun:
-        raise incoming.refusal
-    raise ClientLeft("the client left") if isinstance(error, OSError) else error
-
-
-async def _refuse(refusal: Refusal, entry: Entry, send: Send) -> None:
-    entry.error, entry.status = entry.error or refusal.code, refusal.status
-    body = error_body(entry.path, refusal)
-    headers = [*error_headers(body, refusal), (ID.encode(), entry.id.encode())]
-    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body if entry.method != "HEAD" else b""})

@@ -1,48 +1,73 @@
-"""The proxy's configuration: where it listens and forwards to, how it repairs, and the upstream of a path.
+"""The proxy's settings: one table of all keys, and the upstream of a path.
 
-Theory of operation. A `Config` is frozen, and holds checked values: durations are seconds, None if they are switched
-off; sizes are bytes; addresses are split; secrets have been read. `wholecall.proxy.loading` makes a `Config` from a
-file, the environment and the command line. A path belongs to the upstream with the longest prefix that it begins with.
-If several upstreams have the same prefix, the requested model decides.
+Theory of operation. The Structs below are the table. A field is a key of the file, a variable of the environment and
+perhaps an option of the command. Its type says how it is read, its default holds where nothing is given, and its line
+in the docstring describes it. `Key` has the rest::
+
+    ping: Annotated[Optional[float], Key("--ping SECONDS")] = 15.0
+
+`wholecall.proxy.loading` reads the file, the environment and the command line by the table, `wholecall.cli.proxy` makes
+the options and their help from it, and the table of docs/proxy.md is a copy. A `Config` holds checked values: durations
+are seconds, None if they are switched off; sizes are bytes; addresses are split; secrets have been read.
+
+A path belongs to the upstream with the longest prefix that it begins with. If several upstreams have the same prefix,
+the requested model decides.
 """
 
 from __future__ import annotations
 
-import ipaddress
+import re
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from inspect import getdoc
 from pathlib import Path
-from typing import Final, Literal, Optional
-from urllib.parse import unquote
+from typing import Annotated, Any, Final, Literal, NamedTuple, Optional, get_args, get_origin, get_type_hints
+from urllib.parse import unquote, urlsplit
 
 import msgspec
+from msgspec.structs import fields
 
 from wholecall import WholecallError
-from wholecall.repairing.withholding import Withheld
+from wholecall.proxy import values
+from wholecall.proxy.values import Address, Reader, Secret
 
 __all__ = [
+    "KEYS",
+    "SECTIONS",
+    "UPSTREAM",
     "Address",
     "ClientsConfig",
     "Config",
     "ConfigError",
+    "Key",
     "KeyHeader",
     "RecordConfig",
     "RepairConfig",
     "Route",
     "Secret",
+    "Setting",
     "UpstreamConfig",
+    "Withheld",
 ]
 _private = True
 
 MIB: Final = 1024 * 1024
 GIB: Final = 1024 * MIB
+LOCAL_NAMES: Final = ("localhost", "127.0.0.1", "::1")
 
 KeyHeader = Literal["authorization", "x-api-key", "api-key", "x-goog-api-key"]
-ToolsCheck = Literal["off", "names", "schema"]
-RecordOnly = Literal["all", "odd"]
-PingForm = Literal["event", "comment"]
 LogForm = Literal["auto", "json", "text", "off"]
+PingForm = Literal["event", "comment"]
+RecordOnly = Literal["all", "odd"]
+ToolsCheck = Literal["off", "names", "schema"]
+# As `Repairer` has it, which takes long to import for the options of the command.
+Withheld = Literal["auto", "error", "end"]
 
-LOCAL_NAMES: Final = ("localhost", "127.0.0.1", "::1")
+# The headers in which hosts expect a key, if not in `authorization`.
+_KEY_HEADERS: Final[tuple[tuple[str, KeyHeader], ...]] = (
+    ("api.anthropic.com", "x-api-key"),
+    (".openai.azure.com", "api-key"),
+)
 
 
 class ConfigError(WholecallError, ValueError):
@@ -57,80 +82,54 @@ class ConfigError(WholecallError, ValueError):
         self.faults = faults
 
 
-class Secret(msgspec.Struct, frozen=True):
-    """A key or a token, which no `repr` shows.
+# The table.
+
+
+class Key(NamedTuple):
+    """The properties of a setting that its field alone does not have.
 
     Attributes:
-        source: where it was read: `env:NAME` or `file:PATH`.
-        value: the content, without surrounding white space.
+        option: the option that sets it, with a name for its value: `--ping SECONDS`; empty for none.
+        read: how a value is read; None as its type says.
+        default: the default in words, where the value does not tell.
     """
 
-    source: str
-    value: str
-
-    def __repr__(self) -> str:
-        return f"Secret({self.source!r})"
-
-
-class Address(msgspec.Struct, frozen=True):
-    """An address to listen at: a host and a port, or a socket of the file system.
-
-    Attributes:
-        host: a name or a number, IPv6 without brackets; empty for a socket.
-        port: 0 for any free port.
-        path: the path of the socket; None if there is a host.
-    """
-
-    host: str
-    port: int = 0
-    path: Optional[str] = None
-
-    def __str__(self) -> str:
-        if self.path is not None:
-            return f"unix:{self.path}"
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
-
-    @property
-    def is_local(self) -> bool:
-        """Return whether only programs of the same machine reach it."""
-        return self.path is not None or is_loopback(self.host)
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether a host is this machine, by its number or as `localhost`."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"
+    option: str = ""
+    read: Optional[Reader] = None
+    default: str = ""
 
 
 class UpstreamConfig(msgspec.Struct, frozen=True, kw_only=True):
     """A server that requests are passed to.
 
     Attributes:
-        url: `http` or `https`, a host, a port if needed, and a prefix for all paths; without a slash at its end, a
-            query or a user.
-        name: its name in logs, metrics and errors.
-        path: the prefix of the paths that belong to it, such as `/openai`, which is stripped; empty for all others.
-        models: patterns such as `gpt-*`; a request's model has to match one of them; empty for all.
-        key: replaces the client's credentials; None lets them pass.
-        key_header: the header with the key; None for the header that the host is known to use, else `authorization`.
-        keep_alive: seconds for which an idle connection is kept; less than the server keeps it.
-        insecure: whether plain `http` may leave the private network.
-        live: overrides `RepairConfig.live`; None leaves it.
-        text: overrides `RepairConfig.text`; None leaves it.
+        url: `http` or `https`, with a prefix for all paths if there is one.
+        name: in logs, metrics and errors.
+        path: the paths that belong to it.
+        models: the models that belong to it, as patterns.
+        key: takes the place of the client's credentials: `"env:NAME"` or `"file:PATH"`.
+        key_header: the header for the key: `"authorization"`, `"x-api-key"`, `"api-key"`, `"x-goog-api-key"`.
+        keep_alive: seconds for which an idle connection is kept; below the server's own value, which for vLLM is 5.
+        insecure: allow plain `http` to other than private addresses.
     """
 
-    url: str
-    name: str = "upstream"
-    path: str = ""
-    models: tuple[str, ...] = ()
+    url: Annotated[str, Key(read=values.URL)]
+    name: Annotated[str, Key(read=values.NAME, default="the host")] = "upstream"
+    path: Annotated[str, Key(read=values.PREFIX)] = ""
+    models: Annotated[tuple[str, ...], Key(read=values.MODELS)] = ()
     key: Optional[Secret] = None
-    key_header: Optional[KeyHeader] = None
+    key_header: Annotated[Optional[KeyHeader], Key(default="by the host")] = None
     keep_alive: float = 4.0
     insecure: bool = False
-    live: Optional[bool] = None
-    text: Optional[str] = None
+    live: Annotated[Optional[bool], Key(default="as `repair.live`")] = None
+    text: Annotated[Optional[str], Key(read=values.TEXT_FORMAT, default="as `repair.text`")] = None
+
+    @property
+    def credential_header(self) -> KeyHeader:
+        """The header in which it gets its key."""
+        host = urlsplit(self.url).hostname or ""
+        usual: list[KeyHeader] = [header for end, header in _KEY_HEADERS if host.endswith(end)]
+        return self.key_header or (usual[0] if usual else "authorization")
 
     def takes(self, model: str | None) -> bool:
         """Return whether it takes requests for a model; for None the request names no model."""
@@ -143,45 +142,45 @@ class RepairConfig(msgspec.Struct, frozen=True, kw_only=True):
     """How event streams are repaired.
 
     Attributes:
-        live: whether calls are shown while their arguments arrive.
-        withheld: how a turn ends if all of its calls were withheld; see `wholecall.repairing.Repairer`.
-        tools: the reference that calls are checked against: nothing, the names of the request's own tools, or their
-            schemas too.
-        text: a format of calls that the model writes as text, `auto` for all, or `off`.
+        live: show calls while their arguments arrive.
+        withheld: how a turn ends that lost all its calls: `"auto"`, `"error"`, `"end"`.
+        tools: check calls against the request's own tools: their `"names"`, or their `"schema"` too (extra `schema`).
+        text: read calls that the model writes as text: a format, or `"auto"`.
     """
 
-    live: bool = False
-    withheld: Withheld = "auto"
-    tools: ToolsCheck = "off"
-    text: str = "off"
+    live: Annotated[bool, Key("--live")] = False
+    withheld: Annotated[Withheld, Key("--withheld END")] = "auto"
+    tools: Annotated[ToolsCheck, Key("--tools CHECK")] = "off"
+    text: Annotated[str, Key("--text FORMAT", read=values.TEXT_FORMAT)] = "off"
 
 
 class ClientsConfig(msgspec.Struct, frozen=True, kw_only=True):
     """The clients that are admitted.
 
     Attributes:
-        tokens: a request has to bring one of them; empty requires none.
-        hosts: names that a request may call the proxy by, in lower case, without a port.
-        origins: web pages whose scripts may send requests.
+        tokens: tokens, one of which a request must bring: `"env:NAME"` or `"file:PATH"`, several with white space
+            between.
+        hosts: names by which clients may call the proxy.
+        origins: web pages that may ask; all others get 403.
     """
 
-    tokens: tuple[Secret, ...] = ()
-    hosts: tuple[str, ...] = LOCAL_NAMES
-    origins: tuple[str, ...] = ()
+    tokens: Annotated[tuple[Secret, ...], Key(default="none")] = ()
+    hosts: Annotated[tuple[str, ...], Key("--host NAME", read=values.HOSTS)] = LOCAL_NAMES
+    origins: Annotated[tuple[str, ...], Key(read=values.ORIGINS)] = ()
 
 
 class RecordConfig(msgspec.Struct, frozen=True, kw_only=True):
     """The recordings of upstreams' answers, as received.
 
     Attributes:
-        dir: the folder of the recordings; None records nothing.
-        only: `all`, or only answers in which something was withheld, mended, lost or faulty.
-        max_bytes: the size of all files in the folder; the oldest are removed first. None is no bound.
-        requests: whether the body of the request is kept, too.
+        dir: the folder for a recording of each answer, before repair.
+        only: `"all"`, or `"odd"`: answers with something withheld, mended, lost or faulty.
+        max_bytes: bytes of the folder; the oldest go first; `"off"` for no bound.
+        requests: keep the body of the request, too.
     """
 
-    dir: Optional[Path] = None
-    only: RecordOnly = "all"
+    dir: Annotated[Optional[Path], Key("--record DIR")] = None
+    only: Annotated[RecordOnly, Key("--record-only WHICH")] = "all"
     max_bytes: Optional[int] = GIB
     requests: bool = False
 
@@ -205,59 +204,61 @@ class Route(msgspec.Struct, frozen=True):
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole configuration of the proxy; durations are seconds, None if they are switched off.
+    """The whole configuration of the proxy.
 
     Attributes:
-        upstreams: at least one.
-        listen: the address for clients.
-        admin: the address for health and metrics; None for no such listener.
+        upstreams: at least one; in the file `[[upstream]]`.
+        listen: the address for clients: `HOST:PORT`, `[::1]:PORT` or `unix:PATH`.
+        admin: the address of health and metrics; never the clients' address.
+        ping: seconds after which a client gets a sign of life; `"off"` for never.
+        ping_always: also while the upstream is silent.
+        ping_form: `"event"` or `"comment"`.
+        connect_timeout: seconds to reach the upstream, or `"off"`.
+        first_byte_timeout: seconds from the request to the upstream's headers, or `"off"`.
+        idle_timeout: seconds of silence within an answer, or `"off"`.
+        write_timeout: seconds in which a client reads nothing, or `"off"`.
+        drain: seconds that open answers have after a stop signal.
+        max_request_bytes: bytes of a request body that is read.
+        max_held_bytes: bytes of all bodies held at one time, for each worker: of requests until the upstream answers,
+            of answers that are judged whole; above it 503.
+        max_streams: requests at one time, for each worker; above it 503.
+        log: the access log, on standard error: `"json"`, `"text"` for people, `"off"`; `"auto"` is text on a terminal,
+            and JSON elsewhere.
+        workers: processes; each uses one core.
+        ca_bundle: certificates that verify upstreams, in place of the system's.
+        tls_cert: a certificate for clients, for one machine; for several put TLS in front.
+        tls_key: the key of `tls_cert`.
+        env_proxy: obey `HTTPS_PROXY` and similar variables.
+        no_repair: pass everything unchanged, for comparison.
         repair: how event streams are repaired.
         clients: the clients that are admitted.
-        record: the recordings.
-        ping: silence towards the client, while the upstream speaks, after which it gets a ping; None for never.
-        ping_always: whether it gets one also while the upstream is silent.
-        ping_form: an event of the dialect, or a comment.
-        connect_timeout: time to reach the upstream.
-        first_byte_timeout: time from the request to the upstream's headers.
-        idle_timeout: silence of the upstream within an answer.
-        write_timeout: how long a client may read nothing while data waits for it.
-        drain: how long open answers may continue after the proxy was told to stop.
-        max_request_bytes: size of a request's body that is read before it is passed on.
-        max_held_bytes: size of all bodies held at one time: of requests, and of answers that are judged whole.
-        max_streams: simultaneous exchanges, for each worker.
-        log: the form of the access log.
-        workers: the number of processes.
-        ca_bundle: certificates that upstreams are verified by, in place of the system's.
-        tls_cert: the certificate for clients; None for plain HTTP.
-        tls_key: its key.
-        env_proxy: whether `HTTPS_PROXY` and similar variables are obeyed on the way to upstreams.
-        no_repair: whether everything passes unchanged, for comparison.
+        record: the recordings of upstreams' answers.
     """
 
     upstreams: tuple[UpstreamConfig, ...]
-    listen: Address = Address("127.0.0.1", 8117)
-    admin: Optional[Address] = None
+    listen: Annotated[Address, Key("--listen ADDRESS")] = Address("127.0.0.1", 8117)
+    admin: Annotated[Optional[Address], Key("--admin ADDRESS")] = None
+    ping: Annotated[Optional[float], Key("--ping SECONDS")] = 15.0
+    ping_always: bool = False
+    ping_form: PingForm = "event"
+    connect_timeout: Annotated[Optional[float], Key("--connect-timeout SECONDS")] = 10.0
+    first_byte_timeout: Annotated[Optional[float], Key("--first-byte-timeout SECONDS")] = 600.0
+    idle_timeout: Annotated[Optional[float], Key("--idle-timeout SECONDS")] = 300.0
+    write_timeout: Optional[float] = 60.0
+    drain: Annotated[float, Key("--drain SECONDS")] = 30.0
+    max_request_bytes: Annotated[int, Key("--max-request-bytes N")] = 64 * MIB
+    max_held_bytes: int = 256 * MIB
+    max_streams: Annotated[int, Key("--max-streams N")] = 1000
+    log: Annotated[LogForm, Key("--log FORM")] = "auto"
+    workers: Annotated[int, Key("--workers N")] = 1
+    ca_bundle: Annotated[Optional[Path], Key("--ca-bundle FILE")] = None
+    tls_cert: Annotated[Optional[Path], Key("--tls-cert FILE")] = None
+    tls_key: Annotated[Optional[Path], Key("--tls-key FILE")] = None
+    env_proxy: Annotated[bool, Key("--no-env-proxy")] = True
+    no_repair: Annotated[bool, Key("--no-repair")] = False
     repair: RepairConfig = RepairConfig()
     clients: ClientsConfig = ClientsConfig()
     record: RecordConfig = RecordConfig()
-    ping: Optional[float] = 15.0
-    ping_always: bool = False
-    ping_form: PingForm = "event"
-    connect_timeout: Optional[float] = 10.0
-    first_byte_timeout: Optional[float] = 600.0
-    idle_timeout: Optional[float] = 300.0
-    write_timeout: Optional[float] = 60.0
-    drain: float = 30.0
-    max_request_bytes: int = 64 * MIB
-    max_held_bytes: int = 256 * MIB
-    max_streams: int = 1000
-    log: LogForm = "auto"
-    workers: int = 1
-    ca_bundle: Optional[Path] = None
-    tls_cert: Optional[Path] = None
-    tls_key: Optional[Path] = None
-    env_proxy: bool = True
-    no_repair: bool = False
 
     def route(self, path: str, model: str | None = None) -> Route | None:
         """Return where a request goes, None if no upstream takes it.
@@ -297,3 +298,66 @@ def begins(path: str, prefix: str) -> bool:
     segments = [unquote(segment.partition(";")[0]).lower() for segment in path.split("/")]
     wanted = prefix.lower().split("/")
     return segments[: len(wanted)] == wanted
+
+
+# The rows of the table.
+
+
+class Setting(NamedTuple):
+    """A row of the table.
+
+    Attributes:
+        name: the key in the file, after the name of its section: `repair.live`.
+        key: its properties.
+        reader: how its value is read.
+        default: its value if nothing gives another one; `msgspec.NODEFAULT` for none.
+        description: a sentence in Markdown, without its end.
+    """
+
+    name: str
+    key: Key
+    reader: Reader
+    default: Any
+    description: str
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that sets it."""
+        return f"WHOLECALL_PROXY_{self.name.upper().replace('.', '_')}"
+
+    @property
+    def option(self) -> str:
+        """The option that sets it; where there is none, a name for messages."""
+        return self.key.option.partition(" ")[0] or "--" + self.name.replace(".", "-").replace("_", "-")
+
+
+_TABLES: Final[Mapping[str, type[msgspec.Struct]]] = {
+    "repair": RepairConfig,
+    "clients": ClientsConfig,
+    "record": RecordConfig,
+}
+_LINE: Final = re.compile(r"^    (\w+): (.*(?:\n {8}.*)*)\.$", re.MULTILINE)  # of a docstring's `Attributes`
+
+
+def _rows(struct: type[msgspec.Struct], section: str = "") -> dict[str, Setting]:
+    """Return the settings of a Struct, by their names within its section."""
+    described = dict(_LINE.findall(getdoc(struct) or ""))  # `python -OO` has neither docstrings nor this help
+    hints = get_type_hints(struct, include_extras=True)
+    rows: dict[str, Setting] = {}
+    for field in fields(struct):
+        if field.name == "upstreams" or field.name in _TABLES:
+            continue
+        hint = hints[field.name]
+        kind, key = get_args(hint) if get_origin(hint) is Annotated else (hint, Key())
+        text = re.sub(r"\s+", " ", described.get(field.name, ""))
+        reader = key.read or values.reader_of(kind)
+        rows[field.name] = Setting(section + field.name, key, reader, field.default, text)
+    return rows
+
+
+SECTIONS: Final[Mapping[str, Mapping[str, Setting]]] = {
+    "": _rows(Config),
+    **{section: _rows(struct, f"{section}.") for section, struct in _TABLES.items()},
+}
+KEYS: Final[Mapping[str, Setting]] = {row.name: row for rows in SECTIONS.values() for row in rows.values()}
+UPSTREAM: Final[Mapping[str, Setting]] = _rows(UpstreamConfig, "upstream.")

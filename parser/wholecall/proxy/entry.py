@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Final, Literal, Optional, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, Optional, Protocol
 
 import msgspec
 
 from wholecall import ToolCallDropped
-from wholecall.repairing.report import RepairReport
+
+if TYPE_CHECKING:
+    from wholecall.repairing.report import RepairReport  # it would import all of the repairers
 
 __all__ = ["Entry", "Handling", "Lost", "NoWatcher", "Outcome", "Unrepaired", "Watcher"]
 _private = True

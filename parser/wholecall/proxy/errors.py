@@ -1,39 +1,22 @@
-"""Error answers of the proxy, in the form of the requested API, with a code and a sentence; SDKs raise for them.
+"""Bad ends of exchanges: error answers in the form of the requested API, and the outcomes for the log.
 
-No message holds an address, a header, a query or a text of a client or a model.
+Theory of operation. An error has a code for programs and a sentence for people; SDKs raise for its status. If nothing
+went out it is a `Refusal`, which becomes an answer; otherwise a `CutOff`, which breaks the connection. No message holds
+an address, a header, a query or a text of a client or a model.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from wholecall import WholecallError
 from wholecall.discreet import compact
+from wholecall.proxy.entry import Entry, Outcome
 from wholecall.proxy.wire import Headers
 from wholecall.repairing.answers import dialect_of
 
-__all__ = ["CutOff", "Refusal", "error_body", "error_headers"]
+__all__ = ["CutOff", "Refusal", "error_body", "error_headers", "message_of", "outcome_of", "refusal_of"]
 _private = True
-
-# Anthropic's words for a status; all others are `api_error`.
-_ANTHROPIC: Final = {
-    400: "invalid_request_error",
-    401: "authentication_error",
-    403: "permission_error",
-    404: "not_found_error",
-    413: "request_too_large",
-    503: "overloaded_error",
-    504: "timeout_error",
-}
-# Google's; all others are `INTERNAL` or, below 500, `INVALID_ARGUMENT`.
-_GOOGLE: Final = {
-    401: "UNAUTHENTICATED",
-    403: "PERMISSION_DENIED",
-    404: "NOT_FOUND",
-    503: "UNAVAILABLE",
-    504: "DEADLINE_EXCEEDED",
-}
-_CLIENTS_FAULT: Final = 500  # statuses below it
 
 
 class CutOff(WholecallError):
@@ -58,6 +41,92 @@ class Refusal(WholecallError):
         self.code = code
         self.message = message
         self.headers = headers
+
+
+class _End(NamedTuple):
+    """The properties of an error code.
+
+    Attributes:
+        status: the status of the answer, if nothing went out.
+        outcome: the outcome of the exchange.
+        message: a sentence for people, with the name of the upstream.
+    """
+
+    status: int
+    outcome: Outcome
+    message: str
+
+
+_ENDS: Final = {
+    "upstream_unreachable": _End(502, "upstream_lost", "{} cannot be reached"),
+    "upstream_invalid": _End(502, "upstream_lost", "{} sent what is not HTTP, or too large"),
+    "upstream_lost": _End(502, "upstream_lost", "the connection to {} was lost before the end of the answer"),
+    "upstream_incomplete": _End(502, "upstream_incomplete", "{} ended the answer before the turn was over"),
+    "upstream_timeout": _End(504, "upstream_stalled", "{} did not answer in time"),
+    "upstream_stalled": _End(504, "upstream_stalled", "{} stopped in the middle of the answer"),
+    "client_stalled": _End(408, "client_left", "the answer was not read"),
+    "calls_withheld": _End(502, "withheld", "all tool calls of {} were withheld"),
+    "too_much_held": _End(
+        503, "cut", "the requests and answers that are open take all the memory for bodies"
+    ),
+    "too_many_streams": _End(503, "refused", "too many requests are open"),
+    "draining": _End(503, "cut", "the proxy is stopping"),
+}
+_LIMIT: Final = _End(502, "cut", "the answer of {} is beyond a limit")
+_RETRY: Final = {503: ((b"retry-after", b"1"),)}
+_LEAST_ERROR: Final = 400  # statuses from here on are errors
+
+
+def message_of(code: str, upstream: str) -> str:
+    """Return a sentence for people.
+
+    Args:
+        code: the code of the error.
+        upstream: the name of the upstream.
+    """
+    return _ENDS.get(code, _LIMIT).message.format(upstream or "the upstream")
+
+
+def refusal_of(code: str, upstream: str) -> Refusal:
+    """Return the error answer for a client that got no answer."""
+    status = _ENDS.get(code, _LIMIT).status
+    return Refusal(status, code, message_of(code, upstream), _RETRY.get(status, ()))
+
+
+def outcome_of(entry: Entry) -> Outcome:
+    """Return the outcome of an exchange, from the rest of its entry."""
+    if entry.error is not None:
+        return _ENDS.get(entry.error, _LIMIT).outcome
+    if entry.status >= _LEAST_ERROR:
+        return "upstream_status"
+    if entry.unrepaired not in (None, "off"):
+        return "unread"
+    if entry.n_withheld:
+        return "withheld"
+    return "mended" if entry.mended else "ok"
+
+
+# The body of an error.
+
+# Anthropic's words for a status; all others are `api_error`.
+_ANTHROPIC: Final = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    503: "overloaded_error",
+    504: "timeout_error",
+}
+# Google's; all others are `INTERNAL` or, below 500, `INVALID_ARGUMENT`.
+_GOOGLE: Final = {
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    503: "UNAVAILABLE",
+    504: "DEADLINE_EXCEEDED",
+}
+_CLIENTS_FAULT: Final = 500  # statuses below it
 
 
 def error_body(path: str, refusal: Refusal) -> bytes:

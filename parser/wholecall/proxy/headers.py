@@ -11,10 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Final
-from urllib.parse import urlsplit
 
 from wholecall import WholecallError
-from wholecall.proxy.config import KeyHeader, UpstreamConfig
+from wholecall.proxy.config import UpstreamConfig
 from wholecall.proxy.wire import Headers
 from wholecall.repairing.answers import EVENT_STREAM, OUTDATED
 
@@ -22,7 +21,6 @@ __all__ = [
     "BadHeaderError",
     "credentials_of",
     "id_of",
-    "key_header_of",
     "live_of",
     "to_client",
     "to_upstream",
@@ -72,11 +70,6 @@ _FORBIDDEN: Final = re.compile(rb"[\r\n\0]")
 _BEARER: Final = re.compile(rb"\s*bearer\s+", re.IGNORECASE)
 _ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}\Z")
 _FLAGS: Final = {"1": True, "true": True, "0": False, "false": False}
-# The headers in which hosts expect a key, if not in `authorization`.
-_KEY_HEADERS: Final[tuple[tuple[str, KeyHeader], ...]] = (
-    ("api.anthropic.com", "x-api-key"),
-    (".openai.azure.com", "api-key"),
-)
 
 
 class BadHeaderError(WholecallError, ValueError):
@@ -155,15 +148,6 @@ def credentials_of(headers: Headers) -> list[bytes]:
     return [_bare(value) for name, value in headers if name.lower() in _TOKENS]
 
 
-def key_header_of(upstream: UpstreamConfig) -> KeyHeader:
-    """Return the header in which an upstream gets its key."""
-    host = urlsplit(upstream.url).hostname or ""
-    for end, header in _KEY_HEADERS:
-        if upstream.key_header is None and host.endswith(end):
-            return header
-    return upstream.key_header or "authorization"
-
-
 def live_of(headers: Headers) -> bool | None:
     """Return whether a request asks for calls while they arrive, or asks not to; None if it does neither."""
     return _FLAGS.get(value_of(headers, b"x-wholecall-live").strip().lower())
@@ -200,5 +184,5 @@ def _is_token(name: bytes, value: bytes, token: bytes | None) -> bool:
 
 
 def _credential(upstream: UpstreamConfig, key: str) -> tuple[bytes, bytes]:
-    name = key_header_of(upstream)
+    name = upstream.credential_header
     return name.encode(), (f"Bearer {key}" if name == "authorization" else key).encode()

@@ -1,84 +1,89 @@
-"""Load the proxy's configuration: from a file, then the environment, then the command line.
+"""Load the proxy's settings: from a file, then the environment, then the command line; and check the whole.
 
-Theory of operation. Each source gives *settings*: the value of a key, and its location, for messages. A later source
-overrides an earlier one, key by key; upstreams of a later source replace all of an earlier one. The remaining settings
-are read by the table of keys, secrets are fetched, and the whole is checked. All of this continues after a fault, so
-that one `ConfigError` has all faults.
+Theory of operation. Each source gives values by key, each with its place for messages. A later source overrides an
+earlier one, key by key; upstreams of a later source replace all of an earlier one. The remaining values are read by
+the table of settings, secrets are fetched, and the whole is checked. All of this continues after a fault, so that one
+`ConfigError` has all faults.
 """
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
-from wholecall.proxy.checks import check
 from wholecall.proxy.config import (
+    KEYS,
+    SECTIONS,
+    UPSTREAM,
     ClientsConfig,
     Config,
     ConfigError,
     RecordConfig,
     RepairConfig,
-    Secret,
+    Setting,
     UpstreamConfig,
 )
-from wholecall.proxy.keys import OPTIONS, SECTIONS, TOP, UPSTREAM, Reading, Unread, named_url
-from wholecall.proxy.secrets import fetched, single, split
+from wholecall.proxy.values import Source, is_loopback
 
-__all__ = ["VARIABLES", "load_config"]
+__all__ = ["VARIABLES", "check", "load_config"]
 _private = True
 
-PREFIX: Final = "WHOLECALL_PROXY_"
+_PREFIX: Final = "WHOLECALL_PROXY_"
 # Variables that Kubernetes sets in each container for a service named `wholecall-proxy`.
 _OF_KUBERNETES: Final = re.compile(r"SERVICE_(HOST|PORT(_\w+)?)\Z|PORT(_\d+_(TCP|UDP|SCTP)\w*)?\Z")
-_KEYS: Final[Mapping[str, Reading]] = {
-    **TOP,
-    **{f"{section}.{key}": reading for section, keys in SECTIONS.items() for key, reading in keys.items()},
-}
 # The environment variables that are obeyed, by key.
 VARIABLES: Final[Mapping[str, str]] = {
-    key: PREFIX + key.upper().replace(".", "_") for key in (*_KEYS, "upstream")
+    **{key: setting.variable for key, setting in KEYS.items()},
+    "upstream": f"{_PREFIX}UPSTREAM",
 }
-
-_Checked = TypeVar("_Checked")
 _NOTHING: Final = object()  # replaces a value that cannot be understood
 
 
-class _Setting(NamedTuple):
-    """A value and its location."""
+class _Given(NamedTuple):
+    """A value and its place."""
 
     value: Any
     place: str
 
 
-_Settings = dict[str, _Setting]
+_Values = dict[str, _Given]
 
 
-class _Faults:
-    """The faults found so far."""
+class _Loading:
+    """One run: the variables, and the faults found so far."""
 
-    def __init__(self) -> None:
-        self.lines: list[str] = []
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self.environ = environ
+        self.faults: list[str] = []
 
-    def add(self, place: str, text: str) -> None:
-        self.lines.append(f"{place} {text}")
+    def fault(self, place: str, text: str) -> None:
+        self.faults.append(f"{place} {text}")
 
-    def read(self, keys: Mapping[str, Reading], settings: _Settings) -> dict[str, Any]:
-        """Return the values of settings, of those that can be understood."""
-        read = {key: self._read(keys[key], setting) for key, setting in settings.items()}
-        return {key: value for key, value in read.items() if value is not _NOTHING}
+    def read(self, keys: Mapping[str, Setting], given: _Values) -> dict[str, Any]:
+        """Return the configuration's values, of those that can be understood; secrets are fetched last."""
+        values = {
+            key: self._tried(place, keys[key].reader.read, value) for key, (value, place) in given.items()
+        }
+        for key, value in values.items():
+            if isinstance(value, Source):
+                values[key] = self._tried(given[key].place, value.fetch, self.environ)
+        return {key: value for key, value in values.items() if value is not _NOTHING}
 
-    def _read(self, reading: Reading, setting: _Setting) -> Any:
+    def _tried(self, place: str, read: Callable[[Any], Any], value: Any) -> Any:
         try:
-            return reading.read(setting.value)
+            return read(value)
         except ValueError as error:
-            self.add(setting.place, str(error))
+            self.fault(place, str(error))
             return _NOTHING
 
 
@@ -98,46 +103,72 @@ def load_config(
     Raises:
         ConfigError: something cannot be used; the message has a line for each fault.
     """
-    environ = os.environ if environ is None else environ
-    faults = _Faults()
-    settings, upstreams = _of_file(path, faults)
-    for more in (_of_environment(environ, faults), _of_command_line(overrides or {}, faults)):
-        upstreams = _of_words(more.pop("upstream"), faults) if "upstream" in more else upstreams
-        settings.update(more)
-    if not upstreams and not faults.lines:
-        faults.lines.append(
+    loading = _Loading(os.environ if environ is None else environ)
+    given, upstreams = ({}, []) if path is None else _of_file(Path(path), loading)
+    for more in (_of_environment(loading), _of_command_line(overrides or {}, loading)):
+        upstreams = _of_words(more.pop("upstream"), loading) if "upstream" in more else upstreams
+        given.update(more)
+    if not upstreams and not loading.faults:
+        loading.faults.append(
             "there is no upstream: give one with --upstream URL, or as [[upstream]] in the file"
         )
-    config = _made(settings, upstreams, _Vault(environ, faults))
-    if config is not None:
-        faults.lines += check(config)
-    if config is None or faults.lines:
-        raise ConfigError(*faults.lines)
+    config = _made(given, upstreams, loading)
+    faults = loading.faults + ([] if config is None else check(config))
+    if config is None or faults:
+        raise ConfigError(*faults)
     return config
+
+
+def _made(given: _Values, upstreams: list[_Values], loading: _Loading) -> Config | None:
+    """Return the configuration, with defaults for values that cannot be understood; None without a usable upstream."""
+    values = loading.read(KEYS, given)
+    made = [_upstream(table, number, loading) for number, table in enumerate(upstreams, 1)]
+    usable = tuple(upstream for upstream in made if upstream is not None)
+    if not usable:
+        return None
+    by_section = {
+        section: {key: values[row.name] for key, row in rows.items() if row.name in values}
+        for section, rows in SECTIONS.items()
+    }
+    return Config(
+        upstreams=usable,
+        repair=RepairConfig(**by_section["repair"]),
+        clients=ClientsConfig(**by_section["clients"]),
+        record=RecordConfig(**by_section["record"]),
+        **by_section[""],
+    )
+
+
+def _upstream(given: _Values, number: int, loading: _Loading) -> UpstreamConfig | None:
+    values = loading.read(UPSTREAM, given)
+    if "url" not in given:
+        loading.fault(f"upstream {number}", "needs a url")
+    if "url" not in values:
+        return None
+    values.setdefault("name", _host_of(values["url"]))
+    return UpstreamConfig(**values)
 
 
 # The file.
 
 
-def _of_file(path: str | os.PathLike[str] | None, faults: _Faults) -> tuple[_Settings, list[_Settings]]:
-    if path is None:
-        return {}, []
-    tables = _parsed(Path(path))
-    settings: _Settings = {}
-    name = Path(path).name
+def _of_file(path: Path, loading: _Loading) -> tuple[_Values, list[_Values]]:
+    tables, name = _parsed(path), path.name
     upstreams = tables.pop("upstream", [])
-    for section, keys in SECTIONS.items():
+    sections = [section for section in SECTIONS if section]
+    given: _Values = {}
+    for section in sections:
         table = tables.pop(section, {})
         if isinstance(table, dict):
-            settings |= _known(table, keys, f"{section}.", name, faults)
+            given |= _known(table, SECTIONS[section], f"{section}.", name, loading)
         else:
-            faults.add(f"{name}: {section}", f"must be a table: [{section}]")
-    settings |= _known(tables, TOP, "", name, faults, ("upstream", *SECTIONS))
+            loading.fault(f"{name}: {section}", f"must be a table: [{section}]")
+    given |= _known(tables, SECTIONS[""], "", name, loading, ("upstream", *sections))
     if not isinstance(upstreams, list) or not all(isinstance(table, dict) for table in upstreams):
-        faults.add(f"{name}: upstream", "must be tables: [[upstream]], with two brackets on each side")
-        return settings, []
-    return settings, [
-        _known(table, UPSTREAM, "", f"{name}: upstream {number}", faults)
+        loading.fault(f"{name}: upstream", "must be tables: [[upstream]], with two brackets on each side")
+        return given, []
+    return given, [
+        _known(table, UPSTREAM, "", f"{name}: upstream {number}", loading)
         for number, table in enumerate(upstreams, 1)
     ]
 
@@ -173,19 +204,17 @@ def _toml() -> Any:
 
 def _known(
     table: dict[str, Any],
-    keys: Mapping[str, Reading],
+    keys: Mapping[str, Setting],
     prefix: str,
     place: str,
-    faults: _Faults,
+    loading: _Loading,
     others: Sequence[str] = (),
-) -> _Settings:
-    """Return the settings of a table, and report keys that do not exist."""
+) -> _Values:
+    """Return the values of a table, and report keys that do not exist."""
     for key in table.keys() - keys.keys():
-        faults.add(f"{place}: {prefix}{key}", f"is no key; {_meant(key, [*keys, *others])}")
+        loading.fault(f"{place}: {prefix}{key}", f"is no key; {_meant(key, [*keys, *others])}")
     return {
-        prefix + key: _Setting(value, f"{place}: {prefix}{key}")
-        for key, value in table.items()
-        if key in keys
+        prefix + key: _Given(value, f"{place}: {prefix}{key}") for key, value in table.items() if key in keys
     }
 
 
@@ -197,53 +226,50 @@ def _meant(name: str, known: Sequence[str]) -> str:
 # The environment, and the command line.
 
 
-def _of_environment(environ: Mapping[str, str], faults: _Faults) -> _Settings:
+def _of_environment(loading: _Loading) -> _Values:
     names = {variable: key for key, variable in VARIABLES.items()}
-    found: _Settings = {}
-    for variable in sorted(environ):
-        if not variable.startswith(PREFIX) or _OF_KUBERNETES.match(variable.removeprefix(PREFIX)):
+    given: _Values = {}
+    for variable in sorted(loading.environ):
+        if not variable.startswith(_PREFIX) or _OF_KUBERNETES.match(variable.removeprefix(_PREFIX)):
             continue
         key = names.get(variable)
         if key is None:
-            faults.add(variable, f"is no variable of the proxy; {_meant_variable(variable)}")
+            near = get_close_matches(variable, names, 1, 0.6)
+            hint = f"did you mean {near[0]}?" if near else f"each is called as its key is, after {_PREFIX}"
+            loading.fault(variable, f"is no variable of the proxy; {hint}")
         else:
-            found[key] = _Setting(_of_text(key, environ[variable]), variable)
-    return found
+            given[key] = _Given(_of_text(key, loading.environ[variable]), variable)
+    return given
 
 
-def _meant_variable(variable: str) -> str:
-    near = get_close_matches(variable, VARIABLES.values(), 1, 0.6)
-    return f"did you mean {near[0]}?" if near else "each is called as its key is, after WHOLECALL_PROXY_"
-
-
-def _of_command_line(overrides: Mapping[str, Any], faults: _Faults) -> _Settings:
-    found: _Settings = {}
+def _of_command_line(overrides: Mapping[str, Any], loading: _Loading) -> _Values:
+    given: _Values = {}
     for key, value in overrides.items():
-        place = OPTIONS.get(key) or "--" + key.replace(".", "-").replace("_", "-")
+        place = KEYS[key].option if key in KEYS else f"--{key.replace('.', '-').replace('_', '-')}"
         if key not in VARIABLES:
-            faults.add(place, "is no option of the proxy")
+            loading.fault(place, "is no option of the proxy")
             continue
-        found[key] = _Setting(_of_text(key, value) if isinstance(value, str) else value, place)
-    return found
+        given[key] = _Given(_of_text(key, value) if isinstance(value, str) else value, place)
+    return given
 
 
 def _of_text(key: str, text: str) -> Any:
-    return text.split() if key == "upstream" else _KEYS[key].of_text(text)
+    return text.split() if key == "upstream" else KEYS[key].reader.of_text(text)
 
 
-def _of_words(setting: _Setting, faults: _Faults) -> list[_Settings]:
+def _of_words(given: _Given, loading: _Loading) -> list[_Values]:
     """Return the upstreams of `[NAME=]URL`s: of several each has its name for a path."""
-    place, words = setting.place, setting.value
+    words, place = given
     if not isinstance(words, (list, tuple)) or not all(isinstance(word, str) for word in words):
-        faults.add(place, "must be a list of [NAME=]URL")
+        loading.fault(place, "must be a list of [NAME=]URL")
         return []
-    pairs = [named_url(word) for word in words]
-    found: list[_Settings] = []
-    for name, url in pairs:
-        called = _host_of(url) if name is None else name
-        path = f"/{called}" if len(pairs) > 1 else ""
-        values = {"url": url, "name": called, "path": path}
-        found.append({key: _Setting(value, f"{place}: {key}") for key, value in values.items()})
+    found: list[_Values] = []
+    for word in words:
+        name, equals, url = word.partition("=")
+        if not equals or "/" in name or ":" in name:  # an `=` of the URL
+            name, url = _host_of(word), word
+        values = {"url": url, "name": name, "path": f"/{name}" if len(words) > 1 else ""}
+        found.append({key: _Given(value, f"{place}: {key}") for key, value in values.items()})
     return found
 
 
@@ -255,55 +281,108 @@ def _host_of(url: str) -> str:
     return re.sub("[^A-Za-z0-9.-]", "-", host).strip("-.")[:64] or "upstream"
 
 
-# The whole.
+# Checks of the whole, after each value was checked alone.
+
+_PORTS: Final = {"http": 80, "https": 443}
 
 
-class _Vault(NamedTuple):
-    """Where secrets are fetched from."""
-
-    environ: Mapping[str, str]
-    faults: _Faults
-
-    def open(self, unread: Unread, place: str, check: Callable[[Secret], _Checked]) -> _Checked | None:
-        """Return a secret, None if it cannot be used."""
-        try:
-            return check(fetched(unread.source, self.environ))
-        except ValueError as error:
-            self.faults.add(place, str(error))
-            return None
+def check(config: Config) -> list[str]:
+    """Return a line for each fault, which says how to correct it."""
+    single = (_open_relay, _plain_http, _names, _never_asked, _itself, _listeners, _libraries, _files)
+    return [line for find in single for line in find(config)]
 
 
-def _made(settings: _Settings, upstreams: list[_Settings], vault: _Vault) -> Config | None:
-    """Return the configuration, with defaults for values that cannot be understood; None without a usable upstream."""
-    values = vault.faults.read(_KEYS, settings)
-    if "clients.tokens" in values:
-        place = settings["clients.tokens"].place
-        values["clients.tokens"] = vault.open(values["clients.tokens"], place, split) or ()
-    made = [_upstream(table, number, vault) for number, table in enumerate(upstreams, 1)]
-    usable = tuple(upstream for upstream in made if upstream is not None)
-    if not usable:
-        return None
-    return Config(
-        upstreams=usable,
-        repair=RepairConfig(**_section(values, "repair")),
-        clients=ClientsConfig(**_section(values, "clients")),
-        record=RecordConfig(**_section(values, "record")),
-        **{key: value for key, value in values.items() if "." not in key},
+def _open_relay(config: Config) -> Iterator[str]:
+    """Check for open access: any client that reaches a key spends its owner's money."""
+    with_key = [upstream.name for upstream in config.upstreams if upstream.key is not None]
+    if with_key and not config.listen.is_local and not config.clients.tokens:
+        yield (
+            f"listen: {config.listen} can be reached from other machines, and upstream {with_key[0]} has a key:"
+            " set clients.tokens, or listen on 127.0.0.1"
+        )
+
+
+def _plain_http(config: Config) -> Iterator[str]:
+    for upstream in config.upstreams:
+        url = urlsplit(upstream.url)
+        if url.scheme == "http" and not upstream.insecure and not _is_near(url.hostname or ""):
+            yield (
+                f"upstream {upstream.name}: plain http shows keys and prompts on the way: use https, or set"
+                " insecure = true if the network is yours"
+            )
+
+
+def _is_near(host: str) -> bool:
+    """Return whether a host is this machine, or has an address of a private network."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return is_loopback(host)
+    return address.is_loopback or (
+        address.is_private and not (address.is_link_local or address.is_unspecified)
     )
 
 
-def _section(values: dict[str, Any], section: str) -> dict[str, Any]:
-    prefix = f"{section}."
-    return {key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)}
+def _names(config: Config) -> Iterator[str]:
+    names = Counter(upstream.name for upstream in config.upstreams)
+    for name, count in names.items():
+        if count > 1:
+            yield f"upstream {name}: {count} upstreams have this name; give each its own"
 
 
-def _upstream(table: _Settings, number: int, vault: _Vault) -> UpstreamConfig | None:
-    values = vault.faults.read(UPSTREAM, table)
-    if "key" in values:
-        values["key"] = vault.open(values["key"], table["key"].place, single)
-    if "url" not in table:
-        vault.faults.add(f"upstream {number}", "needs a url")
-    if "url" not in values:
-        return None
-    values.setdefault("name", _host_of(values["url"]))
-    return UpstreamConfig(**values)
+def _never_asked(config: Config) -> Iterator[str]:
+    """Check for upstreams that are never asked: of several that take everything below one path only the first is."""
+    first: dict[str, UpstreamConfig] = {}
+    for upstream in config.upstreams:
+        if upstream.models:
+            continue
+        other = first.setdefault(upstream.path, upstream)
+        if other is not upstream:
+            yield (
+                f"upstream {upstream.name}: is never asked, because upstream {other.name} takes everything below"
+                f" {upstream.path or '/'}: give it another path, or models"
+            )
+
+
+def _itself(config: Config) -> Iterator[str]:
+    listen = config.listen
+    for upstream in config.upstreams:
+        url = urlsplit(upstream.url)
+        port = url.port or _PORTS[url.scheme]
+        host = url.hostname or ""
+        if (
+            listen.port == port
+            and listen.path is None
+            and (host == listen.host or _both_local(host, listen.host))
+        ):
+            yield f"upstream {upstream.name}: is this proxy itself, {listen}: give the provider's URL"
+
+
+def _both_local(host: str, listened: str) -> bool:
+    return is_loopback(host) and (is_loopback(listened) or listened in ("0.0.0.0", "::"))  # noqa: S104 - to compare
+
+
+def _listeners(config: Config) -> Iterator[str]:
+    if (
+        config.admin is not None
+        and config.admin == config.listen
+        and (config.admin.path or config.admin.port)
+    ):
+        yield f"admin: {config.admin} is where clients ask, too: give it another port"
+
+
+def _libraries(config: Config) -> Iterator[str]:
+    if config.repair.tools == "schema" and find_spec("jsonschema_rs") is None:
+        yield "repair.tools: schemas need jsonschema-rs: pip install 'wholecall[schema]'"
+
+
+def _files(config: Config) -> Iterator[str]:
+    for name in ("ca_bundle", "tls_cert", "tls_key"):
+        path: Path | None = getattr(config, name)
+        if path is not None and not (path.is_file() and os.access(path, os.R_OK)):
+            yield f"{name}: {path} cannot be read"
+    if (config.tls_cert is None) != (config.tls_key is None):
+        yield "tls_cert and tls_key go together: give both, or none"
+    folder = config.record.dir
+    if folder is not None and folder.exists() and not folder.is_dir():
+        yield f"record.dir: {folder} is no folder"

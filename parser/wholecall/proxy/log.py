@@ -1,14 +1,21 @@
-"""The access log: one line for each finished exchange, for people on a terminal, as JSON elsewhere.
+"""The lines on standard error: one for each finished exchange, and messages about the proxy and its libraries.
 
-Theory of operation. A line is made of an entry's numbers and words. Text that the client chose (the path, the model) is
-written so that it stays within its line and its field: as a JSON string, without any character that a terminal would
-obey. A thread writes, so that a full pipe blocks nothing else; when too many lines wait, the next lines are dropped and
-counted.
+Theory of operation. Lines are for people on a terminal, and JSON elsewhere. The line of an exchange is made of its
+entry's numbers and words. Text that the client chose (the path, the model) is written so that it stays within its line
+and its field: as a JSON string, without any character that a terminal would obey. A thread writes, so that a full pipe
+blocks nothing else; when too many lines wait, the next lines are dropped and counted.
+
+Libraries log an exception that leaves an application with its traceback. The exception that ends an answer is not a
+fault, and is dropped. Of any other exception the type and the place are kept: its message may quote a client's text.
 """
 
 from __future__ import annotations
 
+import logging
+import socket
 import string
+import traceback
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from threading import Lock
 from typing import IO, Final, Optional
@@ -16,18 +23,20 @@ from urllib.parse import quote
 
 import msgspec
 
-from wholecall.discreet import to_line
+from wholecall.discreet import compact, to_line
 from wholecall.proxy.background import Background
 from wholecall.proxy.config import LogForm
 from wholecall.proxy.entry import Entry, Lost
+from wholecall.proxy.errors import CutOff
 from wholecall.recordings.secrets import keyless_path
 
-__all__ = ["Line", "Log", "form_on", "line_of", "plain_path", "to_text"]
+__all__ = ["Line", "Log", "Teller", "line_of", "plain_path", "quieten", "to_text"]
 _private = True
-
 
 _MOST_JOBS: Final = 10_000
 _MOST_BYTES: Final = 16 * 1024 * 1024
+_LIBRARIES: Final = ("uvicorn", "asyncio", "aiohttp")
+_NO_FAULT: Final = ("Unsupported upgrade request.", "No supported WebSocket library")
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,7 +144,7 @@ def to_text(line: Line) -> str:
     )
 
 
-def form_on(stream: IO[str], form: LogForm) -> LogForm:
+def _form_on(stream: IO[str], form: LogForm) -> LogForm:
     """Return the meaning of a form on a stream: `"auto"` is for people on a terminal, and JSON elsewhere."""
     if form != "auto":
         return form
@@ -155,7 +164,7 @@ class Log:
 
     def __init__(self, stream: IO[str], form: LogForm) -> None:
         self._stream = stream
-        self._form = form_on(stream, form)
+        self._form = _form_on(stream, form)
         self._background = Background("access log", most_jobs=_MOST_JOBS, most_bytes=_MOST_BYTES)
         self._lost = 0
         self._lock = Lock()
@@ -208,3 +217,75 @@ def _milliseconds(seconds: float) -> float:
 def _plain(text: str) -> str:
     """Return text in which every character can be shown, and a terminal obeys none."""
     return text if text.isprintable() else text.encode("unicode_escape").decode()
+
+
+# Messages.
+
+
+class Teller:
+    """Writes messages about the proxy itself.
+
+    Args:
+        form: the form of the access log on the same stream.
+        stream: the destination.
+    """
+
+    def __init__(self, form: LogForm, stream: IO[str]) -> None:
+        self._form = _form_on(stream, form)
+        self._stream = stream
+
+    def say(self, event: str, detail: str) -> None:
+        """Write a line.
+
+        Args:
+            event: the event, in a few words.
+            detail: the details.
+        """
+        if self._form == "json":
+            line = compact({"event": event, "detail": detail})
+        else:
+            line = f"wholecall: {event}: {detail}"
+        self._stream.write(f"{line}\n")
+        self._stream.flush()
+
+    def listening(self, sockets: Sequence[socket.socket], *, is_tls: bool) -> None:
+        """Report the addresses for clients."""
+        for one in sockets:
+            name = one.getsockname()
+            if isinstance(name, tuple):
+                host = f"[{name[0]}]" if ":" in name[0] else name[0]
+                self.say("listening", f"{'https' if is_tls else 'http'}://{host}:{name[1]}")
+            else:
+                self.say("listening", f"unix:{name}")
+
+
+class _Handler(logging.Handler):
+    """Passes log records of libraries to a teller."""
+
+    def __init__(self, teller: Teller) -> None:
+        super().__init__(logging.WARNING)
+        self._teller = teller
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Report the record, unless it is not a fault."""
+        error = record.exc_info[1] if record.exc_info else None
+        text = record.getMessage().strip()
+        if isinstance(error, CutOff) or text.startswith(_NO_FAULT):
+            return
+        self._teller.say(record.name, text.partition("\n")[0] if error is None else _place(error))
+
+
+def _place(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}{where}"
+
+
+def quieten(teller: Teller) -> None:
+    """Restrict libraries to safe messages."""
+    handler = _Handler(teller)
+    for name in _LIBRARIES:
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.propagate = False
+        logger.setLevel(logging.WARNING)

@@ -5,16 +5,24 @@ recorded, they wait until there are enough of them for the writer. If only odd e
 exchange is over, or until one exchange, or all together, keep too much. A file has the suffix `.part` until it is
 whole. The event loop never waits for the writer: when too much data waits for the disk, the recording is given up and
 counted, and its file is removed.
+
+The folder is listed when a sixteenth of its bound was written since the last listing, or when the bound is reached:
+other workers may write, too, and listing all files for each new one would take longer and longer. Then a sixteenth more
+is removed than necessary, the oldest files first. Files with other names than ours are never touched. An entry that has
+such a name but is not a regular file is not touched either; it is reported once.
 """
 
 from __future__ import annotations
 
 import io
+import os
+import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
+from stat import S_ISREG
 from threading import Lock
 from typing import IO, Any, Final
 
@@ -23,21 +31,29 @@ import msgspec
 from wholecall.proxy.background import Background
 from wholecall.proxy.config import RecordConfig
 from wholecall.proxy.entry import Entry
-from wholecall.proxy.folder import Folder
 from wholecall.proxy.log import plain_path
 from wholecall.recordings import Recorder
 
-__all__ = ["Recordings", "Room", "Tape"]
+__all__ = ["Bounds", "Folder", "Recordings", "Tape"]
 _private = True
 
 MIB: Final = 1024 * 1024
 _OVERHEAD: Final = 128  # memory of a piece in addition to its bytes
 
+_SUFFIX: Final = ".jsonl"
+_PART: Final = ".part"
+_OURS: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d_.*\.jsonl(\.part)?\Z")
+_MOMENT: Final = len("2026-11-23T09-06-55")
+_ABANDONED: Final = 3600.0  # seconds without a write after which a part counts as abandoned
+_MOST_NAMESAKES: Final = 1000
+_STEPS: Final = 16
+_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+
 Piece = tuple[float, bytes]  # seconds since the answer began, and the bytes
 Clock = Callable[[], float]
 
 
-class Room(msgspec.Struct, frozen=True, kw_only=True):
+class Bounds(msgspec.Struct, frozen=True, kw_only=True):
     """Bounds on the data in memory.
 
     Attributes:
@@ -62,7 +78,7 @@ class Recordings:
 
     Args:
         config: where recordings go, and which are kept; `dir` is not None.
-        room: bounds on the data in memory.
+        bounds: bounds on the data in memory.
         clock: returns seconds, for the times of pieces.
         told: is called with the name of an entry in the folder that is not a regular file.
 
@@ -74,16 +90,16 @@ class Recordings:
         self,
         config: RecordConfig,
         *,
-        room: Room = Room(),  # noqa: B008 - frozen
+        bounds: Bounds = Bounds(),  # noqa: B008 - frozen
         clock: Clock = time.monotonic,
         told: Callable[[str], object] = lambda _: None,
     ) -> None:
         assert config.dir is not None
         self.config = config
-        self.room = room
+        self.bounds = bounds
         self.clock = clock
         self.held = 0
-        self.writer = Background("recordings", most_jobs=room.jobs, most_bytes=room.queue)
+        self.writer = Background("recordings", most_jobs=bounds.jobs, most_bytes=bounds.queue)
         self.folder = Folder(config.dir, config.max_bytes, told)
         self._lost = 0
         self._lock = Lock()
@@ -168,10 +184,10 @@ class Tape:
             writer.insist(self._file.remove)
 
     def _is_due(self, now: float) -> bool:
-        recordings, room = self._recordings, self._recordings.room
+        recordings, bounds = self._recordings, self._recordings.bounds
         if self._is_wanted:
-            return self._held > room.batch or now - self._sent > room.seconds
-        return self._held > room.tape or recordings.held > room.all
+            return self._held > bounds.batch or now - self._sent > bounds.seconds
+        return self._held > bounds.tape or recordings.held > bounds.all
 
     def _send(self) -> bool:
         pieces, size = self._pieces, self._held
@@ -275,3 +291,98 @@ def _known(entry: Entry, *, with_request: bool) -> dict[str, Any]:
         "content_type": entry.content_type or None,
         "meta": meta,
     }
+
+
+class Folder:
+    """The folder of the recordings; for one thread.
+
+    Args:
+        path: its path; it is created if it does not exist.
+        most_bytes: size of all recordings in it; None is no bound.
+        told: is called with the name of an entry among the recordings that is not a regular file.
+
+    Raises:
+        OSError: it cannot be created, or nothing can be written into it.
+    """
+
+    def __init__(
+        self, path: Path, most_bytes: int | None, told: Callable[[str], object] = lambda _: None
+    ) -> None:
+        self._told = told
+        self._skipped: set[str] = set()
+        self._path = path
+        self._most = most_bytes
+        self._written: float = 0  # since the last listing of the folder
+        self._room: float = 0  # until the next one
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not os.access(path, os.W_OK | os.X_OK):
+            raise PermissionError(f"recordings cannot be written into {path.name!r}: no permission")
+        for _ in self._files():  # report entries that are not files before anything is written
+            pass
+
+    def begin(self, stem: str) -> tuple[Path, IO[bytes]]:
+        """Create a file under a name that no other recording has, or had while it was written.
+
+        Raises:
+            OSError: there is no such name, or the file cannot be created.
+        """
+        for number in range(1, _MOST_NAMESAKES):
+            name = f"{stem}{'' if number == 1 else f'-{number}'}{_SUFFIX}"
+            part = self._path / f"{name}{_PART}"
+            with suppress(FileExistsError):
+                descriptor = os.open(part, _NEW, 0o600)
+                if not (self._path / name).exists():
+                    return part, os.fdopen(descriptor, "wb")
+                os.close(descriptor)
+                part.unlink()
+        raise FileExistsError(f"{_MOST_NAMESAKES} recordings have the same name")
+
+    def keep(self, part: Path) -> None:
+        """Give a whole file its final name, and make room for the next.
+
+        Raises:
+            OSError: it cannot be renamed.
+        """
+        size = part.stat().st_size
+        part.rename(part.with_suffix(""))
+        self._written += size
+        if self._most is not None and self._written >= self._room:
+            self._make_room(self._most)
+
+    def _make_room(self, most: int) -> None:
+        """Remove the oldest recordings beyond the bound; other workers may do the same at the same time."""
+        step = most / _STEPS
+        files = sorted(self._files(), reverse=True)
+        total = sum(size for _, size, _ in files)
+        goal = most - step if total > most else most
+        while total > goal and len(files) > 1:
+            _, size, path = files.pop()
+            total -= size
+            with suppress(FileNotFoundError):
+                path.unlink()
+        self._written, self._room = 0, min(step, max(most - total, 0))
+
+    def _files(self) -> Iterator[tuple[tuple[str, float], int, Path]]:
+        """Yield the recordings, each with a key that orders it by age; files still being written do not count."""
+        now = time.time()
+        with os.scandir(self._path) as entries:
+            for entry in entries:
+                stat = _stat(entry) if _OURS.match(entry.name) else None
+                if stat is not None and not S_ISREG(stat.st_mode):
+                    self._skip(entry.name)
+                    continue
+                if stat is None or (entry.name.endswith(_PART) and now - stat.st_mtime < _ABANDONED):
+                    continue
+                yield (entry.name[:_MOMENT], stat.st_mtime), stat.st_size, Path(entry.path)
+
+    def _skip(self, name: str) -> None:
+        if name not in self._skipped:
+            self._skipped.add(name)
+            self._told(name)
+
+
+def _stat(entry: os.DirEntry[str]) -> os.stat_result | None:
+    """Return the status of a file, None if it has disappeared meanwhile."""
+    with suppress(FileNotFoundError):
+        return entry.stat(follow_symlinks=False)
+    return None

@@ -17,14 +17,13 @@ from contextlib import suppress
 from time import perf_counter
 from typing import Any, Final
 
+from wholecall.framing.codings import Decoder, UndecodableError, decoder_for
 from wholecall.proxy.config import Config
-from wholecall.proxy.ends import message_of, refusal_of
+from wholecall.proxy.deadlines import Clock, Deadlines, Timer
 from wholecall.proxy.entry import Entry, Unrepaired, Watcher
-from wholecall.proxy.errors import CutOff
+from wholecall.proxy.errors import CutOff, message_of, refusal_of
 from wholecall.proxy.headers import BadHeaderError, to_client, value_of
-from wholecall.proxy.pings import Clock, Timer, Vigil
-from wholecall.proxy.reading import Reading
-from wholecall.proxy.room import Held, NoRoomError
+from wholecall.proxy.memory import Held, NoMemoryError
 from wholecall.proxy.wire import Answer, Headers, Question, Send, Upstream, UpstreamFailed
 from wholecall.repairing import RepairedBody, Repairer, RepairReport, repair_body
 from wholecall.repairing.answers import (
@@ -47,6 +46,7 @@ _COMMENT: Final = b": ping\n\n"
 _MOST_WAITING: Final = 1024 * 1024  # bytes; a read that decodes to more is sent in several pieces
 _BODILESS: Final = frozenset({204, 304})  # statuses: their length is about another answer
 _MOST_BLANK: Final = 64 * 1024  # bytes in front of JSON
+_PLAIN: Final = frozenset({"", "identity"})  # content codings
 
 
 class Relay:
@@ -60,7 +60,7 @@ class Relay:
         watcher: observes the exchange.
         config: the timeouts, and when there are pings.
         clock: the event loop, or its replacement in a test.
-        held: the exchange's share of the room for all bodies.
+        held: the exchange's share of the memory for all bodies.
         options: the options of the repairer; None if the answer passes in any case.
 
     Attributes:
@@ -91,7 +91,7 @@ class Relay:
         self._options = options
         self._held = held
         self._started = clock.time()
-        self._vigil = Vigil(
+        self._deadlines = Deadlines(
             self._started,
             ping=config.ping,
             ping_always=config.ping_always,
@@ -145,19 +145,19 @@ class Relay:
             self._task.cancel()
 
     async def _run(self) -> None:
-        self._timer.restart(self._vigil.wait(self._started))
+        self._timer.restart(self._deadlines.wait(self._started))
         question, self._question = self._question, None
         assert question is not None
         answer = self._answer = await self._upstream.ask(question)
         del question  # the body may be large, and the answer long
         self._held.give_all()
         now = self._clock.time()
-        self._vigil.begin(now)
-        self._timer.restart(self._vigil.wait(now))
+        self._deadlines.begin(now)
+        self._timer.restart(self._deadlines.wait(now))
         content_type = value_of(answer.headers, b"content-type")
         self.entry.content_type = content_type.partition(";")[0].strip().lower()[:128]
         kind = kind_of(answer.status, content_type)
-        reading = Reading(answer, self.entry, self._vigil, self._clock, self._started)
+        reading = _Reading(answer, self.entry, self._deadlines, self._clock, self._started)
         if self._options is None or kind is None:
             await self._pass(reading)
         else:
@@ -196,13 +196,13 @@ class Relay:
 
     # Three ways to treat an answer.
 
-    async def _pass(self, reading: Reading) -> None:
+    async def _pass(self, reading: _Reading) -> None:
         await self._begin(reading.answer.status, self._headers(reading.answer, is_read=False))
         while data := await reading.read():
             await self._emit(data)
         await self._emit(b"", more=False)
 
-    async def _judge_or_repair(self, reading: Reading, kind: str, options: dict[str, Any]) -> None:
+    async def _judge_or_repair(self, reading: _Reading, kind: str, options: dict[str, Any]) -> None:
         head: list[bytes] = []
         self._is_empty = kind == EVENT_STREAM
         is_whole = None if kind != EVENT_STREAM else False
@@ -217,7 +217,7 @@ class Relay:
         else:
             await self._repair(reading, head, options)
 
-    async def _judge(self, reading: Reading, parts: list[bytes], options: dict[str, Any]) -> None:
+    async def _judge(self, reading: _Reading, parts: list[bytes], options: dict[str, Any]) -> None:
         self.entry.handling = "judged"
         most = options["limits"].max_stream_bytes
         size = sum(map(len, parts))
@@ -241,7 +241,7 @@ class Relay:
     def _hold(self, size: int) -> None:
         try:
             self._held.take(size)
-        except NoRoomError:
+        except NoMemoryError:
             raise self._broken("too_much_held") from None
 
     async def _give(self, answer: Answer, body: RepairedBody) -> None:
@@ -255,7 +255,7 @@ class Relay:
         await self._begin(status, headers)
         await self._emit(body.data, more=False)
 
-    async def _repair(self, reading: Reading, head: list[bytes], options: dict[str, Any]) -> None:
+    async def _repair(self, reading: _Reading, head: list[bytes], options: dict[str, Any]) -> None:
         entry = self.entry
         entry.handling = "repaired"
         repairer = self._repairer = Repairer(on_dropped=entry.lose, **options)
@@ -269,7 +269,7 @@ class Relay:
         out = repairer.close() if lost is None else repairer.fail(lost, message_of(lost, entry.upstream))
         await self._finish(out, repairer.report, lost)
 
-    async def _feed(self, repairer: Repairer, reading: Reading, head: list[bytes]) -> None:
+    async def _feed(self, repairer: Repairer, reading: _Reading, head: list[bytes]) -> None:
         """Feed all input to the repairer, until either ends."""
         if head:
             await self._take(repairer, head)
@@ -310,11 +310,11 @@ class Relay:
 
     async def _wait_on(self, repairer: Repairer) -> None:
         """Note that bytes came, and nothing went out."""
-        now = self._vigil.came
-        self._vigil.is_heard = True
+        now = self._deadlines.came
+        self._deadlines.is_heard = True
         if self._held_since is None:
             self._held_since = now
-        if self._vigil.wants_ping(now) and (ping := self._ping(repairer)):
+        if self._deadlines.wants_ping(now) and (ping := self._ping(repairer)):
             await self._emit(ping)
 
     async def _finish(self, out: bytes, report: RepairReport, lost: str | None) -> None:
@@ -364,17 +364,17 @@ class Relay:
     async def _emit(self, data: bytes, *, more: bool = True) -> None:
         """Send a piece of the body, after its head, and after a ping that may still be on its way."""
         await self._begin_late()
-        vigil, entry = self._vigil, self.entry
-        vigil.stage, vigil.sending = "sending", self._clock.time()
+        deadlines, entry = self._deadlines, self.entry
+        deadlines.stage, deadlines.sending = "sending", self._clock.time()
         if self._pinging is not None:
             await asyncio.wait({self._pinging})
             self._pinging = None
         await self._send({"type": "http.response.body", "body": data, "more_body": more})
         entry.bytes_out += len(data)
-        vigil.sent = self._clock.time()
-        vigil.stage, vigil.is_heard = "reading", False
+        deadlines.sent = self._clock.time()
+        deadlines.stage, deadlines.is_heard = "reading", False
         if self._held_since is not None:
-            entry.held_seconds += vigil.came - self._held_since
+            entry.held_seconds += deadlines.came - self._held_since
             self._held_since = None
 
     # Actions of the timer.
@@ -382,7 +382,7 @@ class Relay:
     def _look(self) -> float | None:
         """Do everything that is due, and return when to look again."""
         now = self._clock.time()
-        due = self._vigil.due(now)
+        due = self._deadlines.due(now)
         if due == "ping":
             self._start_ping(now)
         elif due == "client_stalled":
@@ -394,20 +394,20 @@ class Relay:
             self.cut(due)
             if self._answer is None:
                 return None
-        return self._vigil.wait(now)
+        return self._deadlines.wait(now)
 
     def _ping(self, repairer: Repairer) -> bytes:
         """Return a ping, empty where a ping is not allowed."""
         ping = repairer.ping()
-        self._vigil.pinged = self._clock.time()
+        self._deadlines.pinged = self._clock.time()
         if ping:
-            self._vigil.is_heard = False
+            self._deadlines.is_heard = False
             self.entry.pings += 1
         return _COMMENT if ping and self._config.ping_form == "comment" else ping
 
     def _start_ping(self, now: float) -> None:
         """Send a ping during a waiting read."""
-        self._vigil.pinged = now  # otherwise it would be due again at once
+        self._deadlines.pinged = now  # otherwise it would be due again at once
         if (
             self._repairer is None
             or self._head is not None
@@ -421,3 +421,72 @@ class Relay:
         with suppress(OSError):  # the client left, which is noticed elsewhere
             await self._send({"type": "http.response.body", "body": ping, "more_body": True})
             self.entry.bytes_out += len(ping)
+
+
+class _Reading:
+    """An answer as it is read: bytes counted, times noted, and content coding removed.
+
+    Args:
+        answer: the answer.
+        entry: where bytes and times are noted.
+        deadlines: are told when bytes arrive.
+        clock: tells the time.
+        began: when the exchange began, by that clock.
+    """
+
+    def __init__(
+        self, answer: Answer, entry: Entry, deadlines: Deadlines, clock: Clock, began: float
+    ) -> None:
+        self.answer = answer
+        self._entry = entry
+        self._deadlines = deadlines
+        self._clock = clock
+        self._began = began
+        self._decoder: Decoder | None = None
+
+    def __repr__(self) -> str:
+        return f"<Reading {self._entry!r}>"
+
+    def can_decode(self) -> bool:
+        """Return whether the coding is known; from then on it is removed. Words that name no coding say nothing."""
+        coding = value_of(self.answer.headers, b"content-encoding").lower()
+        if coding.strip() in _PLAIN:
+            return True
+        self._decoder = decoder_for(coding)
+        return self._decoder is not None
+
+    async def read(self) -> bytes:
+        """Return the next bytes of the upstream, unchanged; empty at the end.
+
+        Raises:
+            UpstreamFailed: it broke off, or its coding did.
+        """
+        data = await self.answer.read()
+        now = self._deadlines.came = self._clock.time()
+        if data:
+            entry = self._entry
+            entry.bytes_in += len(data)
+            entry.chunks += 1
+            entry.seconds_last = now - self._began
+            if entry.seconds_first is None:
+                entry.seconds_first = entry.seconds_last
+        elif self._decoder is not None:
+            try:
+                self._decoder.close()
+            except UndecodableError:
+                raise UpstreamFailed("upstream_lost") from None
+        return data
+
+    def pieces(self, data: bytes) -> Iterable[bytes]:
+        """Return decoded bytes, in pieces of bounded size.
+
+        Raises:
+            UpstreamFailed: they cannot be decoded; the pieces yielded before are right.
+        """
+        return (data,) if self._decoder is None else self._decoded(self._decoder, data)
+
+    def _decoded(self, decoder: Decoder, data: bytes) -> Iterable[bytes]:
+        try:
+            yield from decoder.feed(data)
+        except UndecodableError:
+            raise UpstreamFailed("upstream_lost") from None

@@ -16,10 +16,9 @@ from typing import IO, Final
 
 from wholecall.proxy.config import Config, UpstreamConfig
 from wholecall.proxy.entry import Entry
-from wholecall.proxy.log import Line, Log, line_of, plain_path
+from wholecall.proxy.log import Line, Log, Teller, line_of, plain_path
+from wholecall.proxy.metrics import Snapshot, Tally
 from wholecall.proxy.recording import Recordings, Tape
-from wholecall.proxy.tally import Snapshot, Tally
-from wholecall.proxy.telling import Teller
 
 __all__ = ["MOST_RECENT", "LoopLag", "Watch"]
 _private = True

@@ -22,9 +22,8 @@ import msgspec
 
 from wholecall.proxy.admin import Status
 from wholecall.proxy.config import Config
-from wholecall.proxy.listening import CannotListenError, bound, close_all
-from wholecall.proxy.run import Process, admin_listener, run, signals
-from wholecall.proxy.telling import Teller, quieten
+from wholecall.proxy.log import Teller, quieten
+from wholecall.proxy.process import CannotListenError, Process, admin_listener, bound, close_all, run, signals
 
 __all__ = ["supervise"]
 _private = True

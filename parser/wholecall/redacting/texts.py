@@ -21,7 +21,7 @@ from wholecall.redacting.leaves import Leaf
 from wholecall.redacting.letters import Letters
 from wholecall.redacting.rules import CODE, is_text
 from wholecall.timeline import Step
-from wholecall.timeline.watch import CallChange
+from wholecall.timeline.effects import CallChange
 from wholecall.types import Kind
 
 __all__ = ["Text", "texts_of"]

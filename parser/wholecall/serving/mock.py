@@ -14,8 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from wholecall.serving.answers import Answer, IncomingRequest
-from wholecall.serving.recorded import RecordedAnswers
-from wholecall.serving.upstream import Take
+from wholecall.serving.recorded import RecordedAnswers, Take
 
 if TYPE_CHECKING:
     from types import TracebackType

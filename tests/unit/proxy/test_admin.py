@@ -11,7 +11,7 @@ import pytest
 from tests.support.exchanges import entry
 from wholecall.proxy.admin import Admin, Status
 from wholecall.proxy.log import line_of
-from wholecall.proxy.tally import Tally
+from wholecall.proxy.metrics import Tally
 from wholecall.proxy.watch import MOST_RECENT, Watch
 
 LOCAL = [(b"host", b"127.0.0.1:8118")]

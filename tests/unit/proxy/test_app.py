@@ -371,6 +371,31 @@ def test_another_configuration() -> None:
     assert [True, False, True, True, False, True] == asyncio.run(go())
 
 
+def test_another_configuration_while_a_request_is_read() -> None:
+    """An exchange whose request has not come whole is open, too: its upstream is closed after it."""
+
+    async def go() -> list[bool]:
+        old, body = ok(), asyncio.Event()
+        app = ProxyApp(config(), upstream=lambda _: old, clock=Clock())
+        client = Client(body=b"{}")
+
+        async def late() -> dict[str, Any]:
+            await body.wait()
+            return await client.receive()
+
+        task = asyncio.ensure_future(app(client.scope, late, client.send))
+        await settle()
+        app.reload(config())
+        await settle()
+        found = [old.is_closed]
+        body.set()
+        await task
+        await settle()
+        return [*found, client.is_whole, old.is_closed]
+
+    assert [False, True, True] == asyncio.run(go())
+
+
 def test_another_configuration_while_nothing_is_open() -> None:
     """Connections that the old one kept are closed at once."""
 
@@ -469,7 +494,7 @@ def test_a_client_that_leaves_while_its_body_goes_on() -> None:
 @pytest.mark.parametrize("path", [CHAT, "/v1/files"])
 def test_a_body_that_does_not_come(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The request is given up, and the client is informed."""
-    monkeypatch.setattr("wholecall.proxy.app._BODY_TIMEOUT", 0.001)
+    monkeypatch.setattr("wholecall.proxy.exchange._BODY_TIMEOUT", 0.001)
 
     async def go() -> Client:
         client = Client(path, [b"ab", b"never"])

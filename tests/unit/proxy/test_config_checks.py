@@ -7,7 +7,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from wholecall.proxy.checks import check
 from wholecall.proxy.config import (
     Address,
     ClientsConfig,
@@ -17,6 +16,7 @@ from wholecall.proxy.config import (
     Secret,
     UpstreamConfig,
 )
+from wholecall.proxy.loading import check
 
 KEYED = UpstreamConfig(name="k", url="https://h.example", key=Secret("env:KEY", "sk-canary"))
 OPEN = UpstreamConfig(name="o", url="https://h.example")
@@ -142,7 +142,7 @@ def test_schemas_need_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """A setting that would fail with each request is reported before the first."""
     config = Config(upstreams=(OPEN,), repair=RepairConfig(tools="schema"))
     before = check(config)
-    monkeypatch.setattr("wholecall.proxy.checks.find_spec", {}.get)
+    monkeypatch.setattr("wholecall.proxy.loading.find_spec", {}.get)
 
     assert ([], ["repair.tools: schemas need jsonschema-rs: pip install 'wholecall[schema]'"]) == (
         before,

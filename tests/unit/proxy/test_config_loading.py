@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -17,8 +17,10 @@ from wholecall.proxy.config import (
     RepairConfig,
     Secret,
     UpstreamConfig,
+    Withheld,
 )
 from wholecall.proxy.loading import VARIABLES, load_config
+from wholecall.repairing import withholding
 
 KEY = "sk-canary-key"
 TOKEN = "9f2b7c41d80e6a35c1f4"
@@ -253,6 +255,11 @@ def test_every_key_has_a_variable(tmp_path: Path) -> None:
     assert sorted(environ) == sorted(VARIABLES.values())
     assert {"upstreams", "ca_bundle", "tls_cert", "tls_key"} == set(Config.__struct_fields__) - set(same)
     assert [tmp_path / "ca"] * 3 == [found.ca_bundle, found.tls_cert, found.tls_key]
+
+
+def test_words_of_the_repairer_are_settings() -> None:
+    """The file takes the same words for the end of a turn as the repairer, which is imported later."""
+    assert get_args(withholding.Withheld) == get_args(Withheld)
 
 
 def test_variables_of_kubernetes_are_not_ours() -> None:

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tests.support.exchanges import SECRET, entry
 from wholecall.proxy.config import LogForm
 from wholecall.proxy.entry import Lost
-from wholecall.proxy.log import Line, Log, line_of, plain_path, to_text
-from wholecall.proxy.telling import Teller
+from wholecall.proxy.log import Line, Log, Teller, line_of, plain_path, to_text
 
 FIELDS = [
     *("ts", "id", "upstream", "method", "path", "status", "outcome", "error", "dialect", "model"),

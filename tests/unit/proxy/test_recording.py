@@ -17,14 +17,13 @@ from tests.support.exchanges import SECRET, STARTED, entry
 from wholecall.cli import main
 from wholecall.proxy.config import RecordConfig
 from wholecall.proxy.entry import Entry
-from wholecall.proxy.folder import Folder
-from wholecall.proxy.recording import Recordings, Room
+from wholecall.proxy.recording import Bounds, Folder, Recordings
 from wholecall.recordings import read
 from wholecall.replay import replay
 
 CHAT = (corpora.CORPORA / "recordings/chat-completions/arguments-unicode.sse").read_bytes()
 NAME = "2026-11-23T09-06-55_req-1.jsonl"
-TINY = Room(tape=1000, batch=500, seconds=1.0)
+TINY = Bounds(tape=1000, batch=500, seconds=1.0)
 
 
 class Clock:
@@ -54,12 +53,14 @@ def names(folder: Path) -> list[str]:
 def recorded(
     folder: Path,
     *exchanges: tuple[Entry, list[bytes]],
-    room: Room | None = None,
+    room: Bounds | None = None,
     clock: Any = None,
     **config: Any,
 ) -> Recordings:
     """Record exchanges, one after the other, and wait until all is written."""
-    recordings = Recordings(RecordConfig(dir=folder, **config), room=room or Room(), clock=clock or Clock())
+    recordings = Recordings(
+        RecordConfig(dir=folder, **config), bounds=room or Bounds(), clock=clock or Clock()
+    )
     for told, pieces in exchanges:
         tape = recordings.tape(told)
         for piece in pieces:
@@ -119,7 +120,7 @@ def test_the_request_is_kept_only_where_wanted(folder: Path, requests: bool, is_
     assert is_there == (SECRET in (folder / NAME).read_text())
 
 
-@pytest.mark.parametrize("room", [Room(), TINY], ids=["in memory", "written early"])
+@pytest.mark.parametrize("room", [Bounds(), TINY], ids=["in memory", "written early"])
 @pytest.mark.parametrize(
     ("told", "is_kept"),
     [
@@ -134,7 +135,7 @@ def test_the_request_is_kept_only_where_wanted(folder: Path, requests: bool, is_
     ],
     ids=str,
 )
-def test_what_is_odd_is_kept(folder: Path, told: dict[str, Any], is_kept: bool, room: Room) -> None:
+def test_what_is_odd_is_kept(folder: Path, told: dict[str, Any], is_kept: bool, room: Bounds) -> None:
     """With `odd` a recording stays if something was withheld, mended, lost or faulty; others leave nothing."""
     recordings = recorded(folder, (entry(**told), pieces_of(CHAT, 100)), only="odd", room=room)
 
@@ -147,7 +148,7 @@ def test_what_is_odd_is_kept(folder: Path, told: dict[str, Any], is_kept: bool, 
 
 def test_large_ones_do_not_stay_in_memory(folder: Path) -> None:
     """An exchange that may turn out odd waits in memory up to a bound, then on the disk."""
-    recordings = Recordings(RecordConfig(dir=folder, only="odd"), room=TINY, clock=Clock())
+    recordings = Recordings(RecordConfig(dir=folder, only="odd"), bounds=TINY, clock=Clock())
     tape = recordings.tape(entry())
     held: list[int] = []
     for piece in pieces_of(CHAT, 100):
@@ -162,7 +163,7 @@ def test_large_ones_do_not_stay_in_memory(folder: Path) -> None:
 
 def test_many_small_ones_do_not_stay_in_memory(folder: Path) -> None:
     """The exchanges of a process share a bound, too."""
-    recordings = Recordings(RecordConfig(dir=folder, only="odd"), room=Room(all=5000), clock=Clock())
+    recordings = Recordings(RecordConfig(dir=folder, only="odd"), bounds=Bounds(all=5000), clock=Clock())
     tapes = [recordings.tape(entry(id=f"req-{n}")) for n in range(100)]
     held: list[int] = []
     for tape in tapes:
@@ -221,8 +222,8 @@ class Stuck:
 @pytest.fixture
 def stuck(folder: Path) -> Iterator[tuple[Recordings, Stuck]]:
     """Return recordings onto a disk that does not answer."""
-    room = Room(queue=2000, batch=100)
-    recordings = Recordings(RecordConfig(dir=folder), room=room, clock=Clock())
+    room = Bounds(queue=2000, batch=100)
+    recordings = Recordings(RecordConfig(dir=folder), bounds=room, clock=Clock())
     disk = Stuck(recordings)
     yield recordings, disk
     disk.let.set()
@@ -250,7 +251,7 @@ def test_a_slow_disk_costs_the_recording(folder: Path, stuck: tuple[Recordings, 
 
 def test_what_was_begun_is_removed(folder: Path) -> None:
     """A recording that is given up in the middle leaves nothing on the disk."""
-    recordings = Recordings(RecordConfig(dir=folder), room=Room(queue=1000, batch=100), clock=Clock())
+    recordings = Recordings(RecordConfig(dir=folder), bounds=Bounds(queue=1000, batch=100), clock=Clock())
     tape = recordings.tape(entry())
     tape.chunk(b"x" * 100)
     written(recordings)
@@ -279,7 +280,7 @@ def test_a_slow_disk_costs_no_memory(stuck: tuple[Recordings, Stuck]) -> None:
 
 def test_a_full_disk_costs_the_recording(folder: Path) -> None:
     """An error of the disk is counted once for each recording, and has no other effect."""
-    recordings = Recordings(RecordConfig(dir=folder), room=TINY, clock=Clock())
+    recordings = Recordings(RecordConfig(dir=folder), bounds=TINY, clock=Clock())
     folder.rmdir()
     for n in range(2):
         tape = recordings.tape(entry(id=f"req-{n}"))
@@ -375,7 +376,7 @@ def test_any_bytes_come_back(
 ) -> None:
     """Whatever the bytes are and however they are cut, they are read again as they came."""
     folder = tmp_path_factory.mktemp("recordings")
-    room = Room(tape=300, batch=200)
+    room = Bounds(tape=300, batch=200)
     recorded(folder, (entry(outcome="cut"), pieces), only=only, room=room, clock=Clock(0.3))
 
     (recording,) = read(str(folder))

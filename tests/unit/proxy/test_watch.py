@@ -15,8 +15,8 @@ from wholecall.output.events import ToolCallDropped
 from wholecall.proxy.config import Config, RecordConfig, UpstreamConfig
 from wholecall.proxy.entry import Watcher
 from wholecall.proxy.log import Log
+from wholecall.proxy.metrics import to_text
 from wholecall.proxy.recording import Recordings
-from wholecall.proxy.tally import to_text
 from wholecall.proxy.watch import MOST_RECENT, LoopLag, Watch
 from wholecall.types import DropReason
 

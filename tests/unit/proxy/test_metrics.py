@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wholecall.proxy.tally import METRICS, Tally, merged, to_text
+from wholecall.proxy.metrics import METRICS, Tally, merged, to_text
 
 COUNTER, HISTOGRAM = "pings_total", "own_seconds"
 LINE = re.compile(r'wholecall_proxy_[a-z_]+(\{([a-z]+="([^"\\\n]|\\[\\"n])*",?)+\})? [0-9.e+-]+\Z')

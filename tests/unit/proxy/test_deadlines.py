@@ -5,16 +5,16 @@ import asyncio
 import pytest
 
 from tests.support.proxying import Clock
-from wholecall.proxy.pings import Timer, Vigil
+from wholecall.proxy.deadlines import Deadlines, Timer
 
 BEGAN = 1000.0
 
 
-def reading(**options: float | bool) -> Vigil:
-    """Return a vigil over an answer whose head has come."""
-    vigil = Vigil(BEGAN, **options)  # type: ignore[arg-type]
-    vigil.begin(BEGAN)
-    return vigil
+def reading(**options: float | bool) -> Deadlines:
+    """Return the deadlines of an answer whose head has come."""
+    deadlines = Deadlines(BEGAN, **options)  # type: ignore[arg-type]
+    deadlines.begin(BEGAN)
+    return deadlines
 
 
 @pytest.mark.parametrize(
@@ -31,56 +31,56 @@ def test_a_ping_says_that_the_upstream_lives(
     is_heard: bool, sent: float, now: float, due: str | None
 ) -> None:
     """A ping is due if nothing was sent for so long, and something was received in the meantime."""
-    vigil = reading(ping=15)
-    vigil.is_heard, vigil.sent = is_heard, BEGAN + sent
+    deadlines = reading(ping=15)
+    deadlines.is_heard, deadlines.sent = is_heard, BEGAN + sent
 
-    assert due == vigil.due(BEGAN + now)
+    assert due == deadlines.due(BEGAN + now)
 
 
 def test_a_ping_may_not_need_the_upstream() -> None:
     """Balancers want bytes whether or not the upstream sends some."""
-    vigil = reading(ping=15, ping_always=True)
+    deadlines = reading(ping=15, ping_always=True)
 
-    assert [None, "ping"] == [vigil.due(BEGAN + 14), vigil.due(BEGAN + 15)]
+    assert [None, "ping"] == [deadlines.due(BEGAN + 14), deadlines.due(BEGAN + 15)]
 
 
 def test_a_ping_that_may_not_stand_is_not_tried_at_once_again() -> None:
     """The next one is due a whole period later."""
-    vigil = reading(ping=15)
-    vigil.is_heard, vigil.pinged = True, BEGAN + 15
+    deadlines = reading(ping=15)
+    deadlines.is_heard, deadlines.pinged = True, BEGAN + 15
 
-    assert [None, "ping"] == [vigil.due(BEGAN + 16), vigil.due(BEGAN + 30)]
+    assert [None, "ping"] == [deadlines.due(BEGAN + 16), deadlines.due(BEGAN + 30)]
 
 
 def test_pings_do_not_hide_that_the_upstream_stalls() -> None:
     """Silence is counted from the bytes received and the bytes sent for them."""
-    vigil = reading(ping=15, ping_always=True, idle=60)
-    vigil.pinged = BEGAN + 59
+    deadlines = reading(ping=15, ping_always=True, idle=60)
+    deadlines.pinged = BEGAN + 59
 
-    assert "upstream_stalled" == vigil.due(BEGAN + 60)
+    assert "upstream_stalled" == deadlines.due(BEGAN + 60)
 
 
 def test_a_slow_client_is_no_silence_of_the_upstream() -> None:
     """The upstream was not read while a piece was being sent."""
-    vigil = reading(idle=60)
-    vigil.sent = BEGAN + 50
+    deadlines = reading(idle=60)
+    deadlines.sent = BEGAN + 50
 
-    assert [None, "upstream_stalled"] == [vigil.due(BEGAN + 60), vigil.due(BEGAN + 110)]
+    assert [None, "upstream_stalled"] == [deadlines.due(BEGAN + 60), deadlines.due(BEGAN + 110)]
 
 
 def test_a_piece_may_not_take_for_ever() -> None:
     """While a piece is sent, only that piece is due."""
-    vigil = reading(ping=1, idle=2, write=60)
-    vigil.sending, vigil.stage = BEGAN + 5, "sending"
+    deadlines = reading(ping=1, idle=2, write=60)
+    deadlines.sending, deadlines.stage = BEGAN + 5, "sending"
 
-    assert [None, "client_stalled"] == [vigil.due(BEGAN + 64), vigil.due(BEGAN + 65)]
+    assert [None, "client_stalled"] == [deadlines.due(BEGAN + 64), deadlines.due(BEGAN + 65)]
 
 
 def test_the_head_has_to_come() -> None:
     """Before the answer begins only its head is waited for."""
-    vigil = Vigil(BEGAN, ping=1, idle=2, write=3, first_byte=600)
+    deadlines = Deadlines(BEGAN, ping=1, idle=2, write=3, first_byte=600)
 
-    assert [None, "upstream_timeout"] == [vigil.due(BEGAN + 599), vigil.due(BEGAN + 600)]
+    assert [None, "upstream_timeout"] == [deadlines.due(BEGAN + 599), deadlines.due(BEGAN + 600)]
 
 
 @pytest.mark.parametrize(
@@ -97,10 +97,10 @@ def test_the_timer_fires_when_something_may_be_due(
     options: dict[str, float], came: float, seconds: float | None
 ) -> None:
     """Ten seconds after the beginning it waits for the earlier due time."""
-    vigil = reading(**options)
-    vigil.came, vigil.is_heard = BEGAN + came, came > 0
+    deadlines = reading(**options)
+    deadlines.came, deadlines.is_heard = BEGAN + came, came > 0
 
-    assert seconds == vigil.wait(BEGAN + 10)
+    assert seconds == deadlines.wait(BEGAN + 10)
 
 
 def test_a_timer_asks_when_to_fire_next() -> None:

@@ -1,4 +1,8 @@
-"""One answer of an application, on its way to the client.
+"""Repair inside a server: an ASGI middleware that gives every client whole tool calls or none.
+
+::
+
+    app.add_middleware(wholecall.asgi.RepairMiddleware)
 
 Theory of operation. The start of an event stream is sent at once, and each body message passes through a `Repairer`:
 its output is sent in the same `send`, and held bytes make no message. Bodies labelled as JSON or as text wait for their
@@ -11,16 +15,31 @@ way to do that in ASGI is an exception that leaves the application.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+import os
+import uuid
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
+from urllib.parse import quote
 
-from wholecall import WholecallError
+from wholecall import (
+    Limits,
+    Policy,
+    StreamFault,
+    TextCalls,
+    TextWanted,
+    ToolCallDropped,
+    Tools,
+    WholecallError,
+)
 from wholecall.repairing import Repairer, RepairReport, answers, repair_body
-from wholecall.repairing.notices import Exchange, Notices
+from wholecall.repairing.bodies import most_of_body
+from wholecall.repairing.notices import Counters, Exchange, Hearer, Notices
 from wholecall.repairing.pace import Pace
+from wholecall.repairing.withholding import Withheld, checked
+from wholecall.tools import AnyTools
 
-__all__ = ["UNREAD", "Answer", "AnswerEnded", "App", "Receive", "Scope", "Send"]
+__all__ = ["AnswerEnded", "RepairMiddleware"]
 
 # The names that ASGI and every framework use.
 Message = MutableMapping[str, Any]
@@ -32,10 +51,11 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 _BODY: Final = "http.response.body"
 _CODING: Final = b"content-encoding"  # no coding is removed here
 # Messages, and extensions, that name a file instead of a body: its content was not read.
-UNREAD: Final = frozenset({"http.response.pathsend", "http.response.zerocopysend"})
+_FILES: Final = frozenset({"http.response.pathsend", "http.response.zerocopysend"})
 _HAS_AN_END: Final = "responses"  # an error is a proper end there
 _LEFT: Final = "the client went away"
 _LOST: Final = ("upstream_lost", "the server failed before the end of the answer")
+_PREFIX: Final = "WHOLECALL_ASGI_"  # of variables
 
 
 class AnswerEnded(WholecallError, OSError):
@@ -47,7 +67,111 @@ class AnswerEnded(WholecallError, OSError):
     """
 
 
-class Answer:
+class RepairMiddleware:
+    """An ASGI application that wraps another one, and makes its event streams and JSON bodies with tool calls strict.
+
+    Only answers to a POST to an endpoint for tool calls are changed, with status 200 or 201 and without a
+    `content-encoding`: put it inside of any compressing middleware. It has no dependencies, and runs under every ASGI
+    server and framework.
+
+    Args:
+        app: the application that answers.
+        live: whether calls are shown while they arrive, as `live_arguments` of `Repairer`; False by default.
+        withheld: how a turn ends whose calls were all withheld, as for `Repairer`; `"auto"` by default.
+        tools: the tools that the model was given, as for `Repairer`; only if all requests give the same tools.
+        text: calls that the model writes as text, as for `Repairer`; None by default.
+        on_dropped: called with each withheld call, and with its `Exchange` if it requires a second argument, or calls
+            it `exchange`; it may be asynchronous, as the next two may. Their exceptions go to the application.
+        on_fault: called likewise with each fault of the stream.
+        on_repaired: called likewise with the `RepairReport` of each changed answer, once it is over.
+        counters: adds up the results of all answers.
+        policy: how calls are judged.
+        limits: bounds of a stream or a body; `Limits.gateway()` by default.
+        paths: the ends of the paths of endpoints; by default `/chat/completions`, `/responses`, `/messages`, and of
+            Gemini `:generateContent` and `:streamGenerateContent`.
+
+    Options that are None are taken from the environment, for servers that give a middleware no options:
+    `WHOLECALL_ASGI_LIVE` (1 or 0), `WHOLECALL_ASGI_WITHHELD`, `WHOLECALL_ASGI_TEXT` (the name of a format),
+    `WHOLECALL_ASGI_LIMITS` (`gateway`, `default`, `desktop` or `none`) and `WHOLECALL_ASGI_PATHS` (with commas between
+    them).
+
+    Raises:
+        TypeError, ValueError, ImportError: an option is not one of its words, also in the environment; or as for
+            `Repairer`.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        *,
+        live: bool | None = None,
+        withheld: Withheld | None = None,
+        tools: AnyTools | None = None,
+        text: TextWanted = None,
+        on_dropped: Hearer[ToolCallDropped] | None = None,
+        on_fault: Hearer[StreamFault] | None = None,
+        on_repaired: Hearer[RepairReport] | None = None,
+        counters: Counters | None = None,
+        policy: Policy = Policy(),  # noqa: B008 - frozen
+        limits: Limits | None = None,
+        paths: Sequence[str] | None = None,
+    ) -> None:
+        self.app = app
+        given = {"live": live, "withheld": withheld, "text": text, "limits": limits, "paths": paths}
+        chosen = {**_DEFAULTS, **_from_environment(os.environ)}
+        chosen.update({name: value for name, value in given.items() if value is not None})
+        self._paths = _checked_paths(chosen["paths"])
+        self._limits: Limits = chosen["limits"]
+        self._options: dict[str, Any] = {
+            "live_arguments": chosen["live"],
+            "withheld": chosen["withheld"],
+            "text": chosen["text"],
+            "tools": tools if tools is None or isinstance(tools, Tools) else Tools[Any](tools),
+            "policy": policy,
+            "limits": chosen["limits"],
+            "on_dropped": on_dropped,
+            "on_fault": on_fault,
+            "on_repaired": on_repaired,
+            "counters": counters,
+        }
+        Repairer(
+            **Notices(self._options, Exchange(id="", method="", url="")).options
+        )  # refuses invalid options
+
+    def __repr__(self) -> str:
+        return f"<RepairMiddleware {self.app!r}>"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the application answer, and make the answer strict if it may hold tool calls."""
+        is_request = scope["type"] == "http"
+        if not is_request or not answers.asks_for_calls(scope["method"], scope["path"], self._paths):
+            await self.app(scope, receive, send)
+            return
+        exchange = Exchange(id=uuid.uuid4().hex, method=scope["method"], url=quote(scope["path"]))
+        answer = _Answer(self._options, exchange, most_of_body(self._limits), receive, send)
+        try:
+            await self.app(_without_files(scope), answer.receive, answer.send)
+        except Exception as error:
+            if not answer.was_stopped_by(error):
+                await answer.fail()
+                raise
+        else:
+            await answer.close()
+        finally:
+            await answer.leave()
+        if answer.cut is not None:
+            raise answer.cut
+
+
+def _without_files(scope: Scope) -> Scope:
+    """Return the scope without the offer to send a file, which would not be read here."""
+    offered = scope.get("extensions") or {}
+    if _FILES.isdisjoint(offered):
+        return scope
+    return {**scope, "extensions": {name: offered[name] for name in offered if name not in _FILES}}
+
+
+class _Answer:
     """An application's answer to one request, on its way to the client.
 
     Attributes:
@@ -92,7 +216,7 @@ class Answer:
         elif kind == "http.response.start":
             await self._begin({**message, "headers": list(message.get("headers", ()))})
         elif self._stopped is None:
-            if kind in UNREAD:
+            if kind in _FILES:
                 await self._let_pass()
             await self._out(message)
 
@@ -276,3 +400,82 @@ def _kind_of(start: Message) -> str | None:
 
 def _value(start: Message, wanted: bytes) -> str:
     return ", ".join(value.decode("latin-1") for name, value in start["headers"] if name.lower() == wanted)
+
+
+# Options from the environment.
+
+
+def _switch(value: str) -> bool:
+    if value.lower() not in _SWITCHES:
+        raise ValueError(f"it is 1 or 0, and not {value!r}")
+    return _SWITCHES[value.lower()]
+
+
+def _limits(value: str) -> Limits:
+    if value.lower() not in _LIMITS:
+        raise ValueError(f"there are no limits {value!r}; use one of: {', '.join(_LIMITS)}")
+    return _LIMITS[value.lower()]()
+
+
+def _withheld(value: str) -> Withheld:
+    return checked(value.lower())  # type: ignore[arg-type]  # it is what is checked
+
+
+def _paths(value: str) -> Sequence[str]:
+    return _checked_paths([path.strip() for path in value.split(",")])
+
+
+def _checked_paths(paths: Sequence[str]) -> tuple[str, ...]:
+    """Return the ends of paths without their last slashes."""
+    if isinstance(paths, str):
+        raise TypeError(f"paths is a list of strings; give [{paths!r}]")
+    ends = tuple(path.rstrip("/") for path in paths)
+    for end in ends:
+        if not end.startswith(("/", ":")):
+            raise ValueError(
+                f"an end of paths begins with a slash or a colon and names something: '/messages', not {end!r}"
+            )
+    return ends
+
+
+_SWITCHES: Final = {
+    **dict.fromkeys(("1", "true", "yes", "on"), True),
+    **dict.fromkeys(("0", "false", "no", "off"), False),
+}
+_LIMITS: Final = {
+    "default": Limits,
+    "desktop": Limits.desktop,
+    "gateway": Limits.gateway,
+    "none": Limits.none,
+}
+_DEFAULTS: Final[dict[str, Any]] = {
+    "live": False,
+    "withheld": "auto",
+    "text": None,
+    "limits": Limits.gateway(),
+    "paths": answers.ENDPOINTS,
+}
+_READERS: Final[dict[str, Callable[[str], Any]]] = {
+    "live": _switch,
+    "withheld": _withheld,
+    "text": TextCalls,
+    "limits": _limits,
+    "paths": _paths,
+}
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    """Return the options that variables give; an empty variable gives none."""
+    found: dict[str, Any] = {}
+    for variable, value in environ.items():
+        if not variable.startswith(_PREFIX) or not value.strip():
+            continue
+        reader = _READERS.get(variable.removeprefix(_PREFIX).lower())
+        if reader is None:
+            known = [_PREFIX + name.upper() for name in _READERS]
+            raise ValueError(f"there is no variable {variable}; use one of: {', '.join(known)}")
+        try:
+            found[variable.removeprefix(_PREFIX).lower()] = reader(value.strip())
+        except ValueError as error:
+            raise ValueError(f"{variable}: {error}") from error
+    return found

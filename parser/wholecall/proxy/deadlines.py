@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Literal, Protocol
 
-__all__ = ["Clock", "Due", "Timer", "Vigil"]
+__all__ = ["Clock", "Deadlines", "Due", "Timer"]
 _private = True
 
 Due = Literal["ping", "upstream_timeout", "upstream_stalled", "client_stalled"]
@@ -70,7 +70,7 @@ class Timer:
         self.restart(self._look())
 
 
-class Vigil:
+class Deadlines:
     """The times of an exchange's events, and the deadlines that follow from them.
 
     Args:

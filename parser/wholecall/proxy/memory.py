@@ -1,21 +1,21 @@
-"""The memory that bodies may take together: of requests that are read, and of answers that are judged whole.
+"""The memory that bodies may take together: requests that are read, and answers that are judged whole.
 
 Theory of operation. Each body has its own bound, which does not limit many simultaneous bodies. Therefore each takes
-its bytes out of one `Room` as they arrive, and gives them back when its exchange is over. If there is no room, a
+its bytes out of one `BodyMemory` as they arrive, and gives them back when its exchange is over. If too little is left, a
 request is refused for now (503), and an answer ends as an error.
 """
 
 from __future__ import annotations
 
-__all__ = ["Held", "NoRoomError", "Room"]
+__all__ = ["BodyMemory", "Held", "NoMemoryError"]
 _private = True
 
 
-class NoRoomError(Exception):
-    """The bodies that are held take all the room."""
+class NoMemoryError(Exception):
+    """The bodies that are held take all the memory."""
 
 
-class Room:
+class BodyMemory:
     """The bytes that may be held at one time.
 
     Args:
@@ -27,7 +27,7 @@ class Room:
         self._taken = 0
 
     def __repr__(self) -> str:
-        return f"<Room {self._taken} of {self.most}>"
+        return f"<BodyMemory {self._taken} of {self.most}>"
 
     @property
     def taken(self) -> int:
@@ -38,10 +38,10 @@ class Room:
         """Take a number of bytes.
 
         Raises:
-            NoRoomError: fewer bytes are left; nothing was taken.
+            NoMemoryError: fewer bytes are left; nothing was taken.
         """
         if self._taken + size > self.most:
-            raise NoRoomError
+            raise NoMemoryError
         self._taken += size
 
     def give(self, size: int) -> None:
@@ -50,22 +50,22 @@ class Room:
 
 
 class Held:
-    """The share of one exchange in a room."""
+    """The share of one exchange."""
 
-    def __init__(self, room: Room) -> None:
-        self._room = room
+    def __init__(self, memory: BodyMemory) -> None:
+        self._memory = memory
         self._size = 0
 
     def take(self, size: int) -> None:
         """Take a number of further bytes.
 
         Raises:
-            NoRoomError: fewer bytes are left.
+            NoMemoryError: fewer bytes are left.
         """
-        self._room.take(size)
+        self._memory.take(size)
         self._size += size
 
     def give_all(self) -> None:
         """Give back all bytes; a repeated call does nothing."""
-        self._room.give(self._size)
+        self._memory.give(self._size)
         self._size = 0
