@@ -34,7 +34,8 @@ from wholecall import BadRecording
 from wholecall.framing.opening import sniff
 from wholecall.recordings import Recorder, Recording, read
 from wholecall.recordings.finding import StrPath, find
-from wholecall.recordings.model import Chunk, without_keys
+from wholecall.recordings.model import Chunk
+from wholecall.recordings.secrets import without_keys
 from wholecall.replay import Chunking
 from wholecall.serving.answers import Answer, Answers, IncomingRequest, Match
 
