@@ -32,7 +32,6 @@ from wholecall.deltas import CallAnswered, Delta
 from wholecall.dialects import report
 from wholecall.dialects.agents.ag_ui_calls import Calls, told_before
 from wholecall.dialects.agents.ag_ui_views import DECODER, Event, Outcome, counted, named_ids, thought
-from wholecall.dialects.detect_frameworks import AG_UI_QUIET
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.translator import Events, TurnTranslator
 from wholecall.framing.frame import Frame
@@ -41,13 +40,23 @@ __all__ = ["AgUiTranslator"]
 
 # Authors of text messages other than the agent; some agents repeat the user's text.
 _OTHERS = frozenset({"developer", "system", "user", "tool", "activity"})
+# Events that are not about the answer.
+_QUIET = frozenset(
+    {
+        *("RAW", "CUSTOM", "STEP_STARTED", "STEP_FINISHED", "TEXT_MESSAGE_END"),
+        *("STATE_SNAPSHOT", "STATE_DELTA", "ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA"),
+        *("REASONING_START", "REASONING_MESSAGE_START", "REASONING_MESSAGE_END", "REASONING_END"),
+        *("THINKING_START", "THINKING_END", "THINKING_TEXT_MESSAGE_START", "THINKING_TEXT_MESSAGE_END"),
+        *("SUBAGENT_STARTED", "SUBAGENT_FINISHED", "SUBAGENT_ERROR"),
+    }
+)
 
 
 class AgUiTranslator(TurnTranslator):
     """Frames of one AG-UI stream to deltas."""
 
     decoder = DECODER
-    QUIET = AG_UI_QUIET | {"TEXT_MESSAGE_END"}
+    QUIET = _QUIET
 
     _calls: Calls
     _history: set[str]

@@ -39,7 +39,6 @@ from wholecall.dialects.agents.copilot_calls import Calls
 from wholecall.dialects.agents.copilot_turns import Turn, Turns
 from wholecall.dialects.agents.copilot_views import DECODER, Data, Event, is_quiet
 from wholecall.dialects.decode import is_noise, member, plain
-from wholecall.dialects.detect_frameworks import is_session_event
 from wholecall.dialects.labels import id_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import ViewTranslator
@@ -49,6 +48,13 @@ from wholecall.types import CUT_REASONS, TurnReason
 __all__ = ["CopilotTranslator"]
 
 _NO = ("denied", "reject", "cancel", "user-not-available")  # the first words of answers that deny a request
+# The possible first words of a type, also of events about the session itself.
+_FAMILIES = frozenset(
+    {
+        *("assistant", "tool", "external_tool", "session", "user", "system"),
+        *("permission", "subagent", "hook", "skill", "model", "mcp"),
+    }
+)
 
 
 class CopilotTranslator(ViewTranslator):
@@ -77,7 +83,7 @@ class CopilotTranslator(ViewTranslator):
         return [delta for turn in self._turns.all_open() for delta in self._turns.end(turn)]
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
-        if event.type is None and is_session_event(frame.event):
+        if event.type is None and _is_session_event(frame.event):
             event.type = frame.event
         known, data = self.EVENTS.get(event.type), event.data or Data()
         agent = id_label(event.agent_id) or id_label(data.parent_tool_call_id)
@@ -224,3 +230,9 @@ class CopilotTranslator(ViewTranslator):
         "tool.execution_complete": lambda self, _, data: self._decide(data.tool_call_id, Calls.complete),
         "external_tool.requested": lambda self, agent, data: self._call(agent, data, Calls.request),
     }
+
+
+def _is_session_event(kind: str) -> bool:
+    """Return whether a type is one of a session's events: it is in two words."""
+    family, dot, name = kind.partition(".")
+    return family in _FAMILIES and bool(dot and name)

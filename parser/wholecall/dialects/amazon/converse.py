@@ -50,7 +50,6 @@ from wholecall.dialects.amazon.converse_views import (
 )
 from wholecall.dialects.amazon.errors import error_of, exception_in
 from wholecall.dialects.decode import member, plain, wire_text
-from wholecall.dialects.detect import CONVERSE_FIELDS
 from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.other_blocks import OtherBlocks
 from wholecall.dialects.pieces import PieceTranslator, Read, no_piece
@@ -62,6 +61,14 @@ from wholecall.types import Kind
 __all__ = ["ConverseTranslator"]
 
 _NO_PART = Part()
+_FIELDS = {  # of the view, by the names of events
+    "contentBlockDelta": "content_block_delta",
+    "contentBlockStart": "content_block_start",
+    "contentBlockStop": "content_block_stop",
+    "messageStart": "message_start",
+    "messageStop": "message_stop",
+    "metadata": "metadata",
+}
 
 
 _bare, _wrapped = PIECE.decode, WRAPPED_PIECE.decode
@@ -86,7 +93,7 @@ def _read(piece: Piece) -> tuple[Key, str]:
 
 # By the names of events; other events have no name, or another name, and name their kind in the payload.
 _READERS: dict[str, Read] = {
-    **dict.fromkeys([*CONVERSE_FIELDS, "error"], no_piece),
+    **dict.fromkeys([*_FIELDS, "error"], no_piece),
     "contentBlockDelta": _read_bare,
 }
 
@@ -123,7 +130,7 @@ class ConverseTranslator(PieceTranslator):
         return TextFragment(0, "") if kind == "text" else ReasoningFragment(0, "", index)
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
-        field = CONVERSE_FIELDS.get(frame.event)
+        field = _FIELDS.get(frame.event)
         if field is None and event.output is not None and event.output.message is not None:
             return self._body(event, event.output.message, frame.data)
         if field is None:

@@ -31,7 +31,6 @@ from typing import Any, ClassVar
 from wholecall.deltas import Delta, Finish, TurnEnded, TurnOpened
 from wholecall.dialects import report
 from wholecall.dialects.decode import is_noise, plain
-from wholecall.dialects.detect_frameworks import LANGCHAIN_METHODS
 from wholecall.dialects.frameworks import langchain_protocol_views as views
 from wholecall.dialects.frameworks.langchain_protocol_blocks import Blocks
 from wholecall.dialects.frameworks.langchain_protocol_messages import HERE, Message, Messages, Place
@@ -42,6 +41,13 @@ from wholecall.framing.frame import Frame
 
 __all__ = ["LangChainProtocolTranslator"]
 
+# The kinds of a frame's subject; only messages hold calls. Custom channels have their own names.
+_METHODS = frozenset(
+    {
+        *("messages", "tools", "lifecycle", "values", "updates", "checkpoints", "tasks", "custom"),
+        *("input", "input.requested", "debug"),
+    }
+)
 _MOST_CALLS = 4096  # that are recognized when another message repeats them
 _BLOCKS = {  # the role of an event's content in its block
     "content-block-delta": Blocks.addition,
@@ -94,7 +100,7 @@ class LangChainProtocolTranslator(ViewTranslator):
             return self._event(data, (namespace, str(params.node or origin.langgraph_node)), view.seq)
         if view.method == "lifecycle" and data.event == "failed":
             return self._run_failed(namespace, data)
-        known = view.method in LANGCHAIN_METHODS or (view.method or "").startswith("custom:")
+        known = view.method in _METHODS or (view.method or "").startswith("custom:")
         return [] if known else report.unknown()
 
     def _event(self, data: Data, place: Place, seq: object) -> list[Delta]:

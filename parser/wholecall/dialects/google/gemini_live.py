@@ -28,7 +28,6 @@ import msgspec
 from wholecall.deltas import CallCancelled, CallSeen, CallWhole, Delta, Finish, TurnOpened
 from wholecall.dialects import report
 from wholecall.dialects.decode import plain
-from wholecall.dialects.detect import GEMINI_LIVE_MESSAGES
 from wholecall.dialects.google import gemini_views as views
 from wholecall.dialects.google.gemini import GeminiTranslator
 from wholecall.dialects.google.gemini_kept import no_parts
@@ -41,7 +40,10 @@ from wholecall.types import TurnReason
 
 __all__ = ["GeminiLiveTranslator"]
 
-_QUIET = GEMINI_LIVE_MESSAGES | {
+_QUIET = {
+    *("setupComplete", "setup_complete", "serverContent", "server_content"),
+    *("toolCall", "toolCallCancellation", "tool_call_cancellation", "goAway", "go_away"),
+    *("sessionResumptionUpdate", "session_resumption_update"),
     *("voiceActivity", "voice_activity"),
     *("voiceActivityDetectionSignal", "voice_activity_detection_signal"),
 }
