@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from wholecall.deltas import Delta, Finish, TextFragment, TurnEnded, TurnOpened, UsageSeen, WireFault
-from wholecall.dialects.detect import legacy as detect
 from wholecall.dialects.openai.legacy import LegacyTranslator
+from wholecall.dialects.table import named
 from wholecall.framing.frame import Frame
 
 
@@ -129,7 +129,7 @@ def test_what_stopped_the_text_is_no_reason_beside_one() -> None:
 )
 def test_text_and_a_place_for_the_reason_decide(payload: dict[str, Any], known: bool) -> None:
     """A member that happens to be called so is not enough: text and reason go together."""
-    assert known == detect(payload, "")
+    assert known == named("legacy-completions").detect(payload, "")
 
 
 def test_an_error_is_fatal() -> None:

@@ -32,6 +32,7 @@ MODULES = {
     "decode": "wholecall.dialects.decode",
     "compiled": "wholecall.dialects.compiled",
     "narrow": "wholecall.dialects.narrow",
+    "marks": "wholecall.dialects.marks",
     "verdicts": "wholecall.machine.verdicts",
     "slots": "wholecall.machine.slots",
     "routes": "wholecall.machine.routes",

@@ -2,8 +2,9 @@
 
 Theory of operation. A dialect claims a frame by members that only it has, or by some that others may carry as well:
 `{"metadata": {"usage": {}}}` is an event of Bedrock's, and Google's `interaction.created` has that member, too. The
-table therefore says which of the members by which any dialect is known are a dialect's *own*, and which of these are
-*weak*. Nearly always a frame has no other such members than those of the first dialect that claims it, and that one has
+members that a dialect's marks ask for are therefore its *own*, and the table of marks says which of these are *weak*,
+and which other members its frames have besides. Together these members are *telling*: only dialects that own one of
+those in a frame are asked about it, and those that know events by their names. Nearly always a frame has no other such members than those of the first dialect that claims it, and that one has
 it. A frame with others is contested: claims that hold without their weak members, and without empty members
 (`candidates: []`), go before all others; a weak claim counts only where no member names the frame's kind. Where more
 than one claim is left, the frame decides nothing, and waits.
@@ -14,81 +15,64 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from wholecall.dialects.detect import CONVERSE_FIELDS, GEMINI_LIVE_MESSAGES
+from wholecall.dialects.detect import MARKS, SUPPORTING, Marks
+from wholecall.dialects.marks import FRAME, NAME, Mark, Row
 
-__all__ = ["KNOWN", "NARROWER", "are_akin", "foreign", "is_labelled", "rivals", "without_weak", "yields"]
+__all__ = [
+    "KNOWN",
+    "NARROWER",
+    "are_akin",
+    "foreign",
+    "is_labelled",
+    "members_of",
+    "rivals",
+    "telling",
+    "without_weak",
+    "yields",
+]
 _private = True
 
 
 class _Members(NamedTuple):
-    """The members by which a dialect is known, or that its frames have in addition; and which of them are weak."""
+    """The members by which a dialect is known, or that its frames have in addition.
+
+    Attributes:
+        own: all of them.
+        weak: those that others may have as well.
+        strong: the others.
+        is_named: the name of an event may also be decisive.
+    """
 
     own: frozenset[str]
     weak: frozenset[str]
     strong: frozenset[str]
+    is_named: bool
 
 
-def _members(own: str, weak: str = "") -> _Members:
-    found = frozenset(weak.split())
-    return _Members(found.union(own.split()), found, frozenset(own.split()))
+def members_of(row: Row) -> frozenset[str]:
+    """Return the frame's own members that a row asks for; the event's name is one of them."""
+    negative = (path for path, test in row.items() if isinstance(test, Mark) and test.negative)
+    asked = "|".join(row.keys() - {FRAME, *negative}).split("|")
+    return frozenset(way.partition(".")[0].partition("[")[0] for way in asked) - {""}
 
 
-_USAGE: Final = "usageMetadata usage_metadata promptFeedback prompt_feedback"
-_CHUNK: Final = _members("", "chunk bytes")
+def _members(marks: Marks) -> _Members:
+    asked = frozenset[str]().union(*map(members_of, marks.rows))
+    weak = frozenset(marks.weak.split())
+    own = (asked - SUPPORTING - {NAME}).union(weak, marks.besides.split())
+    return _Members(own, weak, own - weak, NAME in asked)
 
-KNOWN: Final[dict[str, _Members]] = {
-    "legacy-completions": _members("choices object", "generation outputText outputs results"),
-    "vercel-data": _members("", "finishReason result toolInvocations parts"),
-    "chat-completions": _members("choices object", "apiFormat finishReason toolCalls message"),
-    "responses": _members("type object response metadata", "output"),
-    "anthropic": _members("type message"),
-    "gemini-live": _members(f"{' '.join(GEMINI_LIVE_MESSAGES)} tool_call usageMetadata usage_metadata"),
-    "langchain": _members("type usage_metadata", "output"),
-    "gemini": _members("candidates", f"response {_USAGE}"),
-    "bedrock-converse": _members(" ".join(CONVERSE_FIELDS), "metadata output"),
-    "ollama": _members("message", "done"),
-    "ollama-generate": _members("response", "done"),
-    "bedrock-invoke-anthropic": _CHUNK,
-    "bedrock-invoke-nova": _CHUNK,
-    "bedrock-invoke-cohere-v1": _CHUNK,
-    "bedrock-invoke-cohere-v2": _CHUNK,
-    "bedrock-invoke-legacy-completions": _CHUNK,
-    "bedrock-invoke-chat-completions": _CHUNK,
-    "bedrock-agents": _members("", "trace returnControl invocationInputs chunk bytes"),
-    "openai-assistants": _members("object event type metadata"),
-    "openai-realtime": _members("type object response metadata", "output"),
-    "gemini-interactions": _members("event_type object", "steps outputs"),
-    "cohere-v1": _members("event_type response", "generation_id"),
-    "cohere-v2": _members("type", "message"),
-    "langchain-protocol": _members("event type method metadata"),
-    "mistral-conversations": _members("type object", "outputs"),
-    "llama-stack": _members("event", "completion_message"),
-    "llama-api": _members("event", "completion_message"),
-    "ag-ui": _members("type message", "messages"),
-    "vercel-ui": _members("type output metadata", "parts"),
-    "langchain-events": _members("event metadata"),
-    "acp": _members("jsonrpc method result"),
-    "copilot": _members("type"),
-    "claude-code": _members("type message result event response"),
-    "codex-app-server": _members("method result"),
-    "a2a": _members("jsonrpc method result"),
-    "mcp": _members("jsonrpc method result"),
-    "pi": _members("type success message result", "messages"),
-    "dashscope": _members("message", "output"),
-    "sap-orchestration": _members("", "final_result orchestration_result"),
-    "xai-grpc": _members("", "chunk outputs"),
-    "gigachat": _members("event", "messages"),
-    "workers-ai": _members("messages result", "response success tool_calls"),
-}
+
+KNOWN: Final = {name: _members(marks) for name, marks in MARKS.items()}
 _RIVALS: Final = {
     member: tuple(name for name, members in KNOWN.items() if member in members.own)
     for member in frozenset[str]().union(*(members.own for members in KNOWN.values()))
 }
-# By the name of a dialect, the members by which others may be known.
-_FOREIGN: Final = {name: frozenset(_RIVALS) - members.strong for name, members in KNOWN.items()}
+_TELLING: Final = frozenset(_RIVALS)
 _LABELS: Final = ("type", "event_type", "jsonrpc", "object")  # members that name a frame's kind
 
-# Pairs of which the second dialect takes frames of the first as well; at equal strength the first dialect has them.
+# Pairs of which the second dialect takes frames of the first as well; at equal strength the first dialect has them. Only
+# in some pairs does one row imply another (choices with a text are choices): in others a frame satisfies rows of both.
 NARROWER: Final = frozenset(
     {
         ("legacy-completions", "chat-completions"),
@@ -102,9 +86,14 @@ NARROWER: Final = frozenset(
 )
 
 
-def foreign(name: str, payload: Mapping[str, Any]) -> frozenset[str]:
-    """Return the members of a frame by which other dialects than this one may be known."""
-    return _FOREIGN[name].intersection(payload)
+def telling(payload: Mapping[str, Any]) -> frozenset[str]:
+    """Return the members of a frame by which any dialect is known."""
+    return _TELLING.intersection(payload)
+
+
+def foreign(name: str, telling: frozenset[str]) -> frozenset[str]:
+    """Return the telling members of a frame by which other dialects than this one may be known."""
+    return telling - KNOWN[name].strong
 
 
 def rivals(members: frozenset[str]) -> frozenset[str]:

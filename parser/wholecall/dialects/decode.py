@@ -21,6 +21,7 @@ single bracket, quote or backslash carried none: no frame of any dialect is writ
 
 from __future__ import annotations
 
+import base64
 import functools
 import json
 import re
@@ -49,6 +50,7 @@ __all__ = [
     "is_noise",
     "listed",
     "member",
+    "opened_chunk",
     "payloads",
     "plain",
     "provider_error",
@@ -219,6 +221,20 @@ def member(value: Any, *path: str | int) -> Any:
         elif not (isinstance(value, dict) and key == 0):  # one object instead of a list (quirk 39)
             return None
     return value
+
+
+def opened_chunk(coded: str) -> str | bytes | None:
+    """Return the text of an event in base64, its bytes where they are not text, None where they cannot be had."""
+    if coded.startswith("{"):  # no letter of base64
+        return coded
+    try:
+        data = base64.b64decode(coded, validate=True)
+    except ValueError:
+        return None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data
 
 
 def listed(value: Any) -> list[Any]:

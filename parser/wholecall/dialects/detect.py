@@ -1,395 +1,567 @@
-"""Find the dialect for which a frame is decisive: a function per dialect, by the frame alone.
+"""The marks of each dialect: the frames by which a stream's dialect is found, as one literal table.
 
-Theory of operation. A stream's dialect is found before its translator is imported, so nothing of the translators is
-imported here; facts that both must know (types, members, how a chunk is opened) are here, and translators import them.
-Each function is given the decoded object and the event's name, and returns whether they are decisive for its dialect;
-the table gives the order in which the functions are asked.
+Theory of operation. A stream's dialect is found by its first decisive frame, before its translator is imported; so
+nothing of the translators is imported here. Rows are in the language of `wholecall.dialects.marks`, below an example of
+the wire, and dialects are in the order in which they are asked (`wholecall.dialects.table` says why).
+
+The words for kinds of events are also in the translators; `tests/dialects/test_marks.py` holds both against each other.
+A dialect is known by the members that its rows ask for, except those that only support others (`SUPPORTING`). Members
+that other dialects may have as well are weak; `besides` are those that its frames have without being asked.
 """
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final, NamedTuple
 
-from wholecall.dialects.decode import first_choice, member, plain
+from wholecall.dialects.decode import opened_chunk, plain
+from wholecall.dialects.marks import (
+    ABSENT,
+    EMPTY,
+    FILLED,
+    FRAME,
+    HERE,
+    LIST,
+    NAME,
+    NULL,
+    OBJECT,
+    SAID,
+    TEXT,
+    TRUTH,
+    UNSAID,
+    Row,
+    Rows,
+    decisive,
+    holds,
+    no,
+)
 
-__all__ = [
-    "COHERE_V1_QUIET",
-    "CONVERSE_FIELDS",
-    "GEMINI_LIVE_MESSAGES",
-    "GIGACHAT_DELTA",
-    "GIGACHAT_DONE",
-    "GIGACHAT_TOOLS",
-    "LLAMA_API_TYPES",
-    "LLAMA_STACK_REASONS",
-    "LLAMA_STACK_TYPES",
-    "Detect",
-    "anthropic",
-    "assistants",
-    "bedrock_agents",
-    "chat",
-    "cohere_v1",
-    "cohere_v2",
-    "conversations",
-    "converse",
-    "dashscope",
-    "gemini",
-    "gemini_interactions",
-    "gemini_live",
-    "gigachat",
-    "invoked",
-    "is_line",
-    "legacy",
-    "llama_api",
-    "llama_stack",
-    "ollama",
-    "ollama_generate",
-    "opened_chunk",
-    "realtime",
-    "responses",
-    "sap_orchestration",
-    "workers_ai",
-    "xai_grpc",
-]
-
-Detect = Callable[[Mapping[str, Any], str], bool]  # is given the decoded object and the event's name
+__all__ = ["MARKS", "SUPPORTING", "Marks"]
 
 
-_ANTHROPIC_TYPES = frozenset({"message_start", "message_delta", "message_stop"})
+class Marks(NamedTuple):
+    """The marks of a dialect, and the members by which it claims frames (`wholecall.dialects.claims`).
+
+    Attributes:
+        rows: of which one makes a frame decisive.
+        weak: members that other dialects may have as well.
+        besides: members that its frames have, and that no row asks for.
+    """
+
+    rows: Rows
+    weak: str = ""
+    besides: str = ""
 
 
-def anthropic(payload: Mapping[str, Any], _event: str) -> bool:
-    """A Messages event (a ping decides nothing), or a whole body; an agent's own messages bear a time."""
-    kind, message = payload.get("type"), payload.get("message")
-    if not isinstance(kind, str) or (isinstance(message, dict) and message.get("timestamp") is not None):
-        return False
-    if kind in _ANTHROPIC_TYPES or kind.startswith("content_block_"):
-        return True
-    return kind == "message" and isinstance(payload.get("content"), list)
+def _within(member: str, rows: Rows) -> Rows:
+    """Return the rows that hold if these do for the object in a member."""
+    return tuple(
+        {"|".join(f"{member}.{way}" for way in path.split("|")): test for path, test in row.items()}
+        for row in rows
+    )
 
 
-def assistants(payload: Mapping[str, Any], event: str) -> bool:
-    """An event of a thread by its name, in or next to the data, or the object of a run, step or message."""
-    named = (event, payload.get("event"), payload.get("object"))
-    return any(isinstance(name, str) and name.startswith("thread.") for name in named)
+# Members that decide only next to others: frames of any kind have them.
+SUPPORTING: Final = frozenset(
+    {
+        *("assistantMessageEvent", "chat_history", "command", "completionReason", "content"),
+        *("conversation_id", "created_at", "data", "delta", "errors", "event_id", "finish_reason", "id"),
+        *("logprobs", "metrics", "model", "params", "request", "request_id", "response_metadata", "role"),
+        *("run_id", "session", "session_id", "stop_reason", "subtype", "text", "toolCallId"),
+    }
+)
 
 
-def bedrock_agents(payload: Mapping[str, Any], event: str) -> bool:
-    """A trace of an agent's steps, a return of control, or a chunk of text; other chunks hold events."""
-    control = payload.get("returnControl", payload)
-    if isinstance(control, dict) and isinstance(control.get("invocationInputs"), list):
-        return True
-    trace = payload.get("trace")
-    if isinstance(trace, dict):
-        steps = trace.get("trace", trace)
-        return isinstance(steps, dict) and any(name.endswith("Trace") for name in steps)
-    chunk = payload.get("chunk", payload if event == "chunk" else None)
-    coded = chunk.get("bytes") if isinstance(chunk, dict) else None
+# Functions, where paths do not reach: into base64, to a member or a part of any name or place, and to all members.
+def _is_prose(coded: object) -> bool:
     opened = opened_chunk(coded) if isinstance(coded, str) else None
     return isinstance(opened, str) and not opened.lstrip().startswith(("{", "["))
 
 
-_ORACLE_FIELDS: Final = frozenset({"apiFormat", "finishReason", "toolCalls"})
+def _has_trace(steps: object) -> bool:
+    return isinstance(steps, dict) and any(name.endswith("Trace") for name in steps)
 
 
-def chat(payload: Mapping[str, Any], _event: str) -> bool:
-    """A chunk with choices, a chunk that names its kind, or Oracle's flat form."""
-    if first_choice(payload):
-        return True
-    if str(payload.get("object", "")).startswith("chat.completion") and payload.get("choices") != []:
-        return True
-    if "candidates" in payload or isinstance(payload.get("content"), dict):
-        return False  # contents are Google's, also those of its agents: `{"content":{"parts":[…]},"finishReason":"STOP"}`
-    message = payload.get("message")
-    flat = isinstance(message, dict) and "toolCalls" in message
-    return flat or not _ORACLE_FIELDS.isdisjoint(payload)
+def _has_invocation(parts: object) -> bool:
+    return isinstance(parts, list) and any(
+        isinstance(part, dict) and part.get("type") == "tool-invocation" for part in parts
+    )
 
 
-_COHERE_V1_TYPES = frozenset(
-    {"stream-start", "text-generation", "tool-calls-chunk", "tool-calls-generation", "stream-end"}
+def _are_typed(parts: object) -> bool:
+    return isinstance(parts, list) and all(
+        isinstance(part, dict) and isinstance(part.get("type"), str) for part in parts
+    )
+
+
+def _is_start(payload: object) -> bool:
+    return isinstance(payload, dict) and payload.keys() <= {"type", "messageId", "messageMetadata"}
+
+
+# {"choices":[{"index":0,"text":"Hel","finish_reason":null}],…}    `object` is unreliable
+# {"generation":"Hel","stop_reason":null}, {"outputs":[{"text":"Hel","stop_reason":null}],…}    on Bedrock
+# A choice with a text decides alone.
+_LEGACY: Final[Rows] = (
+    {"choices[0].text": TEXT, "choices[0].delta": ABSENT, "choices[0].message": ABSENT},
+    {"generation": TEXT, "stop_reason": HERE, "choices[0].text": no(TEXT)},
+    {"outputText": TEXT, "completionReason": HERE, "choices[0].text": no(TEXT)},
+    {"outputs[0].text": TEXT, "outputs[0].stop_reason": HERE, "choices[0].text": no(TEXT)},
+    {"results[0].outputText": TEXT, "results[0].completionReason": HERE, "choices[0].text": no(TEXT)},
 )
-COHERE_V1_QUIET = frozenset({"search-queries-generation", "search-results", "citation-generation", "debug"})
 
+# {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hel"}}],…}
+# {"index":0,"message":{"role":"ASSISTANT","toolCalls":[…]},"finishReason":"tool_calls"}    Oracle's flat form
+# Contents are Google's, also those of its agents: {"content":{"parts":[…]},"finishReason":"STOP"}
+_CHAT: Final[Rows] = (
+    {"choices[0]": FILLED},
+    {"object": {"chat.completion", "chat.completion*"}, "choices": no(EMPTY)},
+    {
+        "apiFormat|finishReason|toolCalls|message.toolCalls": HERE,
+        "candidates": ABSENT,
+        "content": no(OBJECT),
+    },
+)
 
-def cohere_v1(payload: Mapping[str, Any], _event: str) -> bool:
-    """An event of a known type, or a whole body."""
-    kind = payload.get("event_type")
-    if isinstance(kind, str) and (kind in _COHERE_V1_TYPES or kind in COHERE_V1_QUIET):
-        return True
-    whole = isinstance(payload.get("generation_id"), str) and isinstance(payload.get("text"), str)
-    return whole and ("finish_reason" in payload or "chat_history" in payload)
+# {"type":"message_start","message":{"id":"msg_1","content":[]},…}    an agent's own messages bear a time
+# {"type":"message","role":"assistant","content":[…]}
+_ANTHROPIC: Final[Rows] = (
+    {
+        "type": {"message_start", "message_delta", "message_stop", "content_block_*"},
+        "message.timestamp": UNSAID,
+    },
+    {"type": "message", "content": LIST, "message.timestamp": UNSAID},
+)
 
+# {"candidates":[{"content":{"parts":[{"text":"Hel"}]}}],"usageMetadata":{…}}    perhaps inside `response`
+_GEMINI: Final[Rows] = (
+    {"candidates": LIST},
+    {"usageMetadata|usage_metadata|promptFeedback|prompt_feedback": OBJECT},
+)
 
-_COHERE_V2_TYPES = frozenset(
+# {"contentBlockDelta":{"delta":{"text":"Hel"},"contentBlockIndex":0},…}    one event, or its name is the frame's
+# {"output":{"message":{"role":"assistant","content":[…]}},"stopReason":"end_turn"}
+_CONVERSE_EVENTS: Final = (
+    *("contentBlockDelta", "contentBlockStart", "contentBlockStop", "messageStart", "messageStop"),
+    "metadata",
+)
+_CONVERSE_OTHERS: Final = {
+    event: "|".join(other for other in _CONVERSE_EVENTS if other != event) for event in _CONVERSE_EVENTS
+}
+_CONVERSE: Final[Rows] = (
+    {NAME: frozenset(_CONVERSE_EVENTS[:-1])},
+    *({event: OBJECT, _CONVERSE_OTHERS[event]: ABSENT} for event in _CONVERSE_EVENTS[:-1]),
+    {"metadata.usage": HERE, _CONVERSE_OTHERS["metadata"]: ABSENT},
+    {"output.message.content": LIST, "metadata": no(OBJECT)},
+)
+
+# {"event_type":"text-generation","text":"Hel",…}
+# {"generation_id":"g1","text":"Hello","finish_reason":"COMPLETE",…}
+_COHERE_V1: Final[Rows] = (
+    {
+        "event_type": {
+            *("stream-start", "text-generation", "tool-calls-chunk", "tool-calls-generation", "stream-end"),
+            *("search-queries-generation", "search-results", "citation-generation", "debug"),
+        }
+    },
+    {"generation_id": TEXT, "text": TEXT, "finish_reason|chat_history": HERE},
+)
+
+# event: content-delta, data: {"type":"content-delta","index":0,"delta":{"message":{"content":{"text":"Hel"}}},…}
+# {"message":{"content":[…],"tool_calls":[…]},"finish_reason":"TOOL_CALL"}
+_COHERE_V2_TYPES: Final = frozenset(
     {
         *("message-start", "message-end", "tool-plan-delta", "content-start", "content-delta"),
         *("tool-call-start", "tool-call-delta", "tool-call-end"),
     }
 )
-
-
-def cohere_v2(payload: Mapping[str, Any], event: str) -> bool:
-    """An event with a hyphenated type and a message, or named by its type; or a whole body."""
-    kind = payload.get("type")
-    if isinstance(kind, str) and kind in _COHERE_V2_TYPES:
-        delta = payload.get("delta")
-        return event == kind or (isinstance(delta, dict) and isinstance(delta.get("message"), dict))
-    message = payload.get("message")
-    whole = isinstance(message, dict) and (
-        "tool_calls" in message or isinstance(message.get("content"), list)
-    )
-    return whole and isinstance(payload.get("finish_reason"), str)
-
-
-_CONVERSATION_PREFIXES: Final = (
-    "conversation.response.",
-    "message.output.",
-    "function.call.",
-    "tool.execution.",
+_COHERE_V2: Final[Rows] = (
+    {"type": _COHERE_V2_TYPES, "delta.message": OBJECT},
+    *({"type": kind, NAME: kind} for kind in sorted(_COHERE_V2_TYPES)),
+    {"message.tool_calls": HERE, "finish_reason": TEXT, "type": no(_COHERE_V2_TYPES)},
+    {"message.content": LIST, "finish_reason": TEXT, "type": no(_COHERE_V2_TYPES)},
 )
 
 
-def conversations(payload: Mapping[str, Any], event: str) -> bool:
-    """An event of a conversation, by its type or its name, or a whole body."""
-    kind = payload.get("type")
-    if event.startswith(_CONVERSATION_PREFIXES) or (
-        isinstance(kind, str) and kind.startswith(_CONVERSATION_PREFIXES)
-    ):
-        return True
-    return isinstance(payload.get("outputs"), list) and "conversation_id" in payload
+def _invoked(inner: Rows) -> Marks:
+    """Return the marks of a dialect whose events come as chunks: {"chunk":{"bytes":"eyJ0eXBlIjoi…"}}, or without `chunk`."""
+    is_known = decisive(inner)
 
-
-CONVERSE_FIELDS: Final[dict[str, str]] = {
-    "contentBlockDelta": "content_block_delta",
-    "contentBlockStart": "content_block_start",
-    "contentBlockStop": "content_block_stop",
-    "messageStart": "message_start",
-    "messageStop": "message_stop",
-    "metadata": "metadata",
-}
-
-
-def converse(payload: Mapping[str, Any], event: str) -> bool:
-    """One event, named by its frame or by its only known member, or a whole body."""
-    if event in CONVERSE_FIELDS and event != "metadata":
-        return True
-    names = [name for name in CONVERSE_FIELDS if name in payload]
-    if len(names) == 1 and isinstance(said := payload[names[0]], dict):
-        return names != ["metadata"] or "usage" in said
-    output = payload.get("output")
-    message = output.get("message") if isinstance(output, dict) else None
-    return isinstance(message, dict) and isinstance(message.get("content"), list)
-
-
-def dashscope(payload: Mapping[str, Any], _event: str) -> bool:
-    """An output that holds choices, or a text next to the request's id."""
-    output = payload.get("output")
-    if not isinstance(output, dict):
-        return False
-    text = isinstance(output.get("text"), str) and "request_id" in payload
-    return text or isinstance(output.get("choices"), list)
-
-
-_GEMINI_MEMBERS = ("usageMetadata", "usage_metadata", "promptFeedback", "prompt_feedback")
-
-
-def gemini(payload: Mapping[str, Any], _event: str) -> bool:
-    """Candidates, usage or feedback under Gemini's names, perhaps one level down in `response`."""
-    inner = payload.get("response")
-    return _is_gemini(payload) or (isinstance(inner, dict) and _is_gemini(inner))
-
-
-def _is_gemini(payload: Mapping[str, Any]) -> bool:
-    if isinstance(payload.get("candidates"), list):
-        return True
-    return any(isinstance(payload.get(name), dict) for name in _GEMINI_MEMBERS)
-
-
-def gemini_interactions(payload: Mapping[str, Any], _event: str) -> bool:
-    """An event of an interaction or of its steps, or a whole body."""
-    kind = payload.get("event_type")
-    if isinstance(kind, str):
-        return kind.startswith(("interaction.", "step.", "content."))
-    whole = isinstance(payload.get("steps"), list) or isinstance(payload.get("outputs"), list)
-    return payload.get("object") == "interaction" and whole
-
-
-GEMINI_LIVE_MESSAGES = frozenset(
-    {
-        *("setupComplete", "setup_complete", "serverContent", "server_content"),
-        *("toolCall", "toolCallCancellation", "tool_call_cancellation", "goAway", "go_away"),
-        *("sessionResumptionUpdate", "session_resumption_update"),
-    }
-)
-
-
-def gemini_live(payload: Mapping[str, Any], _event: str) -> bool:
-    """A message of the server, in either spelling; usage alone is not decisive, for `gemini` has it too."""
-    if any(isinstance(payload.get(name), dict) for name in GEMINI_LIVE_MESSAGES):
-        return True
-    called = payload.get("tool_call")  # others have such a member as well
-    return isinstance(called, dict) and isinstance(called.get("function_calls"), list)
-
-
-GIGACHAT_DELTA: Final = "response.message.delta"
-GIGACHAT_DONE: Final = "response.message.done"
-GIGACHAT_TOOLS: Final = frozenset(f"response.tool.{what}" for what in ("in_progress", "completed", "failed"))
-
-
-def gigachat(payload: Mapping[str, Any], event: str) -> bool:
-    """Messages next to the model and a time, or an event by its name, in or next to the data."""
-    if "data" in payload:  # as an envelope has
-        return False
-    names = (event, payload.get("event"))
-    if any(name in (GIGACHAT_DELTA, GIGACHAT_DONE, *GIGACHAT_TOOLS) for name in names):
-        return True
-    return isinstance(payload.get("messages"), list) and "model" in payload and "created_at" in payload
-
-
-def invoked(inner: Detect) -> Detect:
-    """Return the test for a chunk whose event is decisive for the inner dialect."""
-
-    def detect(payload: Mapping[str, Any], _event: str) -> bool:
-        if "chunk" not in payload and "bytes" not in payload:  # most streams by far
-            return False
-        chunk = payload.get("chunk", payload)
-        coded = chunk.get("bytes") if isinstance(chunk, dict) else None
+    def is_event(coded: object) -> bool:
         opened = opened_chunk(coded) if isinstance(coded, str) else None
-        decoded = plain(opened) if isinstance(opened, str) else None
-        return isinstance(decoded, dict) and inner(decoded, "")
+        payload = plain(opened) if isinstance(opened, str) else None
+        return isinstance(payload, dict) and is_known(payload, "")
 
-    return detect
-
-
-def opened_chunk(coded: str) -> str | bytes | None:
-    """Return the text of an event, its bytes where they are not text, None where they cannot be had."""
-    if coded.startswith("{"):  # no letter of base64
-        return coded
-    try:
-        data = base64.b64decode(coded, validate=True)
-    except ValueError:
-        return None
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return data
-
-
-# The names of the text and the reason in Bedrock's models, and the lists that may hold these.
-_LEGACY_SHAPES: Final = (
-    (None, "generation", "stop_reason"),
-    (None, "outputText", "completionReason"),
-    ("outputs", "text", "stop_reason"),
-    ("results", "outputText", "completionReason"),
-)
-_LEGACY_MEMBERS: Final = frozenset(listed or text for listed, text, _ in _LEGACY_SHAPES)
-
-
-def legacy(payload: Mapping[str, Any], _event: str) -> bool:
-    """Choices that hold text and neither a delta nor a message (`object` is unreliable), or Bedrock's."""
-    choice = first_choice(payload)
-    if isinstance(choice.get("text"), str):
-        return not ("delta" in choice or "message" in choice)
-    if _LEGACY_MEMBERS.isdisjoint(payload):  # most streams by far
-        return False
-    for listed, text, reason in _LEGACY_SHAPES:
-        said = payload if listed is None else first_choice(payload, listed)
-        if isinstance(said.get(text), str) and reason in said:
-            return True
-    return False
-
-
-LLAMA_API_TYPES = frozenset({"start", "progress", "complete", "metrics"})
-
-
-def llama_api(payload: Mapping[str, Any], _event: str) -> bool:
-    """An event inside the payload that names its kind, or a whole body."""
-    event = payload.get("event")
-    kind, text = member(event, "event_type"), member(event, "delta", "text")
-    if kind == "start" and text == "" and "id" not in payload:
-        return False
-    return (isinstance(kind, str) and kind in LLAMA_API_TYPES) or isinstance(
-        payload.get("completion_message"), dict
+    return Marks(
+        ({"chunk.bytes": holds(is_event)}, {"bytes": holds(is_event), "chunk": ABSENT}), weak="chunk bytes"
     )
 
 
-LLAMA_STACK_REASONS = frozenset({"end_of_turn", "end_of_message", "out_of_tokens"})
-LLAMA_STACK_TYPES = frozenset({"start", "progress", "complete"})
+# A message of a model, or a chunk of one.
+# {"type":"AIMessageChunk","content":"Hel","response_metadata":{},…}
+# {"lc":1,"type":"constructor","id":["langchain","schema","messages","AIMessageChunk"],"kwargs":{…}}
+_LANGCHAIN: Final[Rows] = (
+    {"type": "constructor", "id[-1]": {"AIMessageChunk", "AIMessage"}},
+    {"type": "AIMessageChunk"},
+    {"type": {"ai", "AIMessage"}, "tool_calls|response_metadata": HERE},
+)
+_LANGGRAPH_LISTS: Final = frozenset(
+    f"messages{part}{place}" for part in ("", "/partial", "/complete") for place in ("", "|*")
+)
 
+_RPC: Final[Row] = {"jsonrpc": "2.0"}
+_LLAMA_STACK_EVENT: Final[Row] = {
+    "event.event_type": {"start", "progress", "complete"},
+    "completion_message": no(OBJECT),
+}
+_LLAMA_STACK_REASONS: Final = frozenset({"end_of_turn", "end_of_message", "out_of_tokens"})
+_CODEX: Final[Row] = {"method": {"item/*", "thread/*", "turn/*"}, "result.thread": no(OBJECT)}
+_UI: Final[Row] = {"parts": no(LIST)}
 
-def llama_stack(payload: Mapping[str, Any], _event: str) -> bool:
-    """An event with a member or a word that Meta's Llama API does not have, or a whole body."""
-    event, body = payload.get("event"), payload.get("completion_message")
-    if isinstance(body, dict):
-        named = member(body, "tool_calls", 0, "tool_name") is not None
-        return named or "logprobs" in payload or _is_llama_stack_reason(body.get("stop_reason"))
-    kind = member(event, "event_type")
-    if not isinstance(event, dict) or not isinstance(kind, str) or kind not in LLAMA_STACK_TYPES:
-        return False
-    if isinstance(event.get("delta"), str) or member(event, "delta", "parse_status") is not None:
-        return True
-    # The server writes out null members, and has no ids.
-    marked = "logprobs" in event or "metrics" in payload
-    return _is_llama_stack_reason(event.get("stop_reason")) or (marked and "id" not in payload)
-
-
-def _is_llama_stack_reason(value: object) -> bool:
-    return isinstance(value, str) and value in LLAMA_STACK_REASONS
-
-
-def ollama(payload: Mapping[str, Any], _event: str) -> bool:
-    """A line with a message and with the mark of the last line."""
-    return isinstance(payload.get("message"), dict) and is_line(payload)
-
-
-def is_line(payload: Mapping[str, Any]) -> bool:
-    """Return whether the payload has the members of every line of Ollama's; imitating servers leave out its date."""
-    return isinstance(payload.get("done"), bool)
-
-
-def ollama_generate(payload: Mapping[str, Any], _event: str) -> bool:
-    """A line with a piece of the response and with the mark of the last line."""
-    return isinstance(payload.get("response"), str) and is_line(payload)
-
-
-def realtime(payload: Mapping[str, Any], _event: str) -> bool:
-    """The start of a session, an event of a response with an event id, or a whole response."""
-    kind = payload.get("type")
-    if kind in ("session.created", "session.updated"):
-        return "event_id" in payload or isinstance(payload.get("session"), dict)
-    if isinstance(kind, str) and kind.startswith("response.") and "event_id" in payload:
-        return True
-    return payload.get("object") == "realtime.response" and isinstance(payload.get("output"), list)
-
-
-def responses(payload: Mapping[str, Any], _event: str) -> bool:
-    """A `response.*` event without the event id of the Realtime API, or a whole body."""
-    kind = payload.get("type")
-    if isinstance(kind, str) and kind.startswith("response."):
-        return "event_id" not in payload
-    return payload.get("object") == "response" and isinstance(payload.get("output"), list)
-
-
-def sap_orchestration(payload: Mapping[str, Any], _event: str) -> bool:
-    """The result of a chain of modules, which holds choices."""
-    result = payload.get("final_result", payload.get("orchestration_result"))
-    return isinstance(result, dict) and isinstance(result.get("choices"), list) and "request_id" in payload
-
-
-def workers_ai(payload: Mapping[str, Any], _event: str) -> bool:
-    """A response without the members of others, or Cloudflare's envelope of a whole body."""
-    if isinstance(payload.get("success"), bool) and isinstance(payload.get("errors"), list):
-        return "result" in payload
-    if "created_at" in payload:  # as in a line of Ollama's
-        return False
-    calls = payload.get("response", "") is None and isinstance(payload.get("tool_calls"), list)
-    return calls or isinstance(payload.get("response"), str)
-
-
-def xai_grpc(payload: Mapping[str, Any], _event: str) -> bool:
-    """Outputs with a delta or a message, perhaps one level down in `chunk`."""
-    inner = payload.get("chunk")
-    outputs = (inner if isinstance(inner, dict) else payload).get("outputs")
-    first = outputs[0] if isinstance(outputs, list) and outputs else None
-    return isinstance(first, dict) and any(isinstance(first.get(said), dict) for said in ("delta", "message"))
+MARKS: Final[dict[str, Marks]] = {
+    "legacy-completions": Marks(_LEGACY, weak="generation outputText outputs results", besides="object"),
+    # 0:"Hel"    a letter, and the value of a part
+    # {"role":"assistant","parts":[{"type":"tool-invocation","toolInvocation":{…}}]}
+    "vercel-data": Marks(
+        (
+            {NAME: frozenset("0123456789abcdefghijk")},
+            {"parts": holds(_has_invocation), "role": "assistant"},
+            {"toolInvocations": LIST, "role": "assistant"},
+        ),
+        weak="finishReason result toolInvocations parts",
+    ),
+    "chat-completions": Marks(_CHAT, weak="apiFormat finishReason toolCalls message"),
+    # {"type":"response.output_text.delta","sequence_number":4,"delta":"Hel",…}    with an `event_id` it is of Realtime
+    # {"object":"response","status":"completed","output":[…]}
+    "responses": Marks(
+        (
+            {"type": "response.*", "event_id": ABSENT},
+            {"object": "response", "output": LIST, "type": no("response.*")},
+        ),
+        weak="output",
+        besides="response metadata",
+    ),
+    "anthropic": Marks(_ANTHROPIC, besides="message"),
+    # {"serverContent":{"modelTurn":{"parts":[{"text":"Hel"}]}},…}    usage alone is also Gemini's
+    # {"tool_call":{"function_calls":[…]}}    others have such a member as well
+    "gemini-live": Marks(
+        (
+            {
+                "setupComplete|setup_complete|serverContent|server_content|toolCall|toolCallCancellation"
+                "|tool_call_cancellation|goAway|go_away|sessionResumptionUpdate|session_resumption_update": OBJECT
+            },
+            {"tool_call.function_calls": LIST},
+        ),
+        besides="usageMetadata usage_metadata",
+    ),
+    # LangGraph's lists of messages are known by their event; more after `|` says where in the graph it comes from.
+    "langchain": Marks(
+        (
+            {NAME: _LANGGRAPH_LISTS, FRAME: no(FILLED)},
+            *({NAME: no(_LANGGRAPH_LISTS), **row} for row in (*_LANGCHAIN, *_within("output", _LANGCHAIN))),
+        ),
+        weak="output",
+        besides="usage_metadata",
+    ),
+    "gemini": Marks(
+        (*_GEMINI, *_within("response", _GEMINI)),
+        weak="response usageMetadata usage_metadata promptFeedback prompt_feedback",
+    ),
+    "bedrock-converse": Marks(_CONVERSE, weak="metadata output"),
+    # {"message":{"role":"assistant","content":"Hel"},"done":false,…}    imitating servers leave out its date
+    "ollama": Marks(({"message": OBJECT, "done": TRUTH},), weak="done"),
+    # {"response":"Hel","done":false,…}
+    "ollama-generate": Marks(({"response": TEXT, "done": TRUTH},), weak="done"),
+    "bedrock-invoke-anthropic": _invoked(_ANTHROPIC),
+    "bedrock-invoke-nova": _invoked(_CONVERSE),
+    "bedrock-invoke-cohere-v1": _invoked(_COHERE_V1),
+    "bedrock-invoke-cohere-v2": _invoked(_COHERE_V2),
+    "bedrock-invoke-legacy-completions": _invoked(_LEGACY),
+    "bedrock-invoke-chat-completions": _invoked(_CHAT),
+    # {"trace":{"agentId":"A1","trace":{"orchestrationTrace":{…}}}}
+    # {"returnControl":{"invocationId":"i","invocationInputs":[…]}}
+    # {"chunk":{"bytes":"SGVs"},…}    text; other chunks hold events
+    "bedrock-agents": Marks(
+        (
+            {"returnControl.invocationInputs": LIST},
+            {"invocationInputs": LIST, "returnControl": ABSENT},
+            {"trace.trace": holds(_has_trace)},
+            {"trace": holds(_has_trace), "trace.trace": ABSENT},
+            {"chunk.bytes": holds(_is_prose), "trace": no(OBJECT)},
+            {NAME: "chunk", "bytes": holds(_is_prose), "chunk": ABSENT, "trace": no(OBJECT)},
+        ),
+        weak="trace returnControl invocationInputs chunk bytes",
+    ),
+    # event: thread.run.created    or in the data, or as the object of a run, a step or a message
+    "openai-assistants": Marks(({f"{NAME}|event|object": "thread.*"},), besides="type metadata"),
+    # {"type":"response.text.delta","event_id":"event_1","delta":"Hel",…}
+    "openai-realtime": Marks(
+        (
+            {"type": {"session.created", "session.updated", "response.*"}, "event_id": HERE},
+            {"type": {"session.created", "session.updated"}, "session": OBJECT},
+            {
+                "object": "realtime.response",
+                "output": LIST,
+                "type": no({"session.created", "session.updated"}),
+            },
+        ),
+        weak="output",
+        besides="response metadata",
+    ),
+    # {"event_type":"step.delta","index":0,"delta":{"type":"text","text":"Hel"},…}
+    # {"object":"interaction","steps":[…]}
+    "gemini-interactions": Marks(
+        (
+            {"event_type": {"interaction.*", "step.*", "content.*"}},
+            {"object": "interaction", "steps|outputs": LIST, "event_type": no(TEXT)},
+        ),
+        weak="steps outputs",
+    ),
+    "cohere-v1": Marks(_COHERE_V1, weak="generation_id", besides="response"),
+    "cohere-v2": Marks(_COHERE_V2, weak="message"),
+    # {"event":"content-block-delta","index":0,"delta":{…}}    with `data` it is somebody's envelope
+    # {"type":"event","method":"messages","params":{"data":{"event":"message-start"}},…}    or another event in this one
+    "langchain-protocol": Marks(
+        (
+            {
+                "event": {
+                    *("message-start", "content-block-start", "content-block-delta", "content-block-finish")
+                },
+                "data": ABSENT,
+            },
+            {
+                "type": "event",
+                "method": {
+                    *("messages", "tools", "lifecycle", "values", "updates", "checkpoints", "tasks"),
+                    *("custom", "input", "input.requested", "debug"),
+                },
+                "params.data": HERE,
+                "event": no(TEXT),
+            },
+        ),
+        besides="metadata",
+    ),
+    # event: message.output.delta, data: {"type":"message.output.delta","content":"Hel",…}
+    # {"conversation_id":"conv_1","outputs":[…]}
+    "mistral-conversations": Marks(
+        (
+            {
+                f"{NAME}|type": {
+                    *("conversation.response.*", "message.output.*", "function.call.*", "tool.execution.*")
+                }
+            },
+            {"outputs": LIST, "conversation_id": HERE},
+        ),
+        weak="outputs",
+        besides="object",
+    ),
+    # {"event":{"event_type":"progress","delta":"Hel","logprobs":null},…}    with null members, and without ids
+    "llama-stack": Marks(
+        (
+            {"completion_message": OBJECT, "logprobs": HERE},
+            {"completion_message.stop_reason": _LLAMA_STACK_REASONS},
+            {
+                "completion_message.tool_calls[0].tool_name|completion_message.tool_calls.tool_name": SAID,
+            },
+            {**_LLAMA_STACK_EVENT, "event.delta": TEXT},
+            {**_LLAMA_STACK_EVENT, "event.delta.parse_status": SAID},
+            {**_LLAMA_STACK_EVENT, "event.stop_reason": _LLAMA_STACK_REASONS},
+            {**_LLAMA_STACK_EVENT, "event.logprobs|metrics": HERE, "id": ABSENT},
+        ),
+        weak="completion_message",
+    ),
+    # {"id":"r1","event":{"event_type":"progress","delta":{"type":"text","text":"Hel"}},…}
+    # The first event of llama-stack has an empty text, too, and no id.
+    "llama-api": Marks(
+        (
+            {"event.event_type": {"progress", "complete", "metrics"}},
+            {"event.event_type": "start", "event.delta.text": no("")},
+            {"event.event_type": "start", "id": HERE},
+            {"completion_message": OBJECT, "event.event_type": no("start")},
+        ),
+        weak="completion_message",
+    ),
+    # {"type":"TEXT_MESSAGE_CONTENT","messageId":"m1","delta":"Hel",…}
+    "ag-ui": Marks(
+        (
+            {
+                "type": {
+                    *("RUN_STARTED", "RUN_FINISHED", "RUN_ERROR", "STEP_STARTED", "STEP_FINISHED"),
+                    *("TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END", "TEXT_MESSAGE_CHUNK"),
+                    *("TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END", "TOOL_CALL_CHUNK"),
+                    *("TOOL_CALL_RESULT", "MESSAGES_SNAPSHOT", "STATE_SNAPSHOT", "STATE_DELTA"),
+                    *("ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA", "REASONING_START", "REASONING_END"),
+                    *("REASONING_MESSAGE_START", "REASONING_MESSAGE_CONTENT", "REASONING_MESSAGE_END"),
+                    *("REASONING_MESSAGE_CHUNK", "REASONING_ENCRYPTED_VALUE"),
+                    *("THINKING_START", "THINKING_END", "THINKING_TEXT_MESSAGE_START"),
+                    *("THINKING_TEXT_MESSAGE_CONTENT", "THINKING_TEXT_MESSAGE_END"),
+                    *("SUBAGENT_STARTED", "SUBAGENT_FINISHED", "SUBAGENT_ERROR"),
+                }
+            },
+        ),
+        weak="messages",
+        besides="message",
+    ),
+    # {"type":"text-delta","id":"t1","delta":"Hel",…}
+    # {"id":"m1","role":"assistant","parts":[{"type":"text","text":"Hello"}],…}
+    "vercel-ui": Marks(
+        (
+            {"parts": holds(_are_typed), "role": "assistant"},
+            {"type": "start", FRAME: holds(_is_start)},
+            {"type": {"tool-input-*", "tool-output-*"}, "toolCallId": HERE, **_UI},
+            {"type": {"text-delta", "reasoning-delta"}, "delta": TEXT, "id": HERE, **_UI},
+            {
+                "type": {"text-start", "reasoning-start", "start-step", "finish-step", "message-metadata"},
+                "delta": no(OBJECT),
+                **_UI,
+            },
+        ),
+        weak="parts",
+        besides="output metadata",
+    ),
+    # {"event":"on_chat_model_stream","run_id":"r1","data":{"chunk":{…}}}
+    "langchain-events": Marks(({"event": "on_*", "run_id": HERE},), besides="metadata"),
+    # {"jsonrpc":"2.0","method":"session/update","params":{…}}
+    # {"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn"},…}    next to a content it is a sample in MCP
+    "acp": Marks(
+        (
+            {**_RPC, "method": {"session/update", "session/request_permission", "session/prompt"}},
+            {**_RPC, "result.stopReason": TEXT, "result.content": ABSENT},
+        )
+    ),
+    # {"type":"assistant.message_delta","data":{"deltaContent":"Hel"},…}    also events about the session itself
+    "copilot": Marks(
+        (
+            {
+                "type": {
+                    *("assistant.*", "tool.*", "external_tool.*", "session.*", "user.*", "system.*"),
+                    *("permission.*", "subagent.*", "hook.*", "skill.*", "model.*", "mcp.*"),
+                },
+                "data": OBJECT,
+            },
+        )
+    ),
+    # {"type":"stream_event","session_id":"s","event":{"type":"message_start"},…}    a line of a session
+    # {"type":"control_request","request":{"subtype":"can_use_tool"},…}    or between the agent and its client
+    "claude-code": Marks(
+        (
+            {"type": "stream_event", "event": OBJECT, "session_id": TEXT},
+            {"type": {"assistant", "user"}, "message": OBJECT, "session_id": TEXT},
+            {"type": {"system", "result"}, "subtype": TEXT, "session_id": TEXT},
+            {"type": "control_request", "request.subtype": TEXT},
+            {"type": "control_response", "response.subtype": TEXT},
+        ),
+        besides="result",
+    ),
+    # {"method":"item/agentMessage/delta","params":{"threadId":"t1","delta":"Hel"},…}
+    # {"id":1,"result":{"thread":{"id":"t1"}},…}
+    "codex-app-server": Marks(
+        (
+            {**_CODEX, "params.threadId": TEXT},
+            {**_CODEX, "params.thread": OBJECT},
+            {"result.thread.id": TEXT, "id": HERE},
+        )
+    ),
+    # {"jsonrpc":"2.0","id":1,"result":{"kind":"status-update","status":{…}}}    by its kind, or in a member
+    # {"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t1","status":{…}}}}    a task of MCP has a word as its status
+    "a2a": Marks(
+        (
+            {**_RPC, "result.kind": {"task", "message", "status-update", "artifact-update"}},
+            {**_RPC, "result.statusUpdate|result.task.status": OBJECT},
+            {**_RPC, "result.artifactUpdate": OBJECT, "result.statusUpdate": ABSENT},
+            {**_RPC, "result.message.parts": LIST},
+            {
+                **_RPC,
+                "method": {"message/send", "message/stream", "SendMessage", "SendStreamingMessage"},
+                "result": no(OBJECT),
+            },
+        )
+    ),
+    # {"jsonrpc":"2.0","method":"tools/call","params":{…}}    a request or a notification, by its family
+    # {"jsonrpc":"2.0","id":1,"result":{"content":[…]}}    a result of a tool, a list, or a sample
+    # {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18"},…}    a handshake, by its date
+    "mcp": Marks(
+        (
+            {
+                **_RPC,
+                "method": {
+                    *("notifications/*", "tools/*", "sampling/*", "elicitation/*", "roots/*", "resources/*"),
+                    "prompts/*",
+                },
+            },
+            {**_RPC, "method": "initialize", "params.protocolVersion": TEXT},
+            {
+                **_RPC,
+                "result.content|result.tools|result.resources|result.prompts": LIST,
+                "method": no(TEXT),
+            },
+            {**_RPC, "result.content": OBJECT, "result.model": HERE, "method": no(TEXT)},
+            {**_RPC, "result.protocolVersion": TEXT, "method": no(TEXT)},
+        )
+    ),
+    # {"type":"message_start","message":{"role":"assistant","timestamp":1},…}    its messages have times
+    # {"type":"message_update","assistantMessageEvent":{"type":"text_delta","delta":"Hel"},…}
+    "pi": Marks(
+        (
+            {
+                "type": {"message_start", "message_end", "turn_end"},
+                "message.role": HERE,
+                "message.timestamp": HERE,
+            },
+            {"type": "message_update", "assistantMessageEvent": OBJECT},
+            {
+                "type": {"tool_execution_start", "tool_execution_update", "tool_execution_end"},
+                "toolCallId": HERE,
+            },
+            {"type": "agent_end", "messages": LIST},
+            {"type": "response", "command": TEXT, "success": TRUTH},
+        ),
+        weak="messages",
+        besides="result",
+    ),
+    # {"output":{"choices":[{"message":{…}}]},"request_id":"r1"}
+    "dashscope": Marks(
+        ({"output.choices": LIST}, {"output.text": TEXT, "request_id": HERE}),
+        weak="output",
+        besides="message",
+    ),
+    # {"request_id":"r1","final_result":{"choices":[…]}}    the result of a chain of modules
+    "sap-orchestration": Marks(
+        (
+            {"final_result.choices": LIST, "request_id": HERE},
+            {"orchestration_result.choices": LIST, "final_result": ABSENT, "request_id": HERE},
+        ),
+        weak="final_result orchestration_result",
+    ),
+    # {"chunk":{"outputs":[{"delta":{"content":"Hel"}}]}}, {"outputs":[{"message":{…}}]}
+    "xai-grpc": Marks(
+        (
+            {"chunk.outputs[0].delta|chunk.outputs[0].message": OBJECT},
+            {"outputs[0].delta|outputs[0].message": OBJECT, "chunk": no(OBJECT)},
+        ),
+        weak="chunk outputs",
+    ),
+    # event: response.message.delta, data: {"model":"GigaChat","created_at":1,"messages":[…]}    with `data` it is somebody's envelope
+    "gigachat": Marks(
+        (
+            {
+                f"{NAME}|event": {
+                    *("response.message.delta", "response.message.done", "response.tool.in_progress"),
+                    *("response.tool.completed", "response.tool.failed"),
+                },
+                "data": ABSENT,
+            },
+            {"messages": LIST, "model": HERE, "created_at": HERE, "data": ABSENT},
+        ),
+        weak="messages",
+    ),
+    # {"response":"Hel","tool_calls":[],…}    a line of Ollama's has a date
+    # {"success":true,"result":{…},"errors":[]}    Cloudflare's envelope of a whole body
+    "workers-ai": Marks(
+        (
+            {"success": TRUTH, "errors": LIST, "result": HERE},
+            {"response": TEXT, "created_at": ABSENT},
+            {"response": NULL, "tool_calls": LIST, "created_at": ABSENT},
+        ),
+        weak="response success tool_calls",
+        besides="messages",
+    ),
+}

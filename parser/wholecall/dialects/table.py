@@ -5,7 +5,8 @@ take frames of another dialect come after it (`tests/dialects/test_table.py` lis
 others).
 
 A row names the dialect's module and the class in it; reading them all costs more than all else that the package
-imports, so a module is imported when the first stream of its dialect starts. Its detection is here from the start.
+imports, so a module is imported when the first stream of its dialect starts. Its marks (`wholecall.dialects.detect`)
+are here from the start; they are compiled when the first frame comes that has one of their members.
 
 Dialects that others register are asked first, the latest before all: the caller that registers a dialect knows the
 stream. Packages offer theirs as entry points. To look for these takes some milliseconds, so it is done only on request:
@@ -24,9 +25,9 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from wholecall.dialects import claims, detect
-from wholecall.dialects import detect_frameworks as frameworks
-from wholecall.dialects.detect import Detect, invoked
+from wholecall.dialects import claims
+from wholecall.dialects.detect import MARKS
+from wholecall.dialects.marks import Detect, decisive
 from wholecall.dialects.translator import Translator
 from wholecall.errors import UnknownDialect, choices, meant
 
@@ -77,111 +78,85 @@ def _maker(module: str, translator: str) -> Callable[..., Translator]:
     return made
 
 
-def _ours(name: str, framings: tuple[str, ...], detect: Detect, module: str, translator: str) -> Dialect:
+def _ours(name: str, framings: tuple[str, ...], module: str, translator: str) -> Dialect:
     """Return the record of a dialect of our own; its module is imported when a stream of it starts."""
 
     def start() -> Translator:
         return _maker(module, translator)()
 
-    return Dialect(name, framings, detect, start)
+    return Dialect(name, framings, decisive(MARKS[name].rows), start)
 
 
-def _invoked(inner: str, detect: Detect, module: str, translator: str) -> Dialect:
+def _invoked(inner: str, module: str, translator: str) -> Dialect:
     """Return the record of a dialect whose events come wrapped in chunks."""
 
     def start() -> Translator:
         return _maker("amazon.invoke", "InvokeTranslator")(_maker(module, translator))
 
-    return Dialect(f"bedrock-invoke-{inner}", _BINARY, invoked(detect), start)
+    name = f"bedrock-invoke-{inner}"
+    return Dialect(name, _BINARY, decisive(MARKS[name].rows), start)
 
 
 DIALECTS: Final[tuple[Dialect, ...]] = (
-    _ours("legacy-completions", _SSE, detect.legacy, "openai.legacy", "LegacyTranslator"),
-    _ours(
-        "vercel-data",
-        ("vercel", "jsonl"),
-        frameworks.vercel_data,
-        "frameworks.vercel_data",
-        "VercelDataTranslator",
-    ),
-    _ours("chat-completions", _SSE, detect.chat, "openai.chat.translator", "ChatTranslator"),
-    _ours("responses", _SSE, detect.responses, "openai.responses.translator", "ResponsesTranslator"),
-    _ours("anthropic", _SSE, detect.anthropic, "anthropic", "AnthropicTranslator"),
-    _ours("gemini-live", _LINES, detect.gemini_live, "google.gemini_live", "GeminiLiveTranslator"),
-    _ours("langchain", _SSE, frameworks.langchain, "frameworks.langchain", "LangChainTranslator"),
-    _ours(
-        "gemini", ("sse", "jsonarray", "jsonl"), detect.gemini, "google.gemini.translator", "GeminiTranslator"
-    ),
-    _ours("bedrock-converse", _BINARY, detect.converse, "amazon.converse", "ConverseTranslator"),
-    _ours("ollama", _LINES, detect.ollama, "others.ollama", "OllamaTranslator"),
-    _ours("ollama-generate", _LINES, detect.ollama_generate, "others.ollama", "OllamaTranslator"),
-    _invoked("anthropic", detect.anthropic, "anthropic", "AnthropicTranslator"),
-    _invoked("nova", detect.converse, "amazon.converse", "ConverseTranslator"),
-    _invoked("cohere-v1", detect.cohere_v1, "cohere.cohere_v1", "CohereV1Translator"),
-    _invoked("cohere-v2", detect.cohere_v2, "cohere.cohere_v2", "CohereV2Translator"),
-    _invoked("legacy-completions", detect.legacy, "openai.legacy", "LegacyTranslator"),
-    _invoked("chat-completions", detect.chat, "openai.chat.translator", "ChatTranslator"),
-    _ours("bedrock-agents", _BINARY, detect.bedrock_agents, "amazon.agents", "BedrockAgentsTranslator"),
-    _ours("openai-assistants", _SSE, detect.assistants, "openai.assistants", "AssistantsTranslator"),
-    _ours("openai-realtime", _LINES, detect.realtime, "openai.realtime", "RealtimeTranslator"),
-    _ours(
-        "gemini-interactions",
-        _SSE,
-        detect.gemini_interactions,
-        "google.gemini_interactions",
-        "GeminiInteractionsTranslator",
-    ),
-    _ours("cohere-v1", _LINES, detect.cohere_v1, "cohere.cohere_v1", "CohereV1Translator"),
-    _ours("cohere-v2", _SSE, detect.cohere_v2, "cohere.cohere_v2", "CohereV2Translator"),
+    _ours("legacy-completions", _SSE, "openai.legacy", "LegacyTranslator"),
+    _ours("vercel-data", ("vercel", "jsonl"), "frameworks.vercel_data", "VercelDataTranslator"),
+    _ours("chat-completions", _SSE, "openai.chat.translator", "ChatTranslator"),
+    _ours("responses", _SSE, "openai.responses.translator", "ResponsesTranslator"),
+    _ours("anthropic", _SSE, "anthropic", "AnthropicTranslator"),
+    _ours("gemini-live", _LINES, "google.gemini_live", "GeminiLiveTranslator"),
+    _ours("langchain", _SSE, "frameworks.langchain", "LangChainTranslator"),
+    _ours("gemini", ("sse", "jsonarray", "jsonl"), "google.gemini.translator", "GeminiTranslator"),
+    _ours("bedrock-converse", _BINARY, "amazon.converse", "ConverseTranslator"),
+    _ours("ollama", _LINES, "others.ollama", "OllamaTranslator"),
+    _ours("ollama-generate", _LINES, "others.ollama", "OllamaTranslator"),
+    _invoked("anthropic", "anthropic", "AnthropicTranslator"),
+    _invoked("nova", "amazon.converse", "ConverseTranslator"),
+    _invoked("cohere-v1", "cohere.cohere_v1", "CohereV1Translator"),
+    _invoked("cohere-v2", "cohere.cohere_v2", "CohereV2Translator"),
+    _invoked("legacy-completions", "openai.legacy", "LegacyTranslator"),
+    _invoked("chat-completions", "openai.chat.translator", "ChatTranslator"),
+    _ours("bedrock-agents", _BINARY, "amazon.agents", "BedrockAgentsTranslator"),
+    _ours("openai-assistants", _SSE, "openai.assistants", "AssistantsTranslator"),
+    _ours("openai-realtime", _LINES, "openai.realtime", "RealtimeTranslator"),
+    _ours("gemini-interactions", _SSE, "google.gemini_interactions", "GeminiInteractionsTranslator"),
+    _ours("cohere-v1", _LINES, "cohere.cohere_v1", "CohereV1Translator"),
+    _ours("cohere-v2", _SSE, "cohere.cohere_v2", "CohereV2Translator"),
     _ours(
         "langchain-protocol",
         ("sse", "jsonl", "jsonarray"),
-        frameworks.langchain_protocol,
         "frameworks.langchain_protocol",
         "LangChainProtocolTranslator",
     ),
-    _ours(
-        "mistral-conversations", _SSE, detect.conversations, "others.conversations", "ConversationsTranslator"
-    ),
-    _ours("llama-stack", _SSE, detect.llama_stack, "others.llama_stack", "LlamaStackTranslator"),
-    _ours("llama-api", _SSE, detect.llama_api, "others.llama_api", "LlamaTranslator"),
-    _ours("ag-ui", ("sse", "jsonl", "jsonarray"), frameworks.ag_ui, "agents.ag_ui", "AgUiTranslator"),
-    _ours("vercel-ui", _SSE, frameworks.vercel_ui, "frameworks.vercel_ui", "VercelUITranslator"),
-    _ours(
-        "langchain-events",
-        _LINES,
-        frameworks.langchain_events,
-        "frameworks.langchain_events",
-        "LangChainEventsTranslator",
-    ),
-    _ours("acp", ("jsonl", "sse", "jsonarray"), frameworks.acp, "agents.acp", "AcpTranslator"),
-    _ours(
-        "copilot", ("jsonl", "sse", "jsonarray"), frameworks.copilot, "agents.copilot", "CopilotTranslator"
-    ),
-    _ours(
-        "claude-code",
-        ("jsonl", "jsonarray", "sse"),
-        frameworks.claude_code,
-        "agents.claude_code",
-        "ClaudeCodeTranslator",
-    ),
+    _ours("mistral-conversations", _SSE, "others.conversations", "ConversationsTranslator"),
+    _ours("llama-stack", _SSE, "others.llama_stack", "LlamaStackTranslator"),
+    _ours("llama-api", _SSE, "others.llama_api", "LlamaTranslator"),
+    _ours("ag-ui", ("sse", "jsonl", "jsonarray"), "agents.ag_ui", "AgUiTranslator"),
+    _ours("vercel-ui", _SSE, "frameworks.vercel_ui", "VercelUITranslator"),
+    _ours("langchain-events", _LINES, "frameworks.langchain_events", "LangChainEventsTranslator"),
+    _ours("acp", ("jsonl", "sse", "jsonarray"), "agents.acp", "AcpTranslator"),
+    _ours("copilot", ("jsonl", "sse", "jsonarray"), "agents.copilot", "CopilotTranslator"),
+    _ours("claude-code", ("jsonl", "jsonarray", "sse"), "agents.claude_code", "ClaudeCodeTranslator"),
     _ours(
         "codex-app-server",
         ("jsonl", "sse", "jsonarray"),
-        frameworks.codex_app_server,
         "agents.codex_app_server",
         "CodexAppServerTranslator",
     ),
-    _ours("a2a", ("sse", "jsonl", "jsonarray"), frameworks.a2a, "agents.a2a", "A2aTranslator"),
-    _ours("mcp", ("sse", "jsonl", "jsonarray"), frameworks.mcp, "agents.mcp", "McpTranslator"),
-    _ours("pi", ("jsonl", "sse", "jsonarray"), frameworks.pi, "agents.pi", "PiTranslator"),
-    _ours("dashscope", _SSE, detect.dashscope, "others.dashscope", "DashScopeTranslator"),
-    _ours("sap-orchestration", _SSE, detect.sap_orchestration, "others.sap", "SapTranslator"),
-    _ours("xai-grpc", _LINES, detect.xai_grpc, "others.xai_grpc", "XaiGrpcTranslator"),
-    _ours("gigachat", _SSE, detect.gigachat, "others.gigachat", "GigaChatTranslator"),
-    _ours("workers-ai", _SSE, detect.workers_ai, "others.workers_ai", "WorkersTranslator"),
+    _ours("a2a", ("sse", "jsonl", "jsonarray"), "agents.a2a", "A2aTranslator"),
+    _ours("mcp", ("sse", "jsonl", "jsonarray"), "agents.mcp", "McpTranslator"),
+    _ours("pi", ("jsonl", "sse", "jsonarray"), "agents.pi", "PiTranslator"),
+    _ours("dashscope", _SSE, "others.dashscope", "DashScopeTranslator"),
+    _ours("sap-orchestration", _SSE, "others.sap", "SapTranslator"),
+    _ours("xai-grpc", _LINES, "others.xai_grpc", "XaiGrpcTranslator"),
+    _ours("gigachat", _SSE, "others.gigachat", "GigaChatTranslator"),
+    _ours("workers-ai", _SSE, "others.workers_ai", "WorkersTranslator"),
 )
 
+_UNNAMED: Final = frozenset({"", "message"})  # events whose names tell nothing
+# The members of the frames that each dialect is asked about, and whether the name of an event is enough.
+_ASKED: Final = tuple(
+    (each, known.own, known.is_named) for each in DIALECTS for known in [claims.KNOWN[each.name]]
+)
 
 _registered: dict[str, Dialect] = {}  # by third parties; changed only by `setdefault`, which is atomic
 _broken: set[str] = set()  # registered dialects whose detection raised, which is reported once
@@ -268,12 +243,15 @@ class Claims(NamedTuple):
     others: tuple[Dialect, ...] = ()
 
 
-def _first_claimant(payload: Mapping[str, Any], event: str) -> Dialect | None:
-    """Return the first dialect for which a frame is decisive."""
-    for dialect in tuple(_registered.values())[::-1]:
-        if decides(dialect, payload, event):
-            return dialect
-    for dialect in DIALECTS:
+def _first_claimant(payload: Mapping[str, Any], event: str, telling: frozenset[str]) -> Dialect | None:
+    """Return the first dialect for which a frame is decisive, given its telling members."""
+    if _registered:
+        for dialect in tuple(_registered.values())[::-1]:
+            if decides(dialect, payload, event):
+                return dialect
+    for dialect, members, is_named in _ASKED:
+        if members.isdisjoint(telling) and (not is_named or event in _UNNAMED):
+            continue
         if dialect.detect(payload, event):
             return dialect
     return None
@@ -281,10 +259,11 @@ def _first_claimant(payload: Mapping[str, Any], event: str) -> Dialect | None:
 
 def claimants(payload: Mapping[str, Any], event: str = "") -> Claims:
     """Return the claims to a frame."""
-    first = _first_claimant(payload, event)
+    telling = claims.telling(payload)
+    first = _first_claimant(payload, event, telling)
     if first is None:
         return Claims()
-    foreign = _NOBODY if first.name in _registered else claims.foreign(first.name, payload)
+    foreign = _NOBODY if first.name in _registered else claims.foreign(first.name, telling)
     if not foreign:
         return Claims((first,))
     rivals = claims.rivals(foreign).difference([first.name])

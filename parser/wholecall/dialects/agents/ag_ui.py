@@ -50,7 +50,6 @@ from wholecall.deltas import (
 )
 from wholecall.dialects import report
 from wholecall.dialects.decode import NO_TEXT, dumped, is_blank, wire_text
-from wholecall.dialects.detect_frameworks import AG_UI_QUIET
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.remembered import keep_piece
 from wholecall.dialects.translator import Events, TurnTranslator
@@ -61,6 +60,16 @@ __all__ = ["AgUiTranslator"]
 
 # Authors of text messages other than the agent; some agents repeat the user's text.
 _OTHERS = frozenset({"developer", "system", "user", "tool", "activity"})
+# Events that are not about the answer.
+_QUIET = frozenset(
+    {
+        *("RAW", "CUSTOM", "STEP_STARTED", "STEP_FINISHED", "TEXT_MESSAGE_END"),
+        *("STATE_SNAPSHOT", "STATE_DELTA", "ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA"),
+        *("REASONING_START", "REASONING_MESSAGE_START", "REASONING_MESSAGE_END", "REASONING_END"),
+        *("THINKING_START", "THINKING_END", "THINKING_TEXT_MESSAGE_START", "THINKING_TEXT_MESSAGE_END"),
+        *("SUBAGENT_STARTED", "SUBAGENT_FINISHED", "SUBAGENT_ERROR"),
+    }
+)
 _MOST_PIECES = 4096  # of a book
 _LONGEST_BOOK = 1 << 22  # characters of all its pieces
 
@@ -454,7 +463,7 @@ class AgUiTranslator(TurnTranslator):
     """Frames of one AG-UI stream to deltas."""
 
     decoder = _DECODER
-    QUIET = AG_UI_QUIET | {"TEXT_MESSAGE_END"}
+    QUIET = _QUIET
 
     _calls: _Calls
     _history: set[str]

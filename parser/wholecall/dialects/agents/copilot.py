@@ -51,7 +51,6 @@ from wholecall.deltas import (
 )
 from wholecall.dialects import report
 from wholecall.dialects.decode import NO_TEXT, dumped, is_noise, member, plain, wire_text
-from wholecall.dialects.detect_frameworks import is_session_event
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.remembered import keep_piece
@@ -62,6 +61,13 @@ from wholecall.types import CUT_REASONS, DropReason, Flag, Kind, TurnReason
 __all__ = ["CopilotTranslator"]
 
 _NO = ("denied", "reject", "cancel", "user-not-available")  # the first words of answers that deny a request
+# The possible first words of a type, also of events about the session itself.
+_FAMILIES = frozenset(
+    {
+        *("assistant", "tool", "external_tool", "session", "user", "system"),
+        *("permission", "subagent", "hook", "skill", "model", "mcp"),
+    }
+)
 
 
 # Views.
@@ -540,7 +546,7 @@ class CopilotTranslator(ViewTranslator):
         return [delta for turn in self._turns.all_open() for delta in self._turns.end(turn)]
 
     def _take(self, event: _Event, frame: Frame) -> list[Delta]:
-        if event.type is None and is_session_event(frame.event):
+        if event.type is None and _is_session_event(frame.event):
             event.type = frame.event
         known, data = self.EVENTS.get(event.type), event.data or _Data()
         agent = id_label(event.agent_id) or id_label(data.parent_tool_call_id)
@@ -691,3 +697,9 @@ class CopilotTranslator(ViewTranslator):
         "tool.execution_complete": lambda self, _, data: self._decide(data.tool_call_id, _Calls.complete),
         "external_tool.requested": lambda self, agent, data: self._call(agent, data, _Calls.request),
     }
+
+
+def _is_session_event(kind: str) -> bool:
+    """Return whether a type is one of a session's events: it is in two words."""
+    family, dot, name = kind.partition(".")
+    return family in _FAMILIES and bool(dot and name)

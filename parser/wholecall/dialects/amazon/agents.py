@@ -33,8 +33,7 @@ from wholecall.deltas import ITEM_DONE, CallRefused, CallSeen, CallWhole, Delta,
 from wholecall.dialects import at, report, say
 from wholecall.dialects.amazon.errors import error_of, exception_in
 from wholecall.dialects.compiled import TableTranslator
-from wholecall.dialects.decode import UNREADABLE, listed, plain, wire_text
-from wholecall.dialects.detect import opened_chunk
+from wholecall.dialects.decode import UNREADABLE, listed, opened_chunk, plain, wire_text
 from wholecall.dialects.labels import text_label
 from wholecall.framing.frame import Frame
 from wholecall.types import Flag, Kind, TurnReason

@@ -41,7 +41,6 @@ from wholecall.deltas import (
 from wholecall.dialects import report
 from wholecall.dialects.amazon.errors import error_of, exception_in
 from wholecall.dialects.decode import NO_TEXT, listed, member, plain, wire_text
-from wholecall.dialects.detect import CONVERSE_FIELDS
 from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.pieces import Key, PieceTranslator, Read, no_piece
 from wholecall.dialects.translator import Events
@@ -202,9 +201,17 @@ def _read(piece: _Piece) -> tuple[Key, str]:
     return ("text", piece.content_block_index), said.text
 
 
+_FIELDS = {  # of the view, by the names of events
+    "contentBlockDelta": "content_block_delta",
+    "contentBlockStart": "content_block_start",
+    "contentBlockStop": "content_block_stop",
+    "messageStart": "message_start",
+    "messageStop": "message_stop",
+    "metadata": "metadata",
+}
 # By the names of events; other events have no name, or another name, and name their kind in the payload.
 _READERS: dict[str, Read] = {
-    **dict.fromkeys([*CONVERSE_FIELDS, "error"], no_piece),
+    **dict.fromkeys([*_FIELDS, "error"], no_piece),
     "contentBlockDelta": _read_bare,
 }
 
@@ -313,7 +320,7 @@ class ConverseTranslator(PieceTranslator):
         return TextFragment(0, "") if kind == "text" else ReasoningFragment(0, "", index)
 
     def _take(self, event: _Event, frame: Frame) -> list[Delta]:
-        field = CONVERSE_FIELDS.get(frame.event)
+        field = _FIELDS.get(frame.event)
         if field is None and event.output is not None and event.output.message is not None:
             return self._body(event, event.output.message, frame.data)
         if field is None:

@@ -21,8 +21,15 @@ import msgspec
 
 from wholecall.deltas import Delta, WireFault
 from wholecall.dialects.amazon.errors import error_of, exception_in
-from wholecall.dialects.decode import UNREADABLE, is_done, plain, provider_error, read, undecodable
-from wholecall.dialects.detect import opened_chunk
+from wholecall.dialects.decode import (
+    UNREADABLE,
+    is_done,
+    opened_chunk,
+    plain,
+    provider_error,
+    read,
+    undecodable,
+)
 from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
 

@@ -22,7 +22,6 @@ from wholecall.deltas import CallRefused, Delta, Index, Piecewise
 from wholecall.dialects import at, report, say
 from wholecall.dialects.cohere.shared import PLAN, CohereTranslator
 from wholecall.dialects.decode import member
-from wholecall.dialects.detect import COHERE_V1_QUIET
 from wholecall.dialects.labels import text_label
 from wholecall.dialects.pieces import Key
 
@@ -64,7 +63,7 @@ class CohereV1Translator(CohereTranslator):
     }
     BODIES: ClassVar[say.Rows] = {"generation_id": (say.begin("generation_id"), *_LAST)}
     KINDS = ("event_type", "type")
-    QUIET = COHERE_V1_QUIET
+    QUIET = frozenset({"search-queries-generation", "search-results", "citation-generation", "debug"})
 
     _spoken: bool
     _planned: bool

@@ -41,7 +41,6 @@ from wholecall.deltas import (
 )
 from wholecall.dialects import report
 from wholecall.dialects.decode import decode, is_done, is_noise, member, plain, read
-from wholecall.dialects.detect_frameworks import LANGCHAIN_WHOLE, LANGGRAPH_LISTS, langgraph_mode
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.openai.chat.chunks import ToolCallView, argument_text
 from wholecall.dialects.reasons import turn_reason
@@ -153,14 +152,15 @@ def _said(metadata: object, members: tuple[str, ...]) -> Iterator[str]:
 # The stream.
 
 _RUN = ("lc_run-", "run-")  # the prefixes of ids that LangChain gives to chunks without one
-_OURS = LANGCHAIN_WHOLE | {"AIMessageChunk"}
+_WHOLE = frozenset({"ai", "AIMessage"})
+_OURS = _WHOLE | {"AIMessageChunk"}
 
 
 class LangChainTranslator(ViewTranslator):
     """Frames of one stream to deltas; it remembers which parts of each message came in chunks."""
 
     decoder: ClassVar[msgspec.json.Decoder[Any]] = _DECODER
-    LISTS: ClassVar[frozenset[str]] = LANGGRAPH_LISTS
+    LISTS: ClassVar[frozenset[str]] = frozenset({"messages", "messages/partial", "messages/complete"})
     QUIET: ClassVar[frozenset[str]] = frozenset(
         {
             *("metadata", "messages/metadata", "updates", "values", "custom", "debug", "ping"),
@@ -187,7 +187,7 @@ class LangChainTranslator(ViewTranslator):
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one frame."""
-        mode = langgraph_mode(frame.event)
+        mode = frame.event.partition("|")[0]  # more says where in the graph it comes from
         if mode == "error":
             return report.error(plain(frame.data) or frame.data)
         if mode == "end":
@@ -220,7 +220,7 @@ class LangChainTranslator(ViewTranslator):
         kind = _kind_of(message)
         if kind not in _OURS:
             return _answered(message)
-        whole = complete or (kind in LANGCHAIN_WHOLE and not partial)
+        whole = complete or (kind in _WHOLE and not partial)
         return self._message(message.kwargs or message, None, whole=whole, partial=partial)
 
     def _message(

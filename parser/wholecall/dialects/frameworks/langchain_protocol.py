@@ -49,7 +49,6 @@ from wholecall.deltas import (
 )
 from wholecall.dialects import report
 from wholecall.dialects.decode import NO_TEXT, is_blank, is_noise, member, plain, wire_text
-from wholecall.dialects.detect_frameworks import LANGCHAIN_METHODS
 from wholecall.dialects.frameworks.langchain import Message as EndedMessage
 from wholecall.dialects.frameworks.langchain import ended
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
@@ -508,6 +507,13 @@ class _Messages:
 
 # The stream.
 
+# The kinds of a frame's subject; only messages hold calls. Custom channels have their own names.
+_METHODS = frozenset(
+    {
+        *("messages", "tools", "lifecycle", "values", "updates", "checkpoints", "tasks", "custom"),
+        *("input", "input.requested", "debug"),
+    }
+)
 _MOST_CALLS = 4096  # that are recognized when another message repeats them
 _BLOCKS = {  # the role of an event's content in its block
     "content-block-delta": _Blocks.addition,
@@ -560,7 +566,7 @@ class LangChainProtocolTranslator(ViewTranslator):
             return self._event(data, (namespace, str(params.node or origin.langgraph_node)), view.seq)
         if view.method == "lifecycle" and data.event == "failed":
             return self._run_failed(namespace, data)
-        known = view.method in LANGCHAIN_METHODS or (view.method or "").startswith("custom:")
+        known = view.method in _METHODS or (view.method or "").startswith("custom:")
         return [] if known else report.unknown()
 
     def _event(self, data: _Data, place: _Place, seq: object) -> list[Delta]:

@@ -28,7 +28,6 @@ import msgspec
 from wholecall.deltas import CallCancelled, CallSeen, CallWhole, Delta, Finish, TurnOpened
 from wholecall.dialects import report
 from wholecall.dialects.decode import plain
-from wholecall.dialects.detect import GEMINI_LIVE_MESSAGES
 from wholecall.dialects.google.gemini import views
 from wholecall.dialects.google.gemini.translator import GeminiTranslator
 from wholecall.dialects.google.gemini.views import either, no_parts
@@ -40,7 +39,10 @@ from wholecall.types import TurnReason
 
 __all__ = ["GeminiLiveTranslator"]
 
-_QUIET = GEMINI_LIVE_MESSAGES | {
+_QUIET = {
+    *("setupComplete", "setup_complete", "serverContent", "server_content"),
+    *("toolCall", "toolCallCancellation", "tool_call_cancellation", "goAway", "go_away"),
+    *("sessionResumptionUpdate", "session_resumption_update"),
     *("voiceActivity", "voice_activity"),
     *("voiceActivityDetectionSignal", "voice_activity_detection_signal"),
 }

@@ -22,7 +22,6 @@ from typing import ClassVar
 from wholecall.deltas import ITEM_DONE, CallWhole, Delta, Finish
 from wholecall.dialects import at, report, say
 from wholecall.dialects.compiled import TableTranslator
-from wholecall.dialects.detect import GIGACHAT_DELTA, GIGACHAT_DONE, GIGACHAT_TOOLS
 from wholecall.dialects.whole_calls import WholeCalls
 from wholecall.types import TurnReason
 
@@ -53,10 +52,10 @@ _LAST = (
 class GigaChatTranslator(TableTranslator):
     """Events of one stream to deltas; calls without ids are counted."""
 
-    ROWS: ClassVar[say.Rows] = {GIGACHAT_DELTA: _SAID, GIGACHAT_DONE: _LAST}
+    ROWS: ClassVar[say.Rows] = {"response.message.delta": _SAID, "response.message.done": _LAST}
     BODIES: ClassVar[say.Rows] = {"finish_reason": _LAST, "messages": _SAID}
     KINDS = ("event", "type")
-    QUIET = GIGACHAT_TOOLS
+    QUIET = frozenset({"response.tool.in_progress", "response.tool.completed", "response.tool.failed"})
     ERRORS = frozenset({"error", "response.error"})
 
     _calls: WholeCalls

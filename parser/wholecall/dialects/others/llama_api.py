@@ -25,12 +25,13 @@ from msgspec.structs import replace
 from wholecall.deltas import OBJECT, Delta, Index, Labelled, TurnEnded
 from wholecall.dialects import at, report, say
 from wholecall.dialects.compiled import TableTranslator
-from wholecall.dialects.detect import LLAMA_API_TYPES
 from wholecall.dialects.openai.chat.chunks import content
 from wholecall.dialects.others.llama_stack import LlamaStackTranslator, counts
 from wholecall.framing.frame import Frame
 
 __all__ = ["LlamaTranslator"]
+
+_TYPES = frozenset({"start", "progress", "complete", "metrics"})
 
 
 def _labelled(index: Index, id_: str | None, name: str | None, said: tuple[str, bool]) -> list[Delta]:
@@ -44,7 +45,7 @@ def _text(value: object, kind: object) -> list[Delta]:
 
 def _silent(kind: str | None) -> list[Delta]:
     """Report an event without a delta, which only the known kinds have."""
-    return [] if kind in LLAMA_API_TYPES else report.unknown()
+    return [] if kind in _TYPES else report.unknown()
 
 
 _LABELS = at.id("id"), at.name(at.CHAT_NAME), at.json_value(at.CHAT_ARGUMENTS)

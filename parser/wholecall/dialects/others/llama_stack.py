@@ -28,7 +28,6 @@ import msgspec
 from wholecall.deltas import ITEM_DONE, CallRefused, CallWhole, Delta, Slot, TurnEnded
 from wholecall.dialects import report
 from wholecall.dialects.decode import NO_TEXT, member, wire_text
-from wholecall.dialects.detect import LLAMA_STACK_TYPES
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.openai.chat.chunks import content
 from wholecall.dialects.reasons import turn_reason
@@ -40,6 +39,7 @@ from wholecall.limits import Limits
 
 __all__ = ["LlamaStackTranslator", "counts"]
 
+_TYPES = frozenset({"start", "progress", "complete"})
 _SUCCEEDED = frozenset({"succeeded", "success"})
 _FAILED = frozenset({"failed", "failure"})
 _KEPT: Final = Limits().max_arguments_bytes or 0  # characters; a longer text is too large anyway
@@ -145,7 +145,7 @@ class LlamaStackTranslator(TurnTranslator):
         if event.event_type == "complete":
             self._complete = True
             return deltas + self._unread() + self._finish(self._reason)
-        return deltas if event.event_type in LLAMA_STACK_TYPES else deltas + report.unknown()
+        return deltas if event.event_type in _TYPES else deltas + report.unknown()
 
     def _body(self, view: _Frame, message: _Event) -> list[Delta]:
         deltas = self._opened() + self._unread() + content(message.content)
