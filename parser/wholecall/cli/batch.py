@@ -16,12 +16,12 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from typing import TypeVar
 
-from wholecall import BadRecording, Event, StreamFault, ToolCallCancelled, TurnStarted
+from wholecall import BadRecording, StreamFault, ToolCallCancelled, TurnStarted
 from wholecall.cli.output import complain
 from wholecall.cli.progress import Progress
 from wholecall.cli.show import counted
 from wholecall.recordings import Chunk, Recording, read
-from wholecall.recordings.counts import PIECES, RecordingCounts, Words
+from wholecall.recordings.counts import RecordingCounts, Words
 from wholecall.recordings.others import OTHERS
 
 __all__ = ["Batch", "Beginning", "Nonsense", "Tally"]
@@ -110,20 +110,6 @@ class Tally(RecordingCounts):
     last_dialect: str | None = None
     is_answer: bool = False
 
-    def count(self, event: Event) -> None:
-        """Count an event."""
-        if isinstance(event, PIECES):
-            return
-        if isinstance(event, TurnStarted):
-            self.dialect = self.dialect or event.dialect
-            self.last_dialect = event.dialect
-            self.is_answer = True
-        elif isinstance(event, StreamFault):
-            self.is_answer |= event.kind == "provider_error"
-        elif isinstance(event, ToolCallCancelled):
-            self.is_answer = True  # of an earlier turn: a live connection sends it between two turns
-        super().count(event)
-
     @property
     def clean(self) -> bool:
         """Return whether nothing was dropped and nothing faulted."""
@@ -144,6 +130,31 @@ class Tally(RecordingCounts):
         }
         rest = "".join(f"; {count:,} {noun}" for noun, count in more.items() if count)
         return f"{counted(self.recordings, 'recording')}: {', '.join(parts)}{rest}"
+
+
+def _turn_started(tally: Tally, event: TurnStarted) -> None:
+    tally.dialect = tally.dialect or event.dialect
+    tally.last_dialect = event.dialect
+    tally.is_answer = True
+    RecordingCounts.ACTIONS[TurnStarted](tally, event)
+
+
+def _faulted(tally: Tally, event: StreamFault) -> None:
+    tally.is_answer |= event.kind == "provider_error"
+    RecordingCounts.ACTIONS[StreamFault](tally, event)
+
+
+def _taken_back(tally: Tally, _: ToolCallCancelled) -> None:
+    tally.is_answer = (
+        True  # the call may be of an earlier turn: a live connection sends this between two turns
+    )
+
+
+Tally.ACTIONS = RecordingCounts.ACTIONS | {
+    TurnStarted: _turn_started,
+    StreamFault: _faulted,
+    ToolCallCancelled: _taken_back,
+}
 
 
 def _by_word(counts: Words) -> str:

@@ -9,27 +9,24 @@ that equal recordings have equal numbers under equal names.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Final
 
 import msgspec
 
 from wholecall.output.events import (
-    ArgumentsDelta,
     BuiltinToolCall,
     CustomToolCall,
     Event,
-    ReasoningDelta,
     ServerToolCall,
     StreamFault,
-    TextDelta,
     ToolCall,
     ToolCallDropped,
     TurnFinished,
     TurnStarted,
 )
 
-__all__ = ["KINDS", "OTHERS", "PIECES", "RecordingCounts", "Words", "described", "merge_words"]
+__all__ = ["KINDS", "OTHERS", "RecordingCounts", "Words", "described", "merge_words"]
 
 KINDS: Final = (
     "dropped",
@@ -39,8 +36,6 @@ KINDS: Final = (
     "anomalies",
 )  # of findings; the words of each are closed
 OTHERS: Final = "(others)"
-PIECES: Final = (ArgumentsDelta, TextDelta, ReasoningDelta)  # events that are never counted: most, by far
-_WHOLE: Final = (ToolCall, CustomToolCall, BuiltinToolCall, ServerToolCall)
 _MOST_WORDS = 10_000
 
 
@@ -70,6 +65,7 @@ class RecordingCounts(msgspec.Struct, kw_only=True):
         findings: by kind (`KINDS`), how often each word was counted.
     """
 
+    ACTIONS: ClassVar[dict[type, Callable[[Any, Any], None]]] = {}
     NUMBERS: ClassVar[tuple[str, ...]] = ("recordings", "odd", "turns", "calls", "empty")
 
     recordings: int = 0
@@ -98,23 +94,9 @@ class RecordingCounts(msgspec.Struct, kw_only=True):
 
     def count(self, event: Event) -> None:
         """Count an event."""
-        if isinstance(event, PIECES):
-            return
-        found = self.findings
-        if isinstance(event, TurnStarted):
-            self.turns += 1
-        elif isinstance(event, ToolCallDropped):
-            found["dropped"].add(event.reason)
-        elif isinstance(event, StreamFault):
-            found["faults"].add(event.kind)
-        elif isinstance(event, TurnFinished):
-            found["anomalies"].add_all(event.anomalies)
-        elif isinstance(event, _WHOLE):
-            self.calls += 1
-            found["flags"].add_all(event.flags)
-            if isinstance(event, ToolCall):
-                self.empty += event.status == "empty"
-                found["edits"].add_all(edit.kind for edit in event.edits)
+        act = self.ACTIONS.get(type(event))
+        if act is not None:
+            act(self, event)
 
     def end(self) -> None:
         """Note that the recording was read to its end."""
@@ -146,6 +128,46 @@ class RecordingCounts(msgspec.Struct, kw_only=True):
     def numbers(self) -> dict[str, int]:
         """Return the numbers by name."""
         return {name: getattr(self, name) for name in self.NUMBERS}
+
+
+# The counter of each kind of event; other events, pieces of texts above all, are not counted.
+
+
+def _turn(counts: RecordingCounts, _: TurnStarted) -> None:
+    counts.turns += 1
+
+
+def _drop(counts: RecordingCounts, event: ToolCallDropped) -> None:
+    counts.findings["dropped"].add(event.reason)
+
+
+def _fault(counts: RecordingCounts, event: StreamFault) -> None:
+    counts.findings["faults"].add(event.kind)
+
+
+def _end_of_turn(counts: RecordingCounts, event: TurnFinished) -> None:
+    counts.findings["anomalies"].add_all(event.anomalies)
+
+
+def _call(counts: RecordingCounts, event: Any) -> None:
+    counts.calls += 1
+    counts.findings["flags"].add_all(event.flags)
+
+
+def _function_call(counts: RecordingCounts, event: ToolCall) -> None:
+    _call(counts, event)
+    counts.empty += event.status == "empty"
+    counts.findings["edits"].add_all(edit.kind for edit in event.edits)
+
+
+RecordingCounts.ACTIONS = {
+    TurnStarted: _turn,
+    ToolCallDropped: _drop,
+    StreamFault: _fault,
+    TurnFinished: _end_of_turn,
+    ToolCall: _function_call,
+    **dict.fromkeys((CustomToolCall, BuiltinToolCall, ServerToolCall), _call),
+}
 
 
 def merge_words(into: Mapping[str, Words], other: Mapping[str, Words]) -> None:
