@@ -30,6 +30,7 @@ Source: Copilot SDK documentation, "Streaming session events", and the SDK's gen
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final, Union
 
@@ -61,12 +62,10 @@ from wholecall.types import CUT_REASONS, DropReason, Flag, Kind, TurnReason
 __all__ = ["CopilotTranslator"]
 
 _NO = ("denied", "reject", "cancel", "user-not-available")  # the first words of answers that deny a request
-# The possible first words of a type, also of events about the session itself.
-_FAMILIES = frozenset(
-    {
-        *("assistant", "tool", "external_tool", "session", "user", "system"),
-        *("permission", "subagent", "hook", "skill", "model", "mcp"),
-    }
+# The name of a session's event is in two words, of which the first is one of these.
+_SESSION_EVENT = re.compile(
+    r"(assistant|tool|external_tool|session|user|system|permission|subagent|hook|skill|model|mcp)\..",
+    re.DOTALL,
 )
 
 
@@ -546,7 +545,7 @@ class CopilotTranslator(ViewTranslator):
         return [delta for turn in self._turns.all_open() for delta in self._turns.end(turn)]
 
     def _take(self, event: _Event, frame: Frame) -> list[Delta]:
-        if event.type is None and _is_session_event(frame.event):
+        if event.type is None and _SESSION_EVENT.match(frame.event):
             event.type = frame.event
         known, data = self.EVENTS.get(event.type), event.data or _Data()
         agent = id_label(event.agent_id) or id_label(data.parent_tool_call_id)
@@ -697,9 +696,3 @@ class CopilotTranslator(ViewTranslator):
         "tool.execution_complete": lambda self, _, data: self._decide(data.tool_call_id, _Calls.complete),
         "external_tool.requested": lambda self, agent, data: self._call(agent, data, _Calls.request),
     }
-
-
-def _is_session_event(kind: str) -> bool:
-    """Return whether a type is one of a session's events: it is in two words."""
-    family, dot, name = kind.partition(".")
-    return family in _FAMILIES and bool(dot and name)
