@@ -2,7 +2,7 @@
 
 Theory of operation. pytest imports this module in every run in an environment that has wholecall. Therefore it imports
 only pytest, and is outside the package, to avoid the cost of the package's import. The fixtures import
-`wholecall.testing.plugin`, which does the work, when a test requests them. PYTEST_DONT_REWRITE: nothing is asserted.
+`wholecall.recordings.testing.plugin`, which does the work, when a test requests them. PYTEST_DONT_REWRITE: nothing is asserted.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from wholecall.recordings.testing.plugin import Golden
     from wholecall.serving import Loopback, MockTransport
-    from wholecall.testing.plugin import Golden
 
 _MARKER = (
     "wholecall(*recordings, timing=False, repeat=1, cut=None, match=None, upstream=None, strict=True): "
@@ -63,7 +63,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     """Report which files were written."""
     blessed, recorded = config.option.wholecall_bless, config.option.wholecall_record
     if blessed or recorded:
-        from wholecall.testing.plugin import summary  # noqa: PLC0415 - only where it is used
+        from wholecall.recordings.testing.plugin import summary  # noqa: PLC0415 - only where it is used
 
         summary(terminalreporter, blessed=blessed, recorded=recorded)
 
@@ -78,8 +78,8 @@ def _wholecall_split(request: pytest.FixtureRequest) -> str | None:
 @pytest.fixture
 def wholecall_server(request: pytest.FixtureRequest, _wholecall_split: str | None) -> Iterator[Loopback]:
     """A server on 127.0.0.1 that answers with the recordings of the test's marker, and others given to it."""
-    from wholecall.serving.loopback import Loopback  # noqa: PLC0415
-    from wholecall.testing.plugin import serving  # noqa: PLC0415 - only where it is used
+    from wholecall.recordings.serving.loopback import Loopback  # noqa: PLC0415
+    from wholecall.recordings.testing.plugin import serving  # noqa: PLC0415 - only where it is used
 
     with serving(request, Loopback, _wholecall_split) as loopback, loopback:
         yield loopback
@@ -90,8 +90,8 @@ def wholecall_transport(
     request: pytest.FixtureRequest, _wholecall_split: str | None
 ) -> Iterator[MockTransport]:
     """The same without a socket: a transport for the clients of httpx and httpx2, sync or async."""
-    from wholecall.serving.mock import MockTransport  # noqa: PLC0415
-    from wholecall.testing.plugin import serving  # noqa: PLC0415 - only where it is used
+    from wholecall.recordings.serving.mock import MockTransport  # noqa: PLC0415
+    from wholecall.recordings.testing.plugin import serving  # noqa: PLC0415 - only where it is used
 
     with serving(request, MockTransport, _wholecall_split) as transport:
         yield transport
@@ -100,6 +100,6 @@ def wholecall_transport(
 @pytest.fixture
 def wholecall_golden(request: pytest.FixtureRequest) -> Golden:
     """A comparison of a value with the golden file next to the recording."""
-    from wholecall.testing.plugin import Golden  # noqa: PLC0415 - only where it is used
+    from wholecall.recordings.testing.plugin import Golden  # noqa: PLC0415 - only where it is used
 
     return Golden(request.node)

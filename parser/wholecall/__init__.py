@@ -4,18 +4,7 @@ from wholecall.arguments.answer_progress import PartialOutput
 from wholecall.arguments.partial_json import PartialJson
 from wholecall.arguments.progress import PartialArguments
 from wholecall.arguments.verdict import Edit, Verdict
-from wholecall.dialects.table import Dialect, register
-from wholecall.errors import (
-    BadRecording,
-    BadSnapshot,
-    StreamClosed,
-    StreamFailed,
-    StreamUnread,
-    UnknownDialect,
-    WholecallError,
-)
-from wholecall.limits import Limits
-from wholecall.output.events import (
+from wholecall.calls.output.events import (
     EXECUTABLE,
     TERMINAL,
     ArgumentsDelta,
@@ -38,21 +27,32 @@ from wholecall.output.events import (
     TurnFinished,
     TurnStarted,
 )
-from wholecall.output.turns import OtherBlock, Reasoning, ReasoningBlock, Turn
-from wholecall.parse import json_state, parse_arguments, parse_output, partial_json
+from wholecall.calls.output.turns import OtherBlock, Reasoning, ReasoningBlock, Turn
+from wholecall.calls.parse import json_state, parse_arguments, parse_output, partial_json
+from wholecall.calls.tools.tool import Tool, Tools
+from wholecall.dialects.table import Dialect, register
+from wholecall.errors import (
+    BadRecording,
+    BadSnapshot,
+    StreamClosed,
+    StreamFailed,
+    StreamUnread,
+    UnknownDialect,
+    WholecallError,
+)
+from wholecall.limits import Limits
 from wholecall.policy import Policy
-from wholecall.shells.detection import detect
-from wholecall.shells.event_iterators import AsyncEventIterator, EventIterator
-from wholecall.shells.iterate import acollect, aevents, aturns, collect, events, turns
-from wholecall.shells.wrap import AsyncWrappedStream, WrappedStream, wrap
 from wholecall.stream.json_parser import PartialJsonParser
 from wholecall.stream.options import EventsWanted
 from wholecall.stream.parser import ToolCallParser
+from wholecall.stream.shells.detection import detect
+from wholecall.stream.shells.event_iterators import AsyncEventIterator, EventIterator
+from wholecall.stream.shells.iterate import acollect, aevents, aturns, collect, events, turns
+from wholecall.stream.shells.wrap import AsyncWrappedStream, WrappedStream, wrap
 from wholecall.stream.text_parser import TextParser, read_text
 from wholecall.text.formats import text_formats
 from wholecall.text.models import text_format_of
 from wholecall.text.options import TextCalls, TextWanted
-from wholecall.tools import Tool, Tools
 
 __version__ = "0.1.0"
 

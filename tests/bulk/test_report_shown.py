@@ -16,9 +16,9 @@ from tests.support.reports import answer, call, sample, write_parts
 from wholecall.bulk import BulkReport, report
 from wholecall.bulk.rows import Known, Row, troubled
 from wholecall.cli import main
-from wholecall.cli.report import html_of, text_of
+from wholecall.cli.report.page import html_of
 from wholecall.cli.report.sections import Cell, Column, Table, short, short_share
-from wholecall.cli.report.text import table_lines
+from wholecall.cli.report.text import table_lines, text_of
 from wholecall.cli.show import cells
 
 GOLDEN = PROJECT / "tests" / "golden" / "report.txt"

@@ -22,7 +22,7 @@ from typing import Any
 from tests.damage.streams import Recordings, Stream, called, of_corpora, of_folder, told
 from tests.damage.ways import framing
 from wholecall import Policy, ToolCallParser
-from wholecall.output.events import StreamFault, ToolCallCancelled, ToolCallDropped
+from wholecall.calls.output.events import StreamFault, ToolCallCancelled, ToolCallDropped
 
 __all__ = [
     "POLICIES",

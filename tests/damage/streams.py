@@ -20,7 +20,7 @@ from tests.damage.ways import framing
 from tests.fuzz.mutate import events_of
 from tests.support import corpora
 from wholecall import ToolCallParser
-from wholecall.output.events import (
+from wholecall.calls.output.events import (
     BuiltinToolCall,
     CustomToolCall,
     ServerToolCall,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from wholecall import ToolCallParser
-from wholecall.output.events import ToolCall, ToolCallDropped
+from wholecall.calls.output.events import ToolCall, ToolCallDropped
 
 JSON = dict[str, Any]
 

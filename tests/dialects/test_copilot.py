@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.turns import parse, violations
+from wholecall.calls.output.events import ServerToolCall, StreamFault, ToolCall, ToolCallDropped, TurnFinished
 from wholecall.deltas import (
     DONE,
     ITEM_DONE,
@@ -28,7 +29,6 @@ from wholecall.deltas import (
 )
 from wholecall.dialects.agents.copilot import CopilotTranslator
 from wholecall.framing.frame import Frame
-from wholecall.output.events import ServerToolCall, StreamFault, ToolCall, ToolCallDropped, TurnFinished
 
 A, B = '{"a": 1}', '{"b": 2}'
 OPENED = TurnOpened("1")

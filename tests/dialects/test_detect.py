@@ -9,8 +9,8 @@ import pytest
 
 from tests.support.encode_bedrock import exception
 from wholecall import Limits, StreamFault, TextDelta, ToolCallParser, TurnFinished, TurnStarted
+from wholecall.calls.output.events import Event
 from wholecall.dialects.table import detect_dialect
-from wholecall.output.events import Event
 
 CHAT = {"id": "r1", "model": "m", "choices": [{"index": 0, "delta": {"content": "x"}}]}
 RESPONSES = {"type": "response.created", "sequence_number": 0, "response": {"id": "r1", "model": "m"}}

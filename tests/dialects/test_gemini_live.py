@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.turns import parse
+from wholecall.calls.output.events import ToolCall, ToolCallCancelled, ToolCallDropped, TurnFinished
 from wholecall.deltas import (
     DONE,
     CallCancelled,
@@ -28,7 +29,6 @@ from wholecall.deltas import (
 )
 from wholecall.dialects.google.gemini_live import GeminiLiveTranslator
 from wholecall.framing.frame import Frame
-from wholecall.output.events import ToolCall, ToolCallCancelled, ToolCallDropped, TurnFinished
 from wholecall.types import Kind, TurnReason
 
 OPENED = TurnOpened(None, restart=True)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support import bless, corpora
-from wholecall.output.events import Event
+from wholecall.calls.output.events import Event
 
 WORDS = "data: : RELAY PROCESSING\n"
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from wholecall import TextCalls, TextDelta, ToolCallParser
+from wholecall.calls.output.events import TurnFinished, TurnStarted
 from wholecall.deltas import Delta, Finish, Noted, TurnEnded, TurnOpened, WireFault
 from wholecall.dialects.agents.mcp import McpTranslator
 from wholecall.framing.frame import Frame
-from wholecall.output.events import TurnFinished, TurnStarted
 
 OPENED = TurnOpened(None, None, None, restart=True)
 STOP = [Finish(0, "stop", None), TurnEnded(None)]

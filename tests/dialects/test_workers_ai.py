@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from wholecall import ToolCallParser
+from wholecall.calls.output.events import ToolCall
 from wholecall.deltas import (
     OBJECT,
     CallClosed,
@@ -26,7 +27,6 @@ from wholecall.deltas import (
 )
 from wholecall.dialects.others.workers_ai import WorkersTranslator
 from wholecall.framing.frame import Frame
-from wholecall.output.events import ToolCall
 
 OPENED = TurnOpened(None, restart=True)
 USAGE = {"total_tokens": 3}

@@ -15,7 +15,11 @@ import atheris
 
 __all__ = ["drive"]
 
-_OUTSIDE = ("wholecall.cli", "wholecall.testing.plugin", "wholecall.__main__")  # no target runs them
+_OUTSIDE = (
+    "wholecall.cli",
+    "wholecall.recordings.testing.plugin",
+    "wholecall.__main__",
+)  # no target runs them
 
 
 def _instrumented(name: str) -> None:

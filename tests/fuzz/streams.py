@@ -13,10 +13,7 @@ from tests.support import corpora, encode
 from tests.support.renderers import RENDERERS
 from tests.support.turns import log, pairs, violations
 from wholecall import Limits, Policy, ToolCallParser, Tools
-from wholecall.dialects import table
-from wholecall.framing import FRAMINGS
-from wholecall.framing.opening import sniff
-from wholecall.output.events import (
+from wholecall.calls.output.events import (
     ArgumentsDelta,
     ArgumentsReset,
     CustomToolCall,
@@ -25,6 +22,9 @@ from wholecall.output.events import (
     ToolCallDropped,
     TurnFinished,
 )
+from wholecall.dialects import table
+from wholecall.framing import FRAMINGS
+from wholecall.framing.opening import sniff
 from wholecall.repairing import Repairer
 
 __all__ = ["DIALECTS", "LIMITS", "POLICIES", "TARGETS", "TOOLS", "parser_of", "recordings", "unaccounted"]

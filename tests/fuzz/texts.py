@@ -15,6 +15,7 @@ from tests.support.corpora import CORPORA
 from tests.support.references import Refused, reference
 from tests.support.turns import canonical
 from wholecall import Limits, UnknownDialect, parse_arguments
+from wholecall.calls.output.events import StreamFault
 from wholecall.history import (
     TranscriptReport,
     classify_error,
@@ -23,7 +24,6 @@ from wholecall.history import (
     shrink_transcript,
 )
 from wholecall.history.shapes.table import SHAPES, shape_of
-from wholecall.output.events import StreamFault
 
 __all__ = ["TARGETS"]
 

@@ -16,8 +16,14 @@ from tests.support.bodies import BODIES
 from tests.support.otel import OUTPUT_MESSAGES
 from tests.support.turns import canonical
 from wholecall import ToolCallParser, Turn
+from wholecall.calls.output.events import (
+    BuiltinToolCall,
+    CustomToolCall,
+    ServerToolCall,
+    ToolCall,
+    ToolCallDropped,
+)
 from wholecall.history import FORMATS, Encoded, encode_calls
-from wholecall.output.events import BuiltinToolCall, CustomToolCall, ServerToolCall, ToolCall, ToolCallDropped
 
 NEVER_SENT = ("nameless", "aborted", "too_many_calls")
 BARE = ("langchain",)  # carries objects, and malformed text where there is a place for it

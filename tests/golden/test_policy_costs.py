@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from tests.support import corpora
 from wholecall import Policy, ToolCallParser
-from wholecall.output.events import BuiltinToolCall, CustomToolCall, Event, ToolCall, TurnFinished
+from wholecall.calls.output.events import BuiltinToolCall, CustomToolCall, Event, ToolCall, TurnFinished
 
 STRICT = Policy.strict()
 CHOICES = ("recovery", "silence", "refused_flags", "truncated_turn", "require_reason", "on_bad_sibling")

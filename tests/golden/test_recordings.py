@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support import bless
-from wholecall.dialects import table
-from wholecall.output.events import (
+from wholecall.calls.output.events import (
     BuiltinToolCall,
     CustomToolCall,
     Event,
@@ -18,6 +17,7 @@ from wholecall.output.events import (
     ToolCall,
     ToolCallDropped,
 )
+from wholecall.dialects import table
 from wholecall.repairing import Repairer
 
 pytestmark = pytest.mark.cases

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support import bless
 from wholecall import ToolCallParser
-from wholecall.output.events import (
+from wholecall.calls.output.events import (
     BuiltinToolCall,
     CustomToolCall,
     Event,

@@ -12,6 +12,7 @@ import pytest
 from tests.support import bless, encode, naive, transcript_rules
 from tests.support.renderers import RENDERERS, SERVER_SIDE
 from wholecall import ToolCallParser, parse_arguments
+from wholecall.calls.output.events import Event, StreamFault, ToolCall, ToolCallDropped
 from wholecall.history import (
     FORMATS,
     classify_error,
@@ -19,7 +20,6 @@ from wholecall.history import (
     repair_transcript,
     shrink_arguments,
 )
-from wholecall.output.events import Event, StreamFault, ToolCall, ToolCallDropped
 from wholecall.repairing import Repairer
 
 pytestmark = pytest.mark.cases

@@ -14,7 +14,7 @@ from tests.hygiene.source_tree import DOCS, table_cells
 from wholecall import types as words
 
 # The module, by import_module: `wholecall.events` is also a function, and the attribute is that one.
-events: Any = importlib.import_module("wholecall.output.events")
+events: Any = importlib.import_module("wholecall.calls.output.events")
 EVENTS: tuple[type[msgspec.Struct], ...] = tuple(
     typing.get_origin(event) or event for event in typing.get_args(events.Event)
 )

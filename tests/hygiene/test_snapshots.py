@@ -14,7 +14,7 @@ from tests.hygiene.source_tree import modules
 from wholecall import Limits, ToolCallParser
 from wholecall.dialects.table import DIALECTS
 from wholecall.framing import FRAMINGS
-from wholecall.snapshots.shapes import Asked, kept_by, listed, row_of, shape_of
+from wholecall.stream.snapshots.shapes import Asked, kept_by, listed, row_of, shape_of
 
 # Where the state of a parser is made. `live` follows calls, whose texts are in their records. The decoder of a content
 # coding is not part of a parser, which gets the decoded bytes. A lane is left before a snapshot is taken.

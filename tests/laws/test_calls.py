@@ -36,7 +36,13 @@ from tests.support.turns import (
     without_counters,
 )
 from wholecall import Limits, StreamClosed, ToolCallParser
-from wholecall.output.events import ArgumentsDelta, ServerToolCall, ToolCall, ToolCallDropped, TurnFinished
+from wholecall.calls.output.events import (
+    ArgumentsDelta,
+    ServerToolCall,
+    ToolCall,
+    ToolCallDropped,
+    TurnFinished,
+)
 
 SECRET = "sekrit-7f3a"
 

@@ -16,8 +16,8 @@ from tests.support import corpora, encode, quirky
 from tests.support.renderers import RENDERERS
 from tests.support.turns import Plan, partitions, plans, split, stream
 from wholecall import ToolCallParser, acollect, aturns, collect, turns, wrap
+from wholecall.calls.output.events import PIECES
 from wholecall.machine import assembler, call, phases, routes
-from wholecall.output.events import PIECES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

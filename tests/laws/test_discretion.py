@@ -24,13 +24,13 @@ from tests.support.renderers import RENDERERS
 from tests.support.snapshots import opened, resealed
 from tests.support.turns import frame, parse
 from wholecall import Limits, StreamFailed, ToolCallParser, history, parse_arguments
+from wholecall.calls.output.events import ToolCallDropped
 from wholecall.cli.main import main
 from wholecall.errors import WholecallError
 from wholecall.framing import FRAMINGS
 from wholecall.machine.call import Call
-from wholecall.output.events import ToolCallDropped
 from wholecall.recordings import read
-from wholecall.snapshots.shapes import kept_by
+from wholecall.stream.snapshots.shapes import kept_by
 from wholecall.types import DropReason
 
 _ARGUMENTS = json.dumps({"path": f"/srv/{CANARY}", CANARY: [CANARY, {"deep": CANARY}]})

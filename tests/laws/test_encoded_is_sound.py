@@ -15,10 +15,10 @@ from msgspec.structs import replace
 from tests.support.events import call, custom, drop, turn
 from tests.support.examples import examples
 from wholecall import Turn
+from wholecall.calls.output.turns import ReasoningBlock
 from wholecall.history import Conversation, check_transcript, repair_transcript
 from wholecall.history.checking import RULES
 from wholecall.history.conversation import _SHAPES
-from wholecall.output.turns import ReasoningBlock
 
 JSON = dict[str, Any]
 # OpenTelemetry accepts a record: it is not sent again.

@@ -9,9 +9,9 @@ from typing import Any, get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wholecall.calls.output.events import StreamFault
 from wholecall.history import ErrorCategory, ErrorClass, ErrorKind, ErrorScope, classify_error
 from wholecall.history.errors.classify import RULES
-from wholecall.output.events import StreamFault
 from wholecall.types import FaultKind
 
 CASES: list[dict[str, Any]] = [

@@ -10,9 +10,9 @@ from tests.support.examples import examples
 from tests.support.renderers import RENDERERS
 from tests.support.turns import TERMINAL, Plan, parse, plans
 from wholecall import Limits, ToolCallParser
+from wholecall.calls.output.events import Event
 from wholecall.framing import FRAMINGS, Frame
 from wholecall.framing.opening import sniff
-from wholecall.output.events import Event
 
 NAMED = frozenset({"bedrock-converse", "vercel-data"})  # the names alone carry the meaning of their events
 HOLLOW_OR_NOT = st.sampled_from(({}, {"a": 1}))

@@ -11,7 +11,7 @@ import pytest
 from tests.support.bless import in_chunks
 from tests.support.naive import compact_json, data_of, finish_reasons, read_calls
 from wholecall import Limits, ToolCallParser
-from wholecall.output.events import EXECUTABLE, Event, TextDelta
+from wholecall.calls.output.events import EXECUTABLE, Event, TextDelta
 from wholecall.repairing import RepairedBody, Repairer, repair_body
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.support.model import Fragment
 from tests.support.turns import DONE, chunk, frame, log, pairs, parse, partitions, split, stream, violations
 from wholecall import Limits
-from wholecall.output.events import StreamFault, ToolCallDropped
+from wholecall.calls.output.events import StreamFault, ToolCallDropped
 
 
 class Breach(NamedTuple):

@@ -35,8 +35,8 @@ from tests.support.turns import (
     violations,
 )
 from wholecall import ToolCallParser
+from wholecall.calls.output.events import ToolCall
 from wholecall.dialects.decode import plain
-from wholecall.output.events import ToolCall
 
 _TEXTS = st.one_of(
     objects.map(lambda value: json.dumps(value, ensure_ascii=False)),

@@ -12,9 +12,9 @@ import pytest
 from tests.laws.test_encoded_is_sound import FORMATS, conversation
 from tests.support.events import call, drop
 from wholecall import UnknownDialect
+from wholecall.calls.output.turns import ReasoningBlock
 from wholecall.history import check_transcript, repair_transcript, shrink_transcript
 from wholecall.history.checking import RULES
-from wholecall.output.turns import ReasoningBlock
 
 JSON = dict[str, Any]
 Path = tuple[str | int, ...]

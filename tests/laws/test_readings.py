@@ -16,8 +16,8 @@ from tests.support import corpora
 from wholecall import ToolCallParser, parse_arguments
 from wholecall.deltas import Labelled
 from wholecall.machine.call import Call
-from wholecall.machine.readings import Piece, Solution, solve
-from wholecall.machine.readings.partitions import PARTITIONS, Partition
+from wholecall.machine.readings.partitions import PARTITIONS, Partition, Piece
+from wholecall.machine.readings.solve import Solution, solve
 from wholecall.machine.record import Record
 
 SOLVER: Any = sys.modules["wholecall.machine.readings.solve"]

@@ -14,8 +14,7 @@ from tests.support import bless, corpora, encode, quirky
 from tests.support.naive import STYLES, argument_text_in, data_of, error_of, read_calls
 from tests.support.renderers import RENDERERS
 from wholecall import Limits, ToolCallParser
-from wholecall.encoders import ENCODERS, argument_text, encoder
-from wholecall.output.events import (
+from wholecall.calls.output.events import (
     BuiltinToolCall,
     CustomToolCall,
     Event,
@@ -26,6 +25,7 @@ from wholecall.output.events import (
     ToolCallDropped,
     TurnFinished,
 )
+from wholecall.encoders import ENCODERS, argument_text, encoder
 from wholecall.repairing import Repairer
 
 EXECUTABLE = (ToolCall, CustomToolCall, BuiltinToolCall)

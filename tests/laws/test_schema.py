@@ -17,7 +17,7 @@ from tests.support import corpora, quirky
 from tests.support.conforming import BODIES as SOUND_BODIES
 from tests.support.conforming import OTHERS, STREAMS, changed, changed_at, payloads, places, stream_of
 from wholecall import ToolCallParser
-from wholecall.output.events import EXECUTABLE, Event, ReasoningDelta, TextDelta
+from wholecall.calls.output.events import EXECUTABLE, Event, ReasoningDelta, TextDelta
 from wholecall.repairing import Repairer, repair_body
 from wholecall.repairing.schema import BODIES, CHUNK, EVENTS, GEMINI, conformed
 

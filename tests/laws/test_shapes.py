@@ -27,12 +27,12 @@ from tests.dialects.test_translator import frames_of
 from tests.support import corpora
 from tests.support.told import told_and_counted
 from wholecall import ToolCallParser
+from wholecall.calls.output.events import StreamFault, ToolCallDropped, TurnFinished
 from wholecall.deltas import WireFault
 from wholecall.dialects.decode import decode, plain, read
 from wholecall.dialects.report import ended_together
 from wholecall.dialects.table import DIALECTS, named
 from wholecall.framing import Frame
-from wholecall.output.events import StreamFault, ToolCallDropped, TurnFinished
 
 View = type[msgspec.Struct]
 

@@ -25,7 +25,7 @@ from tests.text.reading import (
     spelled,
 )
 from wholecall.limits import Limits
-from wholecall.snapshots import opened, sealed
+from wholecall.stream.snapshots.rows import opened, sealed
 from wholecall.text.outputs import Output, Shown
 from wholecall.text.records import Weak
 from wholecall.text.rules import rules_of

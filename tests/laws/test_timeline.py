@@ -23,7 +23,7 @@ from wholecall.timeline import Step, timeline
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wholecall.timeline import CallChange
+    from wholecall.recordings.timeline import CallChange
 
 _LONG = 5_000  # bytes
 RECORDINGS = [path for path in corpora.streams() if path.stat().st_size < 100_000]

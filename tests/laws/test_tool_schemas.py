@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from wholecall import Tool, Tools, parse_arguments
-from wholecall.tools.spelling import TYPES
+from wholecall.calls.tools.spelling import TYPES
 
 Build = Callable[[Any], dict[str, Any]]
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from tests.support import bless, corpora, encode, quirky
 from tests.support.renderers import RENDERERS, SERVER_SIDE
 from tests.support.turns import Plan, canonical, objects, parse, plans, texts
-from wholecall.encoders import ENCODERS, encoder
-from wholecall.output.events import (
+from wholecall.calls.output.events import (
     BuiltinToolCall,
     CustomToolCall,
     Event,
@@ -24,6 +23,7 @@ from wholecall.output.events import (
     TurnFinished,
     TurnStarted,
 )
+from wholecall.encoders import ENCODERS, encoder
 
 EXECUTABLE = (ToolCall, CustomToolCall, BuiltinToolCall)
 CARRIED = {

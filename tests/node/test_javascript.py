@@ -18,8 +18,8 @@ from benchmarks.rivals.streams import Stream
 from tests.support.javascript import Client, Outcome, Serve, Streams, StreamServer, mended, run_node
 from tests.support.javascript_table import ROWS, Row
 from tests.support.proxy_process import proxied
+from wholecall.recordings.serving.answers import Ending
 from wholecall.serving import Answer
-from wholecall.serving.answers import Ending
 
 pytestmark = pytest.mark.node
 

@@ -18,8 +18,7 @@ import wholecall.transport
 from tests.support import bless, corpora, quirky
 from tests.support.loopback import Answer, Loopback, serve
 from tests.support.naive import data_of
-from wholecall.encoders import ENCODERS, encoder
-from wholecall.output.events import (
+from wholecall.calls.output.events import (
     CustomToolCall,
     StreamFault,
     ToolCall,
@@ -27,6 +26,7 @@ from wholecall.output.events import (
     TurnFinished,
     TurnStarted,
 )
+from wholecall.encoders import ENCODERS, encoder
 
 pytestmark = pytest.mark.sdk
 

@@ -32,7 +32,7 @@ from benchmarks.rivals.streams import CHAT, Stream
 from tests.soak.measured import Held
 from tests.support.houses import Conversation
 from wholecall import ToolCallParser
-from wholecall.output.events import ToolCall
+from wholecall.calls.output.events import ToolCall
 
 __all__ = ["STREAMS", "Planned", "complaint", "main", "unchunked"]
 

@@ -21,7 +21,7 @@ from tests.support import encode
 from tests.support.renderers import RENDERERS
 from tests.support.turns import TERMINAL
 from wholecall import ToolCallParser
-from wholecall.output.events import (
+from wholecall.calls.output.events import (
     ArgumentsDelta,
     ArgumentsReset,
     CustomToolCall,

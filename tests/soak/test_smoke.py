@@ -10,7 +10,7 @@ import pytest
 
 from tests.soak.__main__ import main, soak
 from tests.soak.streams import FAULTS, Books, run_stream, templates
-from wholecall.output.events import (
+from wholecall.calls.output.events import (
     ArgumentsDelta,
     ArgumentsReset,
     ToolCall,

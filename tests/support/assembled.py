@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wholecall.calls.output.events import ToolCall, ToolCallDropped, TurnFinished
 from wholecall.deltas import (
     Delta,
     Finish,
@@ -13,7 +14,6 @@ from wholecall.deltas import (
 )
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
-from wholecall.output.events import ToolCall, ToolCallDropped, TurnFinished
 from wholecall.policy import Policy
 
 __all__ = ["CALLS", "CUT", "END", "HOLE", "A", "B", "ends", "finishes", "head", "new", "told"]

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tests.support import corpora
 from wholecall import ToolCallParser
-from wholecall.output.events import Event
+from wholecall.calls.output.events import Event
 
 CHUNK_SIZES = (1, 2, 3, 7, 64, 1460)
 

@@ -5,8 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from wholecall import parse_arguments
-from wholecall.output.events import BuiltinToolCall, CustomToolCall, ServerToolCall, ToolCall, ToolCallDropped
-from wholecall.output.turns import Reasoning, ReasoningBlock, Turn
+from wholecall.calls.output.events import (
+    BuiltinToolCall,
+    CustomToolCall,
+    ServerToolCall,
+    ToolCall,
+    ToolCallDropped,
+)
+from wholecall.calls.output.turns import Reasoning, ReasoningBlock, Turn
 from wholecall.policy import Policy
 
 __all__ = ["builtin", "call", "custom", "drop", "server", "turn"]

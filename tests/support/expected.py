@@ -9,7 +9,7 @@ import hashlib
 import json
 from typing import Any
 
-from wholecall.output.events import (
+from wholecall.calls.output.events import (
     BuiltinToolCall,
     CustomToolCall,
     Event,

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from wholecall import ToolCallParser
-from wholecall.output.events import Event, StreamFault, ToolCall, ToolCallDropped, TurnFinished
+from wholecall.calls.output.events import Event, StreamFault, ToolCall, ToolCallDropped, TurnFinished
 
 __all__ = ["MIB", "cases_of", "complaints"]
 

@@ -19,7 +19,7 @@ from wholecall.bulk import report
 from wholecall.bulk.columns import assembled, flat
 from wholecall.bulk.rows import Judging, Known, Row, troubled
 from wholecall.bulk.streams import row_of
-from wholecall.cli.report import text_of
+from wholecall.cli.report.text import text_of
 from wholecall.recordings import Recording, read
 
 __all__ = ["answer", "call", "rows_of", "sample", "write_assembled", "write_part", "write_parts"]

@@ -9,10 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.support.bound import A, B, Got, at, whole
-from wholecall.deltas import HYDRATION, CallWhole, Delta, Finish, TurnEnded, TurnOpened, WireFault
-from wholecall.limits import Limits
-from wholecall.machine.assembler import Assembler
-from wholecall.output.events import (
+from wholecall.calls.output.events import (
     TERMINAL,
     ArgumentsDelta,
     ArgumentsReset,
@@ -23,8 +20,11 @@ from wholecall.output.events import (
     ToolCallStarted,
     TurnFinished,
 )
+from wholecall.calls.tools.tool import Tools
+from wholecall.deltas import HYDRATION, CallWhole, Delta, Finish, TurnEnded, TurnOpened, WireFault
+from wholecall.limits import Limits
+from wholecall.machine.assembler import Assembler
 from wholecall.policy import Policy
-from wholecall.tools import Tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -12,9 +12,9 @@ from msgspec.msgpack import Ext
 from wholecall import ToolCallParser
 from wholecall.framing import FRAMINGS
 from wholecall.framing.table import name_of
-from wholecall.snapshots.rows import Reading, Writing
-from wholecall.snapshots.shapes import shape_of
 from wholecall.stream.options import MovedOptions
+from wholecall.stream.snapshots.rows import Reading, Writing
+from wholecall.stream.snapshots.shapes import shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

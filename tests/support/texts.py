@@ -18,7 +18,7 @@ from wholecall import ReasoningDelta, TextCalls, TextDelta, TextParser, ToolCall
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wholecall.output.events import Event
+    from wholecall.calls.output.events import Event
 
 __all__ = ["STREAMS", "TEXTS", "in_pieces", "joined", "leaks", "read_stream", "read_text_case", "texts"]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.support import quirky
 from tests.support.model import Fragment
 from wholecall import ToolCallParser
-from wholecall.output.events import (
+from wholecall.calls.output.events import (
     BuiltinToolCall,
     CustomToolCall,
     ServerToolCall,

@@ -4,6 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from wholecall.calls.output.events import (
+    ArgumentsDelta,
+    ArgumentsReset,
+    CustomToolCall,
+    Event,
+    ToolCall,
+    ToolCallDropped,
+    ToolCallStarted,
+    TurnFinished,
+)
+from wholecall.calls.tools.tool import Tools
 from wholecall.deltas import (
     DONE,
     CallClosed,
@@ -17,18 +28,7 @@ from wholecall.deltas import (
 )
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
-from wholecall.output.events import (
-    ArgumentsDelta,
-    ArgumentsReset,
-    CustomToolCall,
-    Event,
-    ToolCall,
-    ToolCallDropped,
-    ToolCallStarted,
-    TurnFinished,
-)
 from wholecall.policy import Policy
-from wholecall.tools import Tools
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 
 from hypothesis import strategies as st
 
+from wholecall.calls.tools.tool import Tools
 from wholecall.limits import Limits
 from wholecall.text.engine import TextEngine
 from wholecall.text.formats import AUTO, FORMATS
@@ -17,7 +18,6 @@ from wholecall.text.records import Block, Format, Nested, Params, Tag, Weak
 from wholecall.text.rules import rules_of
 from wholecall.text.source import Ended
 from wholecall.text.tools import Declared
-from wholecall.tools import Tools
 
 __all__ = [
     "ALL_WEAK",

@@ -10,9 +10,9 @@ from wholecall import parse_arguments
 from wholecall.arguments.ladder import read_arguments
 from wholecall.arguments.recovery import Recovered
 from wholecall.arguments.verdict import Edit, Verdict
+from wholecall.calls.tools.tool import Tool
 from wholecall.limits import Limits
 from wholecall.policy import Policy
-from wholecall.tools import Tool
 
 NO_END = "the text ends before its object does"
 FAULTY = "the text has a fault that leaves no single reading"

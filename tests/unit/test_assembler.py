@@ -5,6 +5,16 @@ from __future__ import annotations
 import pytest
 
 from tests.support.assembled import CALLS, END, A, B, ends, finishes, head, new, told
+from wholecall.calls.output.events import (
+    ArgumentsDelta,
+    ReasoningDelta,
+    TextDelta,
+    ToolCall,
+    ToolCallDropped,
+    ToolCallStarted,
+    TurnFinished,
+    TurnStarted,
+)
 from wholecall.deltas import (
     HYDRATION,
     CallClosed,
@@ -23,16 +33,6 @@ from wholecall.deltas import (
     UsageSeen,
 )
 from wholecall.limits import Limits
-from wholecall.output.events import (
-    ArgumentsDelta,
-    ReasoningDelta,
-    TextDelta,
-    ToolCall,
-    ToolCallDropped,
-    ToolCallStarted,
-    TurnFinished,
-    TurnStarted,
-)
 
 # Events of one turn.
 

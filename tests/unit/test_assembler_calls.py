@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.support.assembled import CALLS, END, HOLE, A, B, ends, head, told
+from wholecall.calls.output.events import ToolCall
 from wholecall.deltas import CallClosed, CallSeen, Delta, Fragment, Slot, TextFragment, TurnEnded, TurnOpened
 from wholecall.limits import Limits
-from wholecall.output.events import ToolCall
 
 
 @pytest.mark.parametrize("end", [TurnEnded(), TurnEnded(of_transport=True)])

@@ -7,6 +7,15 @@ from typing import Any
 import pytest
 
 from tests.support.assembled import CALLS, CUT, END, HOLE, A, ends, finishes, head, new, told
+from wholecall.calls.output.events import (
+    ServerToolCall,
+    StreamFault,
+    ToolCall,
+    ToolCallCancelled,
+    ToolCallDropped,
+    ToolCallStarted,
+    TurnFinished,
+)
 from wholecall.deltas import (
     DONE,
     HYDRATION,
@@ -26,15 +35,6 @@ from wholecall.deltas import (
     WireFault,
 )
 from wholecall.limits import Limits
-from wholecall.output.events import (
-    ServerToolCall,
-    StreamFault,
-    ToolCall,
-    ToolCallCancelled,
-    ToolCallDropped,
-    ToolCallStarted,
-    TurnFinished,
-)
 from wholecall.policy import Policy
 from wholecall.types import Kind
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.assembled import CALLS, END, A, ends, head, new, told
+from wholecall.calls.output.events import ArgumentsDelta, TextDelta, ToolCall
 from wholecall.deltas import (
     CallSeen,
     Delta,
@@ -22,7 +23,6 @@ from wholecall.deltas import (
 )
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
-from wholecall.output.events import ArgumentsDelta, TextDelta, ToolCall
 from wholecall.policy import Policy
 
 # The hot path.

@@ -12,6 +12,7 @@ import pytest
 from tests.support.assembled import CALLS, END, HOLE, A, B, ends, finishes, head, new, told
 from tests.support.snapshots import moved, opened
 from wholecall import ToolCallParser
+from wholecall.calls.output.events import StreamFault, ToolCallCancelled, TurnFinished, TurnStarted
 from wholecall.deltas import (
     CallCancelled,
     Delta,
@@ -23,7 +24,6 @@ from wholecall.deltas import (
     WireFault,
 )
 from wholecall.limits import Limits
-from wholecall.output.events import StreamFault, ToolCallCancelled, TurnFinished, TurnStarted
 from wholecall.policy import Policy
 
 # Turns that are released.

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from wholecall import parse_arguments
-from wholecall.machine.readings import Book, Piece, solve_book
+from wholecall.machine.readings.books import solve_book
+from wholecall.machine.readings.marked import Book
+from wholecall.machine.readings.partitions import Piece
 
 A, B = '{"a":1}', '{"b":2}'
 Got = tuple["str | None", str, "str | None"]

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wholecall.arguments.tokens import utf8_size
+from wholecall.calls.output.events import ToolCall, ToolCallDropped
 from wholecall.deltas import DONE, CallWhole, Finish, Fragment, Labelled, TurnEnded
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
 from wholecall.machine.budget import Budget, weight
 from wholecall.machine.call import Call
-from wholecall.output.events import ToolCall, ToolCallDropped
 from wholecall.policy import Policy
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.events import builtin, call, custom, drop, server
 from wholecall.arguments.verdict import Edit
-from wholecall.output.events import TERMINAL
+from wholecall.calls.output.events import TERMINAL
 
 SECRET = {
     "hunter2": "hunter2",

@@ -28,8 +28,8 @@ from wholecall.cli import main
 from wholecall.cli.show import cells, clipped
 from wholecall.cli.timeline_text import Plain, TimelineText, summary
 from wholecall.recordings import Recorder
+from wholecall.recordings.timeline.effects import CallChange
 from wholecall.timeline import Step, timeline
-from wholecall.timeline.effects import CallChange
 
 if TYPE_CHECKING:
     from wholecall import Event

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.leaking import HERMES, QUOTED, QWEN, chat, leaked
 from wholecall import ToolCallParser, detect, read_text, text_formats
-from wholecall.shells.leaks import Leaks, leak_in
+from wholecall.stream.shells.leaks import Leaks, leak_in
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -9,16 +9,7 @@ import pytest
 
 from tests.support.naive import argument_text_in, data_of, finish_reasons, read_calls
 from wholecall import UnknownDialect
-from wholecall.encoders import (
-    ENCODERS,
-    AnthropicEncoder,
-    ChatEncoder,
-    ResponsesEncoder,
-    argument_text,
-    encoder,
-)
-from wholecall.encoders.base import json_bytes, tokens_of
-from wholecall.output.events import (
+from wholecall.calls.output.events import (
     BuiltinToolCall,
     CustomToolCall,
     Event,
@@ -31,6 +22,15 @@ from wholecall.output.events import (
     TurnFinished,
     TurnStarted,
 )
+from wholecall.encoders import (
+    ENCODERS,
+    AnthropicEncoder,
+    ChatEncoder,
+    ResponsesEncoder,
+    argument_text,
+    encoder,
+)
+from wholecall.repairing.encoders.base import json_bytes, tokens_of
 
 STARTED = TurnStarted(0, 0, "gemini", "r1", "m1")
 CALL = ToolCall(0, 0, 0, "c1", "f", {"a": 1}, '{"a": 1}', "exact")

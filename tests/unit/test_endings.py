@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, get_args
 
 import pytest
 
+from wholecall.calls.output.events import TurnFinished
+from wholecall.calls.output.reasons import outranks
 from wholecall.deltas import CallClosed, CallSeen, Delta, Finish, Labelled, Slot, TurnEnded, UsageSeen
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
-from wholecall.output.events import TurnFinished
-from wholecall.output.reasons import outranks
 from wholecall.policy import Policy
 from wholecall.types import CUT_REASONS, TurnReason
 

@@ -9,7 +9,7 @@ import pydantic
 import pytest
 
 from wholecall import TextDelta
-from wholecall.testing.golden import beside, compare, lines_of, write
+from wholecall.recordings.testing.golden import beside, compare, lines_of, write
 
 LINES = ['{"a":1}', '{"b":[true,"\u2028é"]}']
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from wholecall.calls.output.events import StreamFault
 from wholecall.errors import StreamFailed
 from wholecall.history import ErrorClass, classify_error
 from wholecall.history.errors import messages, requests
@@ -22,7 +23,6 @@ from wholecall.history.errors.text import (
     listen,
     named_ids,
 )
-from wholecall.output.events import StreamFault
 
 UNANSWERED = "`tool_use` ids were found without `tool_result` blocks immediately after: toolu_01A."
 ORPHAN = "unexpected `tool_use_id` found in `tool_result` blocks: toolu_01A"

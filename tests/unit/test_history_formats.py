@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.events import turn
+from wholecall.calls.output.turns import Turn
 from wholecall.dialects import table
 from wholecall.errors import UnknownDialect
 from wholecall.history import (
@@ -19,7 +20,6 @@ from wholecall.history import (
     encode_results,
     format_named,
 )
-from wholecall.output.turns import Turn
 
 PROFILES = {"kimi", "minimax", "mistral", "stepfun"}  # ways of speaking chat completions, not dialects
 

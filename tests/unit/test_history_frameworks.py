@@ -11,8 +11,8 @@ import pytest
 from tests.support.events import builtin, call, custom, drop, server, turn
 from tests.support.otel import OUTPUT_MESSAGES
 from wholecall import Turn
+from wholecall.calls.output.turns import ReasoningBlock
 from wholecall.history import encode_calls
-from wholecall.output.turns import ReasoningBlock
 
 CUT = '{"port": "Bre'
 DROPPED = drop(CUT, "c2", "get_tide", 1)

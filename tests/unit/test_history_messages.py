@@ -11,9 +11,9 @@ import pytest
 
 from tests.support.events import builtin, call, custom, drop, server, turn
 from wholecall import Turn, UnknownDialect
+from wholecall.calls.output.turns import Reasoning, ReasoningBlock
 from wholecall.history import CallIds, Format, encode_calls, format_named
 from wholecall.history.content import Capacity, Options, gather
-from wholecall.output.turns import Reasoning, ReasoningBlock
 
 CUT = '{"path": "/foo'
 THOUGHT = ReasoningBlock("Hm.", signature="c2ln")

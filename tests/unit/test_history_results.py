@@ -10,9 +10,9 @@ import pytest
 
 from tests.support.events import builtin, call, custom, drop, server, turn
 from wholecall import UnknownDialect
+from wholecall.calls.output.turns import ReasoningBlock
 from wholecall.history import Conversation, encode_calls, encode_results
 from wholecall.history.conversation import _SHAPES
-from wholecall.output.turns import ReasoningBlock
 
 SENT = turn(
     call('{"port": "Brest"}', "call/1", "get_tide"),

@@ -32,13 +32,13 @@ from wholecall import (
     events,
     turns,
 )
-from wholecall.output.turns import Turn
-from wholecall.shells import iterate
+from wholecall.calls.output.turns import Turn
+from wholecall.stream.shells import iterate
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 
-    from wholecall.output.events import Event
+    from wholecall.calls.output.events import Event
 
 HEAD = b'data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c1","function":{"name":"f","arguments":"{}"}}]}}]}\n\n'
 END = b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}\n\n'

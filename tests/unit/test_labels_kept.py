@@ -6,10 +6,10 @@ import pytest
 
 from tests.support.bound import A, B, Got, at, bound, stream
 from tests.support.words import CALLS, END, events_of, told
+from wholecall.calls.output.events import ToolCall, ToolCallDropped
 from wholecall.deltas import INVALID_INDEX, CallSeen, Delta, Finish, Fragment, Labelled
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
-from wholecall.output.events import ToolCall, ToolCallDropped
 from wholecall.policy import Policy
 
 # Fragments before the first odd label.

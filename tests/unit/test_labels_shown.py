@@ -8,19 +8,19 @@ import pytest
 
 from tests.support.bound import A, B, at, whole
 from tests.support.words import CALLS, END, events_of
-from wholecall.deltas import INVALID_INDEX, Delta, Fragment
-from wholecall.output.events import (
+from wholecall.calls.output.events import (
     ArgumentsDelta,
     ArgumentsReset,
     CustomToolCall,
     ToolCall,
     ToolCallStarted,
 )
+from wholecall.deltas import INVALID_INDEX, Delta, Fragment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wholecall.output.events import Event
+    from wholecall.calls.output.events import Event
 
 
 def shown(events: Sequence[Event]) -> str:

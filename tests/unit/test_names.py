@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from wholecall import ToolCallParser, Tools, UnknownDialect
+from wholecall.calls.output.results import Answer, tool_result
+from wholecall.calls.tools.described import SHAPES
 from wholecall.dialects.table import DIALECTS, named
 from wholecall.encoders import encoder
-from wholecall.encoders.table import ENCODERS
 from wholecall.errors import ALIASES, meant
 from wholecall.history import FORMATS, Conversation, Format, encode_calls, encode_results
 from wholecall.history.formats import format_named
-from wholecall.output.results import Answer, tool_result
-from wholecall.tools.described import SHAPES
+from wholecall.repairing.encoders.table import ENCODERS
 from wholecall.types import Kind
 
 DIALECT_NAMES = frozenset(dialect.name for dialect in DIALECTS)

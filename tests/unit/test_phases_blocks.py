@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.support.words import CALLS, END, STOP, A, B, closed, events_of, seen, told, whole
+from wholecall.calls.output.events import ToolCallDropped
 from wholecall.deltas import CallClosed, CallSeen, Delta, Slot, TurnOpened
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
-from wholecall.output.events import ToolCallDropped
 from wholecall.policy import Policy
 
 

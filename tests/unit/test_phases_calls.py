@@ -23,6 +23,7 @@ from tests.support.words import (
 )
 from wholecall import parse
 from wholecall.arguments import strict
+from wholecall.calls.output.events import ToolCall, ToolCallDropped
 from wholecall.deltas import (
     DONE,
     HYDRATION,
@@ -41,7 +42,6 @@ from wholecall.deltas import (
 from wholecall.limits import Limits
 from wholecall.machine import restating, verdicts
 from wholecall.machine.assembler import Assembler
-from wholecall.output.events import ToolCall, ToolCallDropped
 from wholecall.policy import Policy
 
 # Other actions.

@@ -21,8 +21,8 @@ from wholecall.arguments.progress import (
     StringDelta,
     StringWatcher,
 )
+from wholecall.calls.output.events import ToolCall
 from wholecall.limits import Limits
-from wholecall.output.events import ToolCall
 
 DEEP = 3000
 

@@ -8,8 +8,8 @@ import pytest
 
 from wholecall import parse_arguments
 from wholecall.arguments.lexical import Scan
-from wholecall.machine.readings import Piece, solve
-from wholecall.machine.readings.partitions import MOST_OPEN, PARTITIONS, Columns
+from wholecall.machine.readings.partitions import MOST_OPEN, PARTITIONS, Columns, Piece
+from wholecall.machine.readings.solve import solve
 
 A, B = '{"a":1}', '{"b":2}'
 Got = tuple["str | None", str]

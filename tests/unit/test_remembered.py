@@ -12,8 +12,8 @@ from tests.support import encode
 from tests.support.renderers import RENDERERS
 from tests.support.turns import log
 from wholecall import BadSnapshot, Limits, ToolCallParser
+from wholecall.calls.output.events import StreamFault, ToolCallDropped
 from wholecall.dialects.remembered import keep_piece, remembered
-from wholecall.output.events import StreamFault, ToolCallDropped
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from wholecall.calls.output.events import Event, ToolCall, ToolCallDropped
+from wholecall.calls.tools.tool import Tools
 from wholecall.deltas import (
     HYDRATION,
     CallSeen,
@@ -19,9 +21,7 @@ from wholecall.deltas import (
 )
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
-from wholecall.output.events import Event, ToolCall, ToolCallDropped
 from wholecall.policy import Policy
-from wholecall.tools import Tools
 
 A, B = '{"a":1}', '{"b":2}'
 # Two calls of one id, opened side by side, which only their ends tell apart: shown as each label suggests.

@@ -23,6 +23,14 @@ from tests.support.blocks import (
     whole,
 )
 from tests.support.bound import assembled
+from wholecall.calls.output.events import (
+    ArgumentsDelta,
+    CustomToolCall,
+    ServerToolCall,
+    ToolCall,
+    ToolCallCancelled,
+    ToolCallDropped,
+)
 from wholecall.deltas import (
     DONE,
     HYDRATION,
@@ -41,14 +49,6 @@ from wholecall.deltas import (
     TurnEnded,
 )
 from wholecall.limits import Limits
-from wholecall.output.events import (
-    ArgumentsDelta,
-    CustomToolCall,
-    ServerToolCall,
-    ToolCall,
-    ToolCallCancelled,
-    ToolCallDropped,
-)
 from wholecall.types import DropReason, Kind
 
 # Kinds and labels that come late.

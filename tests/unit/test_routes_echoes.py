@@ -22,8 +22,8 @@ from tests.support.blocks import (
     piece,
     signs,
 )
+from wholecall.calls.output.events import ToolCall, ToolCallDropped
 from wholecall.deltas import OBJECT, CallCancelled, CallClosed, CallSeen, CallWhole, Delta, TurnOpened
-from wholecall.output.events import ToolCall, ToolCallDropped
 
 FIRST = begun(0, "c", "f")
 CALL: list[Delta] = [FIRST, piece(0, A), closed()]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.support.assembled import CALLS, END, A, B, told
+from wholecall.calls.output.events import ServerToolCall, ToolCall, ToolCallDropped
 from wholecall.deltas import CallClosed, CallSeen, Delta, Finish, Labelled, SaidAgain, Slot, TurnEnded
-from wholecall.output.events import ServerToolCall, ToolCall, ToolCallDropped
 from wholecall.policy import Policy
 
 STOP, LENGTH = Finish(0, "stop", "end_turn"), Finish(0, "length", "max_tokens")

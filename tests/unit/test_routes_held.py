@@ -24,6 +24,7 @@ from tests.support.blocks import (
     whole,
 )
 from tests.support.bound import assembled
+from wholecall.calls.output.events import ToolCall
 from wholecall.deltas import (
     DONE,
     HYDRATION,
@@ -36,7 +37,6 @@ from wholecall.deltas import (
     TurnEnded,
 )
 from wholecall.limits import Limits
-from wholecall.output.events import ToolCall
 
 FIRST = begun(0, "c", "f")
 HELD: list[Delta] = [FIRST, piece(0, A), closed(final=False)]

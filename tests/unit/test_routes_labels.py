@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from tests.support.assembled import END, A, new, told
+from wholecall.calls.output.events import ToolCall, ToolCallDropped
 from wholecall.deltas import CallSeen, Delta, Finish, Fragment, Labelled, Slot
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
-from wholecall.output.events import ToolCall, ToolCallDropped
 from wholecall.policy import Policy
 
 ENDS: list[Delta] = [Finish(0, "tool_calls", "tool_calls"), END]

@@ -20,6 +20,7 @@ from tests.support.blocks import (
     signs,
     whole,
 )
+from wholecall.calls.output.events import ToolCall
 from wholecall.deltas import (
     HYDRATION,
     ITEM_DONE,
@@ -31,7 +32,6 @@ from wholecall.deltas import (
     Reread,
     Restated,
 )
-from wholecall.output.events import ToolCall
 
 FIRST = begun(0, "c", "f")
 BOTH: list[Delta] = [FIRST, begun(1, "d", "g")]

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from tests.support.assembled import END, A, new, told
+from wholecall.calls.output.events import ReasoningDelta, TextDelta, TurnFinished
+from wholecall.calls.output.turns import OtherBlock, ReasoningBlock, Turn
 from wholecall.deltas import (
     BlockKept,
     CallPlaced,
@@ -24,8 +26,6 @@ from wholecall.deltas import (
 from wholecall.limits import Limits
 from wholecall.machine.answer import OutputWanted
 from wholecall.machine.assembler import Assembler
-from wholecall.output.events import ReasoningDelta, TextDelta, TurnFinished
-from wholecall.output.turns import OtherBlock, ReasoningBlock, Turn
 from wholecall.policy import Policy
 from wholecall.types import TurnReason
 

@@ -23,6 +23,7 @@ from tests.support.blocks import (
     whole,
 )
 from tests.support.bound import assembled
+from wholecall.calls.output.events import ToolCallStarted
 from wholecall.deltas import (
     DONE,
     HYDRATION,
@@ -33,7 +34,6 @@ from wholecall.deltas import (
     Delta,
 )
 from wholecall.limits import Limits
-from wholecall.output.events import ToolCallStarted
 
 ITEM = begun(0, "c", "f", "i")  # an item of Responses: the alias is its own id
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.bound import A, B, Got, assembled, at, bound, stream
+from wholecall.calls.output.events import ToolCallStarted
 from wholecall.deltas import (
     HYDRATION,
     CallSeen,
@@ -23,7 +24,6 @@ from wholecall.deltas import (
 from wholecall.limits import Limits
 from wholecall.machine import settling
 from wholecall.machine.assembler import Assembler
-from wholecall.output.events import ToolCallStarted
 from wholecall.policy import Policy
 
 HOLE = WireFault("undecodable_frame", "lost", hole=True)

@@ -21,10 +21,10 @@ from tests.support.settled import (
     signs,
     whole,
 )
+from wholecall.calls.output.events import ToolCall, ToolCallDropped
 from wholecall.deltas import HYDRATION, CallCancelled, CallSeen, CallWhole, Delta, Finish, Slot
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
-from wholecall.output.events import ToolCall, ToolCallDropped
 from wholecall.policy import Policy
 
 FIRST = at(0, A, "c", "f")

@@ -20,8 +20,8 @@ from tests.support.settled import (
     signs,
     whole,
 )
+from wholecall.calls.output.events import CustomToolCall, ToolCall, ToolCallDropped, ToolCallStarted
 from wholecall.deltas import Delta, Finish, Labelled
-from wholecall.output.events import CustomToolCall, ToolCall, ToolCallDropped, ToolCallStarted
 
 LOST = dropped("incomplete_input")
 PAUSE = Finish(0, "pause", "pause_turn")

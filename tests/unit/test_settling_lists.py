@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.support.settled import END, ENDS, A, B, Got, at, dropped, restates, settled, whole
+from wholecall.calls.output.events import CustomToolCall, ServerToolCall, ToolCall, ToolCallDropped
 from wholecall.deltas import HYDRATION, CallSeen, CallWhole, Delta, Marked, Reread, Slot
-from wholecall.output.events import CustomToolCall, ServerToolCall, ToolCall, ToolCallDropped
 
 AMBIGUOUS, ORDER = dropped("ambiguous"), "bound_by_order"
 

@@ -22,10 +22,10 @@ from tests.support.settled import (
     whole,
 )
 from wholecall import ToolCallParser
+from wholecall.calls.output.events import ToolCall, ToolCallDropped, ToolCallStarted
 from wholecall.deltas import HYDRATION, CallSeen, CallWhole, Delta, ReasoningFragment, Slot, TextFragment
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
-from wholecall.output.events import ToolCall, ToolCallDropped, ToolCallStarted
 from wholecall.policy import Policy
 
 HI = TextFragment(0, "hi")

@@ -7,6 +7,7 @@ import pytest
 from tests.support.bound import Got, assembled
 from wholecall import parse_arguments
 from wholecall.arguments.verdict import Verdict
+from wholecall.calls.output.events import ArgumentsReset, ServerToolCall, ToolCall, ToolCallDropped
 from wholecall.deltas import (
     DONE,
     HYDRATION,
@@ -26,7 +27,6 @@ from wholecall.deltas import (
 from wholecall.limits import Limits
 from wholecall.machine import restating, sameness
 from wholecall.machine.assembler import Assembler
-from wholecall.output.events import ArgumentsReset, ServerToolCall, ToolCall, ToolCallDropped
 from wholecall.policy import Policy
 from wholecall.types import DropReason, Kind, TurnReason
 

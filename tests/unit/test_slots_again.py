@@ -7,6 +7,7 @@ import pytest
 from tests.support.assembled import told
 from tests.support.bound import Got, bound
 from tests.support.slotted import LOST, RESTART, A, B, after, begun, closed, finished, listed, piece, place_of
+from wholecall.calls.output.events import ToolCall, ToolCallDropped, ToolCallStarted
 from wholecall.deltas import (
     HYDRATION,
     CallRefused,
@@ -18,7 +19,6 @@ from wholecall.deltas import (
     TurnEnded,
     TurnOpened,
 )
-from wholecall.output.events import ToolCall, ToolCallDropped, ToolCallStarted
 
 C = begun(0, "c", "f")
 OVER: list[Delta] = [C, piece(0, A), closed(0)]

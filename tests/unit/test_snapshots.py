@@ -25,10 +25,10 @@ from wholecall.framing.frame import framed
 from wholecall.machine.budget import Budget
 from wholecall.machine.call import Call
 from wholecall.machine.choice import Choice
-from wholecall.machine.readings import Piece
+from wholecall.machine.readings.partitions import Piece
 from wholecall.machine.record import Record
-from wholecall.snapshots.rows import Reading, Writing, decoded, encoded
-from wholecall.snapshots.shapes import folded, kept_by, row_of, shape_of, unfolded
+from wholecall.stream.snapshots.rows import Reading, Writing, decoded, encoded
+from wholecall.stream.snapshots.shapes import folded, kept_by, row_of, shape_of, unfolded
 
 HEAD = (
     b'data: {"id":"r","model":"m","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1",'

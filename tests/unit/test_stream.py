@@ -19,12 +19,12 @@ from wholecall import (
     TurnStarted,
     UnknownDialect,
 )
-from wholecall.output.turns import Turn
+from wholecall.calls.output.turns import Turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from wholecall.output.events import Event
+    from wholecall.calls.output.events import Event
 
 DONE = b"data: [DONE]\n\n"
 EMPTY = Turn(None)

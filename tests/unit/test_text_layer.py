@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from wholecall import Policy, TextCalls, ToolCallParser, Turn, UnknownDialect, collect, history
-from wholecall.output.events import (
+from wholecall.calls.output.events import (
     ArgumentsDelta,
     Event,
     TextDelta,

@@ -8,9 +8,9 @@ import pytest
 
 from tests.support.encode_bedrock import header, message
 from wholecall import Limits, Policy, StreamClosed, StreamFault, UnknownDialect, events
+from wholecall.recordings.timeline.effects import CallChange
+from wholecall.recordings.timeline.steps import Piece, pieces_of
 from wholecall.timeline import Step, Timeline, timeline
-from wholecall.timeline.effects import CallChange
-from wholecall.timeline.steps import Piece, pieces_of
 
 
 def steps(*chunks: bytes, **options: Any) -> list[Step]:

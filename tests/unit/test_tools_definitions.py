@@ -11,8 +11,8 @@ import pydantic
 import pytest
 
 from wholecall import Tools, UnknownDialect
-from wholecall.tools.described import SHAPES
-from wholecall.tools.misfit import Misfit
+from wholecall.calls.tools.described import SHAPES
+from wholecall.calls.tools.misfit import Misfit
 
 
 class Tide(msgspec.Struct):

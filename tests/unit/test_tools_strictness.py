@@ -17,7 +17,7 @@ import pytest
 from tests.support.tools import FORMS
 from wholecall import Policy, Tools, Verdict, parse_arguments
 from wholecall.arguments.verdict import Edit
-from wholecall.tools.misfit import Coerced, Misfit
+from wholecall.calls.tools.misfit import Coerced, Misfit
 
 COERCE = Policy(coerce="schema")
 forms = pytest.mark.parametrize("form", list(FORMS))

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-import wholecall.transport.library
+import wholecall.repairing.transport.library
 from tests.support import quirky
 from tests.support.loopback import Answer, Loopback, serve
 from tests.support.naive import data_of, error_of, finish_reasons, read_calls
 from wholecall import Limits, StreamClosed, ToolCallDropped
+from wholecall.calls.tools.tool import Tools
 from wholecall.repairing import Repairer, repair_body
-from wholecall.tools import Tools
 from wholecall.transport import (
     AsyncRepairTransport,
     Counters,
@@ -371,7 +371,7 @@ def test_transports_close_what_they_wrap(library: Any) -> None:
 
 def test_no_library_is_an_import_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without either library the error names the extra; importing the module needs none."""
-    monkeypatch.setattr(wholecall.transport.library, "find_spec", lambda _name: None)
+    monkeypatch.setattr(wholecall.repairing.transport.library, "find_spec", lambda _name: None)
 
     with pytest.raises(ImportError, match=r"wholecall\[http\]"):
         RepairTransport()

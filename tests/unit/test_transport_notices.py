@@ -21,7 +21,7 @@ from tests.unit.test_transport import (
     each_library,
     post,
 )
-from wholecall.output.events import StreamFault, ToolCallDropped
+from wholecall.calls.output.events import StreamFault, ToolCallDropped
 from wholecall.repairing import RepairReport
 from wholecall.transport import AsyncRepairTransport, Counters, Exchange, RepairTransport, client
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from wholecall.calls.output.turns import Reasoning, ReasoningBlock, Turn
 from wholecall.deltas import (
     CallCancelled,
     CallClosed,
@@ -24,7 +25,6 @@ from wholecall.deltas import (
 from wholecall.errors import StreamFailed
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
-from wholecall.output.turns import Reasoning, ReasoningBlock, Turn
 from wholecall.policy import Policy
 from wholecall.types import Kind
 

@@ -7,6 +7,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from wholecall.arguments.equal import same_value
+from wholecall.calls.output.events import (
+    ArgumentsDelta,
+    ArgumentsReset,
+    BuiltinToolCall,
+    CustomToolCall,
+    Event,
+    ServerToolCall,
+    ToolCall,
+    ToolCallDropped,
+)
 from wholecall.deltas import (
     DONE,
     HYDRATION,
@@ -26,16 +36,6 @@ from wholecall.deltas import (
 )
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
-from wholecall.output.events import (
-    ArgumentsDelta,
-    ArgumentsReset,
-    BuiltinToolCall,
-    CustomToolCall,
-    Event,
-    ServerToolCall,
-    ToolCall,
-    ToolCallDropped,
-)
 from wholecall.policy import Policy
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from wholecall.calls.output.events import TERMINAL, CustomToolCall, ToolCall, ToolCallDropped
 from wholecall.deltas import (
     DONE,
     HYDRATION,
@@ -25,7 +26,6 @@ from wholecall.deltas import (
 )
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
-from wholecall.output.events import TERMINAL, CustomToolCall, ToolCall, ToolCallDropped
 from wholecall.policy import Policy
 
 if TYPE_CHECKING:

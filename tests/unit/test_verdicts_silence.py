@@ -6,8 +6,8 @@ import pytest
 
 from tests.support.bound import assembled, at
 from tests.support.words import CALLS, END, A, closed, events_of, whole
+from wholecall.calls.output.events import ToolCallDropped
 from wholecall.deltas import CallSeen, Delta, Slot, TurnEnded, WireFault
-from wholecall.output.events import ToolCallDropped
 
 HOLE = WireFault("undecodable_frame", "lost", hole=True)
 SEEN = CallSeen(0, 0, None, "c", "f", begins=True)

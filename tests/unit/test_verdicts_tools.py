@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from wholecall.calls.output.events import TERMINAL, ArgumentsDelta, ArgumentsReset, CustomToolCall, ToolCall
+from wholecall.calls.tools.tool import Tools
 from wholecall.deltas import CallClosed, CallSeen, CallWhole, Delta, Finish, Labelled, Slot, TurnEnded
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
 from wholecall.machine.verdicts import type_anew
-from wholecall.output.events import TERMINAL, ArgumentsDelta, ArgumentsReset, CustomToolCall, ToolCall
 from wholecall.policy import Policy
-from wholecall.tools import Tools
 
 if TYPE_CHECKING:
     from wholecall.types import Kind

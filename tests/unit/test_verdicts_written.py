@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from wholecall.calls.output.events import TERMINAL, ToolCall, ToolCallDropped
 from wholecall.deltas import CallWritten, Delta, Finish, Labelled, TurnEnded, WireFault
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
-from wholecall.output.events import TERMINAL, ToolCall, ToolCallDropped
 from wholecall.policy import Policy
 
 A, B = '{"a":1}', '{"b":2}'

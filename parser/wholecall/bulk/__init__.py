@@ -2,8 +2,9 @@
 
 from wholecall.bulk.batch import assemble_batch, assemble_messages, judge_batch
 from wholecall.bulk.columns import calls_of, recordings_of, with_json_type
-from wholecall.bulk.reporting import (
-    GROUPS,
+from wholecall.bulk.reporting.counting import report
+from wholecall.bulk.reporting.groups import GROUPS
+from wholecall.bulk.reporting.result import (
     BulkReport,
     Counts,
     Duplicates,
@@ -13,7 +14,6 @@ from wholecall.bulk.reporting import (
     Rate,
     Unreadable,
     Worst,
-    report,
 )
 from wholecall.bulk.scanning import Progress, ScanFailed, scan
 from wholecall.bulk.schema import ASSEMBLED, CALLS, JUDGED, RECORDINGS

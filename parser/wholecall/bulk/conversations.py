@@ -43,10 +43,10 @@ from wholecall.bulk.rows import (
     troubled,
     unread,
 )
+from wholecall.calls.output.usage import tokens_of
 from wholecall.history.book import Book
 from wholecall.history.shapes.table import view_of
 from wholecall.history.stored import Stored, stored_answers
-from wholecall.output.usage import tokens_of
 from wholecall.recordings.finding import Place
 from wholecall.recordings.transcripts import messages_in, opened_transcript
 

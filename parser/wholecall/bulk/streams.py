@@ -40,7 +40,7 @@ from wholecall.bulk.rows import (
     summed,
     unread,
 )
-from wholecall.output.usage import tokens_of
+from wholecall.calls.output.usage import tokens_of
 
 __all__ = ["row_of"]
 _private = True

@@ -22,7 +22,7 @@ from wholecall.cli.options import add_command_parser, add_dialect, add_max_bytes
 from wholecall.cli.output import FOUND, OK, UNREADABLE, complain, write
 from wholecall.cli.show import printable
 from wholecall.recordings import read
-from wholecall.replay import replay
+from wholecall.recordings.replay import replay
 
 __all__ = ["add_command"]
 

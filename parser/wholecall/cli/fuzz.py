@@ -17,7 +17,7 @@ from wholecall.cli.options import add_command_parser, add_dialect, add_max_bytes
 from wholecall.cli.output import FOUND, OK, UNREADABLE, json_writer, write
 from wholecall.cli.show import printable
 from wholecall.recordings import Recording
-from wholecall.replay import Chunking, replay
+from wholecall.recordings.replay import Chunking, replay
 
 __all__ = ["add_command"]
 

@@ -39,8 +39,8 @@ from wholecall.cli.show import below_common_folder
 from wholecall.cli.timeline_text import MIN_WIDTH, Plain, Rich, TimelineText, summary, touches_calls
 from wholecall.recordings import Recording, read
 from wholecall.recordings.finding import STDIN
-from wholecall.replay import dialect_of
-from wholecall.timeline import Step, timeline
+from wholecall.recordings.replay import dialect_of
+from wholecall.recordings.timeline.steps import Step, timeline
 
 __all__ = ["HtmlPage", "add_command"]
 

@@ -23,8 +23,8 @@ from wholecall.cli.output import FOUND, OK, UNREADABLE, json_writer, write
 from wholecall.cli.show import printable
 from wholecall.recordings import Recording
 from wholecall.recordings.counts import KINDS, Words
-from wholecall.replay import replay
-from wholecall.shells.leaks import Leaks
+from wholecall.recordings.replay import replay
+from wholecall.stream.shells.leaks import Leaks
 from wholecall.types import Anomaly, DropReason, EditKind, FaultKind, Flag
 
 __all__ = ["Ledger", "add_command"]

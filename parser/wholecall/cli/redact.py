@@ -12,7 +12,7 @@ from typing import Any
 
 from wholecall.cli.options import add_command_parser
 from wholecall.cli.saving import FORMS, add_saving, save
-from wholecall.redacting import Redaction, redact
+from wholecall.recordings.redacting.redact import Redaction, redact
 
 __all__ = ["add_command"]
 

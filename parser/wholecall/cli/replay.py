@@ -20,7 +20,7 @@ from wholecall.cli.output import CHOICES, FOUND, OK, UNREADABLE
 from wholecall.cli.replay_output import Output, output_of
 from wholecall.recordings import Recording
 from wholecall.recordings.finding import STDIN
-from wholecall.replay import Chunking, replay
+from wholecall.recordings.replay import Chunking, replay
 
 __all__ = ["add_command"]
 

@@ -29,8 +29,8 @@ from wholecall import (
 )
 from wholecall.cli.show import cells, clipped, padded, printable
 from wholecall.dialects.decode import plain
-from wholecall.timeline import Step
-from wholecall.timeline.effects import CallChange
+from wholecall.recordings.timeline.effects import CallChange
+from wholecall.recordings.timeline.steps import Step
 
 __all__ = ["Line", "Page", "Plain", "Rich", "Span", "TimelineText", "summary"]
 

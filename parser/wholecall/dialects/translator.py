@@ -42,7 +42,7 @@ class Translator(ABC):
     """The translator of one stream; a dialect implements `translate`, and other methods where it needs them.
 
     Its class annotates its state of the stream, so that snapshots hold it; names in `DERIVED` are not kept but made
-    again with the translator (see `wholecall.snapshots`).
+    again with the translator (see `wholecall.stream.snapshots`).
     """
 
     DERIVED: ClassVar[frozenset[str]] = frozenset()

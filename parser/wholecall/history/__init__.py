@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from wholecall.errors import renamed
 from wholecall.history.checking import Finding, check_transcript
 from wholecall.history.conversation import Conversation, Encoded, encode_calls, encode_results
-from wholecall.history.errors import ErrorCategory, ErrorClass, ErrorKind, ErrorScope, classify_error
+from wholecall.history.errors.classify import ErrorClass, classify_error
+from wholecall.history.errors.rules import ErrorCategory, ErrorKind, ErrorScope
 from wholecall.history.formats import FORMATS, Format, encode_arguments, format_named
 from wholecall.history.ids import CallIds
 from wholecall.history.shapes.base import MISSING_RESULT

@@ -26,11 +26,17 @@ from typing import Any, Final, NamedTuple, Union
 import msgspec
 from msgspec.structs import replace
 
+from wholecall.calls.output.events import (
+    BuiltinToolCall,
+    CustomToolCall,
+    ServerToolCall,
+    ToolCall,
+    ToolCallDropped,
+)
+from wholecall.calls.output.turns import OtherBlock, ReasoningBlock, Turn
 from wholecall.history.formats import Format, Malformed, encode_arguments
 from wholecall.history.ids import CallIds
 from wholecall.history.values import copied
-from wholecall.output.events import BuiltinToolCall, CustomToolCall, ServerToolCall, ToolCall, ToolCallDropped
-from wholecall.output.turns import OtherBlock, ReasoningBlock, Turn
 from wholecall.types import Kind, TurnReason
 
 __all__ = ["Call", "CallEvent", "Capacity", "Gathered", "Options", "Piece", "gather", "text_of"]

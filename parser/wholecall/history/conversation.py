@@ -21,6 +21,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Optional
 
 import msgspec
 
+from wholecall.calls.output.events import ServerToolCall, ToolCallDropped
+from wholecall.calls.output.results import Answer, tool_result
+from wholecall.calls.output.turns import OtherBlock, ReasoningBlock, Turn
 from wholecall.errors import UnknownDialect, choices, meant, renamed_argument, renamed_field
 from wholecall.history.content import Call, CallEvent, Capacity, Options, Piece, gather
 from wholecall.history.formats import Format, Malformed, format_named
@@ -39,9 +42,6 @@ from wholecall.history.shapes import (
     vercel,
 )
 from wholecall.history.values import copied, dumped
-from wholecall.output.events import ServerToolCall, ToolCallDropped
-from wholecall.output.results import Answer, tool_result
-from wholecall.output.turns import OtherBlock, ReasoningBlock, Turn
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -45,10 +45,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
 import msgspec
 
+from wholecall.calls.output.events import ToolCall, ToolCallDropped
+from wholecall.calls.parse import parse_arguments
 from wholecall.errors import UnknownDialect, choices, meant, renamed_argument
 from wholecall.history.values import copied, dumped
-from wholecall.output.events import ToolCall, ToolCallDropped
-from wholecall.parse import parse_arguments
 
 __all__ = ["FORMATS", "Carries", "Format", "IdRule", "Malformed", "encode_arguments", "format_named"]
 

@@ -24,6 +24,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from wholecall.calls.parse import parse_arguments
 from wholecall.dialects.reasons import turn_reason
 from wholecall.history.book import Book
 from wholecall.history.formats import Format, encode_arguments
@@ -31,7 +32,6 @@ from wholecall.history.ids import is_counted
 from wholecall.history.parts import ABSENT, LEFT_ALONE, Carried, Form, Line, Part
 from wholecall.history.shapes.base import View
 from wholecall.history.values import dumped
-from wholecall.parse import parse_arguments
 from wholecall.types import CUT_REASONS
 
 __all__ = [

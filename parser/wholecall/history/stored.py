@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from wholecall.calls.parse import parse_arguments
 from wholecall.dialects.reasons import turn_reason
 from wholecall.history.book import Book
 from wholecall.history.formats import Format
@@ -24,7 +25,6 @@ from wholecall.history.judging import Answer, Stop, answers_of, endings, is_inco
 from wholecall.history.pairing import pair
 from wholecall.history.parts import ABSENT, Part, at
 from wholecall.history.values import dumped
-from wholecall.parse import parse_arguments
 from wholecall.types import DropReason, Kind, TurnReason
 
 __all__ = ["Stored", "StoredAnswer", "stored_answers"]

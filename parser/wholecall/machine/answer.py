@@ -11,13 +11,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Union
 
 from wholecall.arguments.tokens import utf8_size
-from wholecall.output.events import Output, OutputDropped
+from wholecall.calls.output.events import Output, OutputDropped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from wholecall.calls.tools.misfit import Check
     from wholecall.limits import Limits
-    from wholecall.tools.misfit import Check
 
 __all__ = ["Answer", "OutputWanted"]
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from wholecall.output.events import EXECUTABLE, Output, OutputDropped, OutputProgress, ToolCallDropped
-from wholecall.parse import accept_output
+from wholecall.calls.output.events import EXECUTABLE, Output, OutputDropped, OutputProgress, ToolCallDropped
+from wholecall.calls.parse import accept_output
 
 if TYPE_CHECKING:
     from collections.abc import Callable

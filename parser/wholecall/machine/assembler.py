@@ -24,6 +24,7 @@ from msgspec.structs import replace
 
 from wholecall.arguments.placeholders import PLACEHOLDER_SIZE
 from wholecall.arguments.tokens import holds_half
+from wholecall.calls.output.events import ReasoningDelta, StreamFault, TextDelta, ToolCallCancelled
 from wholecall.deltas import (
     BlockKept,
     CallAnswered,
@@ -52,19 +53,18 @@ from wholecall.machine.phases import advance
 from wholecall.machine.routes import action_of
 from wholecall.machine.said import SaidText
 from wholecall.machine.turns import Turns
-from wholecall.output.events import ReasoningDelta, StreamFault, TextDelta, ToolCallCancelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from wholecall.calls.output.events import Event
+    from wholecall.calls.tools.tool import Tools
     from wholecall.deltas import Delta, Piecewise
     from wholecall.limits import Limits
     from wholecall.machine.answer import OutputWanted
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
-    from wholecall.output.events import Event
     from wholecall.policy import Policy
-    from wholecall.tools import Tools
 
 __all__ = ["Assembler"]
 

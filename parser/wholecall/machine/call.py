@@ -15,9 +15,9 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 from wholecall.arguments.placeholders import is_placeholder
+from wholecall.calls.output.events import ArgumentsDelta
 from wholecall.deltas import OBJECT, Index
 from wholecall.machine.call_text import CallText
-from wholecall.output.events import ArgumentsDelta
 from wholecall.types import DropReason, EditKind, Kind
 
 __all__ = ["Call", "Phase"]

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wholecall.calls.output.events import EXECUTABLE, ToolCallCancelled
 from wholecall.machine.phases import advance
 from wholecall.machine.verdicts import drop
-from wholecall.output.events import EXECUTABLE, ToolCallCancelled
 
 if TYPE_CHECKING:
     from wholecall.deltas import CallCancelled

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable
 from sys import maxsize
 from typing import Any, ClassVar, Literal, Union
 
+from wholecall.calls.output.events import TERMINAL, Event
+from wholecall.calls.tools.tool import Tools
 from wholecall.deltas import Index, ReasoningFragment
 from wholecall.limits import Limits
 from wholecall.machine.answer import Answer, OutputWanted
@@ -25,9 +27,7 @@ from wholecall.machine.kept import Kept
 from wholecall.machine.record import Record
 from wholecall.machine.said import ReasoningText, SaidText
 from wholecall.machine.sameness import Place, Told
-from wholecall.output.events import TERMINAL, Event
 from wholecall.policy import Policy
-from wholecall.tools import Tools
 from wholecall.types import Anomaly, Kind, TurnReason
 
 __all__ = ["Choice", "Outbox"]

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wholecall.calls.output.turns import OtherBlock, ReasoningBlock
 from wholecall.machine.kept import Kept
-from wholecall.output.turns import OtherBlock, ReasoningBlock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wholecall.output.events import EXECUTABLE, ToolCallDropped, TurnFinished
+from wholecall.calls.output.events import EXECUTABLE, ToolCallDropped, TurnFinished
 from wholecall.types import CUT_REASONS
 
 if TYPE_CHECKING:

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from wholecall.arguments.equal import same_value
 from wholecall.arguments.ladder import read_arguments
 from wholecall.arguments.placeholders import is_placeholder
-from wholecall.machine.readings import final_name
+from wholecall.machine.readings.partitions import final_name
 
 if TYPE_CHECKING:
     from wholecall.deltas import CallWhole
     from wholecall.machine.choice import Choice
-    from wholecall.machine.readings import ReadCall
+    from wholecall.machine.readings.solve import ReadCall
     from wholecall.machine.record import Record
 
 __all__ = ["Meant", "restated"]

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wholecall.calls.output.events import TERMINAL
 from wholecall.machine.verdicts import drop
-from wholecall.output.events import TERMINAL
 from wholecall.types import CUT_REASONS
 
 if TYPE_CHECKING:
+    from wholecall.calls.output.events import Event
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
-    from wholecall.output.events import Event
     from wholecall.types import DropReason
 
 __all__ = ["conclude", "release"]

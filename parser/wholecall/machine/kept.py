@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
+from wholecall.calls.output.turns import OtherBlock
 from wholecall.deltas import BlockKept
 from wholecall.machine.said import SaidText
-from wholecall.output.turns import OtherBlock
 
 __all__ = ["Kept"]
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wholecall.deltas import INVALID_INDEX
-from wholecall.machine.readings import final_name
+from wholecall.machine.readings.partitions import final_name
 from wholecall.machine.record import Record, is_labelled
 
 if TYPE_CHECKING:

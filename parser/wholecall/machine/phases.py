@@ -29,13 +29,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 from wholecall.arguments.placeholders import is_placeholder
+from wholecall.calls.output.events import ArgumentsReset, ToolCallStarted
 from wholecall.deltas import OBJECT
 from wholecall.machine.claims import show
 from wholecall.machine.echoes import is_echo
 from wholecall.machine.holding import conclude
-from wholecall.machine.readings import final_name
+from wholecall.machine.readings.partitions import final_name
 from wholecall.machine.verdicts import judge
-from wholecall.output.events import ArgumentsReset, ToolCallStarted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

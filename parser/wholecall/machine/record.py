@@ -16,7 +16,7 @@ from wholecall.arguments.tokens import utf8_size
 from wholecall.deltas import HYDRATION, INVALID_INDEX, OBJECT, CallWhole, Labelled
 from wholecall.machine.budget import weight
 from wholecall.machine.call import Call
-from wholecall.machine.readings import Piece
+from wholecall.machine.readings.partitions import Piece
 
 __all__ = ["Record", "is_labelled"]
 

@@ -18,7 +18,10 @@ from typing import TYPE_CHECKING, Any
 from wholecall.arguments.ladder import read_arguments
 from wholecall.arguments.verdict import Verdict
 from wholecall.machine.final_message import Meant, restated
-from wholecall.machine.readings import MOST, Book, Piece, solve_book
+from wholecall.machine.readings.books import solve_book
+from wholecall.machine.readings.marked import Book
+from wholecall.machine.readings.partitions import Piece
+from wholecall.machine.readings.solve import MOST
 from wholecall.machine.record import Record
 from wholecall.machine.settling import give
 

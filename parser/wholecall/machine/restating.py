@@ -14,9 +14,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wholecall.arguments.equal import same_value
+from wholecall.calls.parse import parse_arguments
 from wholecall.deltas import HYDRATION
 from wholecall.machine.sameness import held_value, same_text, text_of
-from wholecall.parse import parse_arguments
 
 if TYPE_CHECKING:
     from wholecall.deltas import CallWhole, Restated

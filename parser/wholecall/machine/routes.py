@@ -17,6 +17,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Union
 
 from wholecall.arguments.placeholders import is_placeholder
+from wholecall.calls.output.events import ReasoningDelta, TextDelta
+from wholecall.calls.output.reasons import outranks
 from wholecall.deltas import (
     DONE,
     HYDRATION,
@@ -59,8 +61,6 @@ from wholecall.machine.rereading import reread
 from wholecall.machine.restating import find_restated, matched
 from wholecall.machine.sameness import Said, repeats
 from wholecall.machine.settling import doubt, settle
-from wholecall.output.events import ReasoningDelta, TextDelta
-from wholecall.output.reasons import outranks
 from wholecall.types import CUT_REASONS
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Final, Union
 
+from wholecall.calls.output.turns import ReasoningBlock
 from wholecall.deltas import Index, ReasoningFragment
-from wholecall.output.turns import ReasoningBlock
 
 __all__ = ["ReasoningText", "SaidText"]
 

@@ -27,15 +27,15 @@ from math import gcd
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from wholecall.arguments.equal import same_value
-from wholecall.output.events import EXECUTABLE, CustomToolCall, ServerToolCall
-from wholecall.parse import parse_arguments
+from wholecall.calls.output.events import EXECUTABLE, CustomToolCall, ServerToolCall
+from wholecall.calls.parse import parse_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from wholecall.calls.output.events import Event
     from wholecall.deltas import CallAnswered
     from wholecall.machine.call import Call
-    from wholecall.output.events import Event
 
 __all__ = ["Place", "Said", "Told", "held_value", "repeats", "same_text", "text_of"]
 

@@ -25,7 +25,8 @@ from wholecall.deltas import HYDRATION
 from wholecall.machine.final_message import Meant, restated
 from wholecall.machine.labels import begin_record
 from wholecall.machine.phases import advance, public_name, read_as
-from wholecall.machine.readings import final_name, solve
+from wholecall.machine.readings.partitions import final_name
+from wholecall.machine.readings.solve import solve
 from wholecall.machine.record import is_labelled
 from wholecall.machine.sameness import Said, repeats
 from wholecall.types import CUT_REASONS
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
 
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
-    from wholecall.machine.readings import Piece, ReadCall
+    from wholecall.machine.readings.partitions import Piece
+    from wholecall.machine.readings.solve import ReadCall
     from wholecall.machine.record import Record
     from wholecall.machine.verdicts import Ended
     from wholecall.types import Flag

@@ -10,16 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from wholecall.deltas import CallUnread, TurnOpened
-from wholecall.limits import Limits
-from wholecall.machine.answers import type_answer_anew
-from wholecall.machine.budget import Budget
-from wholecall.machine.choice import Choice
-from wholecall.machine.claims import begin_again
-from wholecall.machine.content import content
-from wholecall.machine.endings import turn_finished
-from wholecall.machine.verdicts import type_anew
-from wholecall.output.events import (
+from wholecall.calls.output.events import (
     EXECUTABLE,
     BuiltinToolCall,
     CustomToolCall,
@@ -30,7 +21,16 @@ from wholecall.output.events import (
     ToolCallDropped,
     TurnFinished,
 )
-from wholecall.output.turns import Reasoning, Turn
+from wholecall.calls.output.turns import Reasoning, Turn
+from wholecall.deltas import CallUnread, TurnOpened
+from wholecall.limits import Limits
+from wholecall.machine.answers import type_answer_anew
+from wholecall.machine.budget import Budget
+from wholecall.machine.choice import Choice
+from wholecall.machine.claims import begin_again
+from wholecall.machine.content import content
+from wholecall.machine.endings import turn_finished
+from wholecall.machine.verdicts import type_anew
 
 __all__ = ["TurnState"]
 

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from wholecall.calls.output.events import StreamFault, TurnStarted
+from wholecall.calls.output.turns import Turn
 from wholecall.deltas import HIGHEST_INDEX, CallAnswered, CallUnread, TurnEnded, TurnOpened
 from wholecall.machine.accounts import account
 from wholecall.machine.answers import answer_of, conclude
@@ -24,17 +26,15 @@ from wholecall.machine.routes import judge_all, reason_all
 from wholecall.machine.sameness import Told
 from wholecall.machine.settling import settle, settle_reasoned
 from wholecall.machine.turn import TurnState
-from wholecall.output.events import StreamFault, TurnStarted
-from wholecall.output.turns import Turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from wholecall.calls.tools.tool import Tools
     from wholecall.limits import Limits
     from wholecall.machine.answer import Answer, OutputWanted
     from wholecall.machine.verdicts import Ended
     from wholecall.policy import Policy
-    from wholecall.tools import Tools
 
 __all__ = ["Turns"]
 

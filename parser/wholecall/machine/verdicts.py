@@ -21,9 +21,7 @@ from wholecall.arguments.equal import same_value
 from wholecall.arguments.ladder import Ending, read_arguments
 from wholecall.arguments.placeholders import is_placeholder
 from wholecall.arguments.verdict import Edit, Verdict
-from wholecall.deltas import DONE, HYDRATION, OBJECT
-from wholecall.machine.twins import is_told_twice
-from wholecall.output.events import (
+from wholecall.calls.output.events import (
     ArgumentsReset,
     BuiltinToolCall,
     CustomToolCall,
@@ -31,12 +29,14 @@ from wholecall.output.events import (
     ToolCall,
     ToolCallDropped,
 )
-from wholecall.parse import accept
+from wholecall.calls.parse import accept
+from wholecall.deltas import DONE, HYDRATION, OBJECT
+from wholecall.machine.twins import is_told_twice
 
 if TYPE_CHECKING:
+    from wholecall.calls.output.events import Event
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
-    from wholecall.output.events import Event
     from wholecall.types import DropReason, Flag
 
 __all__ = ["Ended", "drop", "judge", "type_anew"]

@@ -19,7 +19,7 @@ import msgspec
 from wholecall.discreet import compact
 from wholecall.recordings.model import Chunk, Recording, Request, broken, provider_of
 from wholecall.recordings.source import DAMAGE, coding_of, inflated
-from wholecall.shells.detection import detect
+from wholecall.stream.shells.detection import detect
 
 __all__ = ["SKIP_REASONS", "Response", "recording_of", "text_to_bytes", "value_to_bytes"]
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from wholecall.output.events import (
+from wholecall.calls.output.events import (
     BuiltinToolCall,
     CustomToolCall,
     Event,

@@ -17,7 +17,7 @@ from wholecall.history.shapes.atif import steps_of
 from wholecall.history.shapes.table import RECORDS, SHAPES
 from wholecall.recordings.model import Recording, broken
 from wholecall.recordings.source import Source
-from wholecall.shells.detection import detect
+from wholecall.stream.shells.detection import detect
 
 __all__ = ["OTHERS", "is_transcript", "read_flows", "read_transcript"]
 

@@ -13,12 +13,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from wholecall.calls.output.events import ToolCall
+from wholecall.calls.output.turns import Turn
 from wholecall.discreet import compact
-from wholecall.output.events import ToolCall
-from wholecall.output.turns import Turn
 from wholecall.recordings.bodies import value_to_bytes
 from wholecall.recordings.model import Recording, Request
-from wholecall.shells.iterate import turns
+from wholecall.stream.shells.iterate import turns
 
 __all__ = ["WRITERS", "to_archive", "to_bytes", "to_cassette", "to_session"]
 

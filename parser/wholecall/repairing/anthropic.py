@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final
 
+from wholecall.calls.output.events import Event, ToolCall
 from wholecall.dialects.reasons import turn_reason
-from wholecall.encoders.anthropic import TEXT, THINKING, AnthropicEncoder, error_of
-from wholecall.encoders.base import Executable, server_sent
 from wholecall.limits import Limits
-from wholecall.output.events import Event, ToolCall
+from wholecall.repairing.encoders.anthropic import TEXT, THINKING, AnthropicEncoder, error_of
+from wholecall.repairing.encoders.base import Executable, server_sent
 from wholecall.repairing.items import ItemRewriter, Role, begins_with
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.schema import BODIES, END_WORDS

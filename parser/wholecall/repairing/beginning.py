@@ -19,11 +19,11 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from wholecall.calls.output.events import Event, ReasoningDelta, StreamFault, TextDelta
 from wholecall.dialects.table import claimants, claimants_by_name
 from wholecall.framing.frame import OWN_SIZE
 from wholecall.framing.opening import framing_of
 from wholecall.limits import Limits
-from wholecall.output.events import Event, ReasoningDelta, StreamFault, TextDelta
 from wholecall.repairing.blocks import Blocks, is_comment
 from wholecall.repairing.pieces import PieceReader
 from wholecall.repairing.table import WIRES

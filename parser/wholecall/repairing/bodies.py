@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
+from wholecall.calls.output.events import EXECUTABLE, Event, StreamFault, ToolCallDropped
+from wholecall.calls.tools.tool import Tools
 from wholecall.dialects.decode import plain
 from wholecall.dialects.envelope import opened
 from wholecall.dialects.table import detect_dialect, named
-from wholecall.encoders.base import json_bytes
-from wholecall.encoders.chat import error_of
 from wholecall.framing import Frame
 from wholecall.limits import Limits
-from wholecall.output.events import EXECUTABLE, Event, StreamFault, ToolCallDropped
 from wholecall.policy import Policy
+from wholecall.repairing.encoders.base import json_bytes
+from wholecall.repairing.encoders.chat import error_of
 from wholecall.repairing.leaks import without_leaks
 from wholecall.repairing.pieces import is_error, once
 from wholecall.repairing.report import Ledger, RepairReport
@@ -34,11 +35,10 @@ from wholecall.repairing.wire import Body
 from wholecall.repairing.withholding import CALLS_WITHHELD, Losses, Withheld, checked
 from wholecall.stream.parser import ToolCallParser
 from wholecall.text.options import text_calls
-from wholecall.tools import Tools
 
 if TYPE_CHECKING:
+    from wholecall.calls.tools.tool import AnyTools
     from wholecall.text.options import TextWanted
-    from wholecall.tools import AnyTools
 
 __all__ = ["RepairedBody", "most_of_body", "repair_body"]
 

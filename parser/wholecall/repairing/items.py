@@ -19,17 +19,17 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Any, ClassVar, TypeVar, Union
 
-from wholecall.encoders.anthropic import AnthropicEncoder
-from wholecall.encoders.base import Executable, argument_text
-from wholecall.encoders.responses import ResponsesEncoder
-from wholecall.limits import Limits
-from wholecall.output.events import (
+from wholecall.calls.output.events import (
     BuiltinToolCall,
     Event,
     ToolCallCancelled,
     ToolCallDropped,
     TurnStarted,
 )
+from wholecall.limits import Limits
+from wholecall.repairing.encoders.anthropic import AnthropicEncoder
+from wholecall.repairing.encoders.base import Executable, argument_text
+from wholecall.repairing.encoders.responses import ResponsesEncoder
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.rewriter import Rewriter, ends_turn
 from wholecall.repairing.schema import EVENTS

@@ -16,10 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wholecall.dialects.decode import plain
-from wholecall.encoders.base import argument_text, json_bytes
-from wholecall.limits import Limits
-from wholecall.output.events import (
+from wholecall.calls.output.events import (
     Event,
     ReasoningDelta,
     TextDelta,
@@ -27,6 +24,9 @@ from wholecall.output.events import (
     ToolCallDropped,
     ToolCallStarted,
 )
+from wholecall.dialects.decode import plain
+from wholecall.limits import Limits
+from wholecall.repairing.encoders.base import argument_text, json_bytes
 from wholecall.repairing.pieces import Piece, PieceReader
 from wholecall.repairing.rewriter import lasting, most_of
 from wholecall.repairing.table import WIRES
@@ -34,9 +34,9 @@ from wholecall.repairing.wire import Leaked, LeakWire
 from wholecall.stream.parser import ToolCallParser
 
 if TYPE_CHECKING:
+    from wholecall.calls.tools.tool import Tools
     from wholecall.policy import Policy
     from wholecall.text.options import TextCalls
-    from wholecall.tools import Tools
 
 __all__ = ["Leaks", "without_leaks"]
 

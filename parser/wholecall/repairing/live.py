@@ -19,9 +19,7 @@ from msgspec.structs import replace
 
 from wholecall.arguments.grammar import Grammar, Table
 from wholecall.arguments.tokens import JSON_SPACE
-from wholecall.encoders.base import Encoder, Executable, OpenCall, argument_text
-from wholecall.limits import Limits
-from wholecall.output.events import (
+from wholecall.calls.output.events import (
     ArgumentsDelta,
     ArgumentsReset,
     BuiltinToolCall,
@@ -31,6 +29,8 @@ from wholecall.output.events import (
     ToolCallDropped,
     ToolCallStarted,
 )
+from wholecall.limits import Limits
+from wholecall.repairing.encoders.base import Encoder, Executable, OpenCall, argument_text
 
 __all__ = ["LIVE", "LiveCalls", "LiveText", "Void"]
 

@@ -20,15 +20,15 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from wholecall.output.events import StreamFault, ToolCallDropped
+from wholecall.calls.output.events import StreamFault, ToolCallDropped
 from wholecall.policy import Policy
 from wholecall.repairing.answers import dialect_of
 from wholecall.repairing.report import RepairReport
 from wholecall.repairing.withholding import Withheld
 
 if TYPE_CHECKING:
+    from wholecall.calls.tools.tool import AnyTools
     from wholecall.text.options import TextWanted
-    from wholecall.tools import AnyTools
 
 __all__ = ["CALLBACKS", "Counters", "Exchange", "Hearer", "Notices", "Wanted"]
 

@@ -19,9 +19,9 @@ from msgspec.structs import replace
 
 from wholecall.dialects.decode import integer, is_done, is_noise, payloads, plain
 from wholecall.dialects.envelope import opened
-from wholecall.encoders.base import json_bytes, server_sent
 from wholecall.framing import Frame, SSEFraming
 from wholecall.limits import Limits
+from wholecall.repairing.encoders.base import json_bytes, server_sent
 
 __all__ = ["Piece", "PieceReader", "is_error", "once", "payload_once"]
 

@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from wholecall.calls.output.events import Event, StreamFault, ToolCallDropped
+from wholecall.calls.tools.tool import Tools
 from wholecall.dialects.table import named
 from wholecall.errors import StreamClosed, Uncopyable
 from wholecall.limits import Limits
-from wholecall.output.events import Event, StreamFault, ToolCallDropped
 from wholecall.policy import Policy
 from wholecall.repairing.beginning import Beginning, Lookout
 from wholecall.repairing.blocks import Blocks, ended, has_id, is_empty, silent
@@ -30,11 +31,10 @@ from wholecall.repairing.templates import FrameTemplate
 from wholecall.repairing.withholding import Withheld, checked
 from wholecall.stream.parser import ToolCallParser
 from wholecall.text.options import text_calls
-from wholecall.tools import Tools
 
 if TYPE_CHECKING:
+    from wholecall.calls.tools.tool import AnyTools
     from wholecall.text.options import TextWanted
-    from wholecall.tools import AnyTools
 
 __all__ = ["Repairer"]
 

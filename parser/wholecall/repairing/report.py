@@ -12,7 +12,7 @@ from zlib import crc32
 
 import msgspec
 
-from wholecall.output.events import (
+from wholecall.calls.output.events import (
     EXECUTABLE,
     ArgumentsDelta,
     Event,

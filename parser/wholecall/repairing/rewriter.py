@@ -17,9 +17,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from msgspec.structs import replace
 
-from wholecall.encoders.base import Encoder, Executable
-from wholecall.limits import Limits
-from wholecall.output.events import (
+from wholecall.calls.output.events import (
     EXECUTABLE,
     Event,
     ReasoningDelta,
@@ -30,6 +28,8 @@ from wholecall.output.events import (
     TurnFinished,
     TurnStarted,
 )
+from wholecall.limits import Limits
+from wholecall.repairing.encoders.base import Encoder, Executable
 from wholecall.repairing.live import LIVE, LiveCalls, Void
 from wholecall.repairing.pieces import Piece, payload_once
 from wholecall.repairing.schema import Kinds, Schema, conformed

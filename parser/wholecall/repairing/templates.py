@@ -20,7 +20,7 @@ from typing import Any, Final, Optional
 
 import msgspec
 
-from wholecall.output.events import ArgumentsDelta, Event, ReasoningDelta, TextDelta
+from wholecall.calls.output.events import ArgumentsDelta, Event, ReasoningDelta, TextDelta
 
 __all__ = ["FrameTemplate", "shows_text"]
 

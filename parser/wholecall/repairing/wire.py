@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from wholecall.output.events import Event, TextDelta, ToolCall, ToolCallDropped
+from wholecall.calls.output.events import Event, TextDelta, ToolCall, ToolCallDropped
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.rewriter import lasting
 from wholecall.repairing.schema import Schema

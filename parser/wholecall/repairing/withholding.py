@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from typing import Final, Literal, NamedTuple
 
-from wholecall.output.events import ToolCallDropped
-from wholecall.output.reasons import outranks
+from wholecall.calls.output.events import ToolCallDropped
+from wholecall.calls.output.reasons import outranks
 from wholecall.repairing.schema import EndWords
 from wholecall.types import CUT_REASONS, DropReason, TurnReason
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from wholecall.machine.assembler import Assembler
 
 if TYPE_CHECKING:
+    from wholecall.calls.tools.tool import Tools
     from wholecall.limits import Limits
     from wholecall.machine.answer import OutputWanted
     from wholecall.policy import Policy
     from wholecall.text.options import TextCalls
-    from wholecall.tools import Tools
 
 __all__ = ["assembler"]
 

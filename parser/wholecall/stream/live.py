@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Union
 
 from wholecall.arguments.progress import PartialArguments, Path, ProgressScanner, StringDelta, StringWatcher
-from wholecall.limits import Limits
-from wholecall.output.events import (
+from wholecall.calls.output.events import (
     ArgumentsDelta,
     ArgumentsProgress,
     ArgumentsReset,
@@ -24,6 +23,7 @@ from wholecall.output.events import (
     ToolCallDropped,
     ToolCallStarted,
 )
+from wholecall.limits import Limits
 
 if TYPE_CHECKING:
     from wholecall.machine.call import Call

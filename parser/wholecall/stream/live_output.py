@@ -13,8 +13,8 @@ from typing import Any
 from wholecall.arguments.answer_progress import AnswerScanner, PartialOutput
 from wholecall.arguments.progress import Piece, StringDelta
 from wholecall.arguments.tokens import utf8_size
+from wholecall.calls.output.events import Event, OutputProgress, TextDelta, ToolCallStarted, TurnFinished
 from wholecall.limits import Limits
-from wholecall.output.events import Event, OutputProgress, TextDelta, ToolCallStarted, TurnFinished
 
 __all__ = ["LiveOutput"]
 

@@ -15,9 +15,9 @@ from wholecall.policy import Policy
 from wholecall.text.options import TextCalls
 
 if TYPE_CHECKING:
+    from wholecall.calls.tools.tool import Tools
     from wholecall.stream.live import Watch
     from wholecall.text.options import TextWanted
-    from wholecall.tools import Tools
 
 __all__ = ["EventsWanted", "MovedOptions", "ParserOptions", "checked_events", "for_turns"]
 

@@ -12,6 +12,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, cast, overload
 
 from wholecall.arguments.verdict import ArgsT
+from wholecall.calls.output.events import Event, OutputProgress, TextDelta
+from wholecall.calls.output.turns import Turn
+from wholecall.calls.tools.answers import answer_check
+from wholecall.calls.tools.tool import Tools
 from wholecall.deltas import WireFault
 from wholecall.dialects.decode import LONGEST_NOISE, spoken
 from wholecall.errors import BadSnapshot, StreamClosed, Uncopyable, UnknownDialect, choices
@@ -23,8 +27,6 @@ from wholecall.framing.parts import LARGE, parted
 from wholecall.framing.table import name_of
 from wholecall.limits import Limits
 from wholecall.machine.answer import OutputWanted
-from wholecall.output.events import Event, OutputProgress, TextDelta
-from wholecall.output.turns import Turn
 from wholecall.policy import Policy
 from wholecall.stream.assembling import assembler
 from wholecall.stream.lanes.table import LIMITS, POLICY, are_far, lane_for, lane_of, lane_of_frame
@@ -35,7 +37,6 @@ from wholecall.stream.options import EventsWanted, MovedOptions, ParserOptions, 
 from wholecall.stream.payloads import frames_of
 from wholecall.stream.reading import FrameReader, nothing
 from wholecall.text.options import text_calls
-from wholecall.tools import Tools, answer_check
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,18 +46,18 @@ if TYPE_CHECKING:
 
     from wholecall.arguments.answer_progress import PartialOutput
     from wholecall.arguments.progress import PartialArguments
-    from wholecall.machine.assembler import Assembler
-    from wholecall.output.events import (
+    from wholecall.calls.output.events import (
         ArgumentsDelta,
         ArgumentsProgress,
         ToolCall,
         ToolCallDropped,
         ToolCallStarted,
     )
+    from wholecall.calls.tools.tool import AnyTools, TypedTools
+    from wholecall.machine.assembler import Assembler
     from wholecall.stream.lanes.lane import Lane
     from wholecall.stream.live import Watch
     from wholecall.text.options import TextWanted
-    from wholecall.tools import AnyTools, TypedTools
 
 __all__ = ["ToolCallParser"]
 
@@ -435,7 +436,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         Raises:
             TypeError: a registered dialect has state that it does not annotate; the message names it.
         """
-        from wholecall import snapshots  # noqa: PLC0415 - few streams are moved, and the import is slow
+        from wholecall.stream.snapshots import rows  # noqa: PLC0415 - few streams are moved, and the import is slow
 
         live = self._live
         self._machine.keep()
@@ -455,7 +456,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
                 **(self._live_output.resets() if self._live_output else {}),
             },
         )
-        return snapshots.sealed(options, self._roots())
+        return rows.sealed(options, self._roots())
 
     @overload
     @classmethod
@@ -485,9 +486,9 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
                 other tools.
             TypeError, ValueError, ImportError: `data` is not bytes, or `tools` or `output` describes none.
         """
-        from wholecall import snapshots  # noqa: PLC0415 - as above
+        from wholecall.stream.snapshots import rows  # noqa: PLC0415 - as above
 
-        options, reading = snapshots.opened(data, MovedOptions)
+        options, reading = rows.opened(data, MovedOptions)
         known = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
         parser = cls(tools=cast("AnyTools", known), output=output, **options.of_parser(known, output))
         parser._may_begin_in = ""

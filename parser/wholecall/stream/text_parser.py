@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic
 from msgspec.structs import replace
 
 from wholecall.arguments.verdict import ArgsT
+from wholecall.calls.tools.tool import Tools
 from wholecall.deltas import Finish, TextFragment
 from wholecall.errors import StreamClosed, Uncopyable
 from wholecall.limits import Limits
 from wholecall.policy import Policy
 from wholecall.stream.assembling import assembler
 from wholecall.text.options import TextCalls, text_calls
-from wholecall.tools import Tools
 
 if TYPE_CHECKING:
-    from wholecall.output.events import Event
-    from wholecall.output.turns import Turn
+    from wholecall.calls.output.events import Event
+    from wholecall.calls.output.turns import Turn
+    from wholecall.calls.tools.tool import AnyTools
     from wholecall.text.records import Format
     from wholecall.text.source import Ended
-    from wholecall.tools import AnyTools
 
 __all__ = ["TextParser", "read_text"]
 

@@ -12,13 +12,13 @@ from wholecall.text.layer import TextLayer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from wholecall.calls.tools.tool import Tools
     from wholecall.deltas import Delta
     from wholecall.limits import Limits
     from wholecall.machine.answer import OutputWanted
     from wholecall.machine.verdicts import Ended
     from wholecall.policy import Policy
     from wholecall.text.options import TextCalls
-    from wholecall.tools import Tools
 
 __all__ = ["TextAssembler"]
 

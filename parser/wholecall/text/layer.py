@@ -47,12 +47,12 @@ from wholecall.types import CUT_REASONS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from wholecall.calls.tools.tool import Tools
     from wholecall.deltas import Delta
     from wholecall.limits import Limits
     from wholecall.text.options import TextCalls
     from wholecall.text.outputs import Output
     from wholecall.text.source import Ended
-    from wholecall.tools import Tools
     from wholecall.types import DropReason
 
 __all__ = ["TextLayer"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from wholecall.text.values import Schema
 
 if TYPE_CHECKING:
-    from wholecall.tools import Tools
+    from wholecall.calls.tools.tool import Tools
 
 __all__ = ["Declared"]
 

@@ -20,8 +20,8 @@ import msgspec
 
 from wholecall.arguments.equal import spelled_alike
 from wholecall.arguments.tokens import members, nesting
+from wholecall.calls.tools.spelling import TYPES, target, type_named
 from wholecall.text.python_values import DEEPEST, NotPython, python_value
-from wholecall.tools.spelling import TYPES, target, type_named
 
 __all__ = ["Kinds", "Schema", "json_typed", "self_typed", "typed", "written"]
 

@@ -29,7 +29,7 @@ from wholecall.cli.report.sections import (
 from wholecall.cli.show import counted, printable
 
 if TYPE_CHECKING:
-    from wholecall.bulk.reporting import BulkReport
+    from wholecall.bulk.reporting.result import BulkReport
 
 __all__ = ["bar", "element", "figures", "heat", "html_of", "rate", "safe"]
 

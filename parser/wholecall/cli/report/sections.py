@@ -15,7 +15,7 @@ from wholecall.cli.show import counted
 
 if TYPE_CHECKING:
     from wholecall.bulk import Histogram
-    from wholecall.bulk.reporting import BulkReport, Counts, Group, Worst
+    from wholecall.bulk.reporting.result import BulkReport, Counts, Group, Worst
 
 __all__ = [
     "Bars",

@@ -24,7 +24,7 @@ from wholecall.cli.report.sections import (
 from wholecall.cli.show import cells, clipped, padded, printable, wrapped
 
 if TYPE_CHECKING:
-    from wholecall.bulk.reporting import BulkReport
+    from wholecall.bulk.reporting.result import BulkReport
 
 __all__ = ["table_lines", "text_of"]
 

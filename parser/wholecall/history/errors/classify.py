@@ -18,10 +18,10 @@ from typing import Any, Literal, Optional, Union
 
 import msgspec
 
+from wholecall.calls.output.events import StreamFault
 from wholecall.history.errors import messages, requests
 from wholecall.history.errors.rules import ErrorCategory, ErrorKind, ErrorScope, RuleTable
 from wholecall.history.errors.text import expected_type, listen, named_ids, refusal_of
-from wholecall.output.events import StreamFault
 
 __all__ = ["RULES", "ErrorClass", "classify_error"]
 

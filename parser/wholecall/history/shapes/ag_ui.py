@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from wholecall.calls.output.results import Answer, tool_result
+from wholecall.calls.output.turns import ReasoningBlock
 from wholecall.history.content import Call, Piece
 from wholecall.history.parts import Line, Message, Part
 from wholecall.history.shapes.base import MISSING_RESULT, Shape
 from wholecall.history.shapes.blocks import read_message
-from wholecall.output.results import Answer, tool_result
-from wholecall.output.turns import ReasoningBlock
 
 __all__ = ["AG_UI", "encode"]
 

@@ -18,12 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from wholecall.calls.output.turns import OtherBlock, ReasoningBlock
 from wholecall.history.content import Call, Piece
 from wholecall.history.parts import Message
 from wholecall.history.shapes.base import Shape, held_by_user, missing
 from wholecall.history.shapes.blocks import block_types, read_message
 from wholecall.history.values import copied
-from wholecall.output.turns import OtherBlock, ReasoningBlock
 
 __all__ = ["ANTHROPIC", "encode", "encode_thought"]
 

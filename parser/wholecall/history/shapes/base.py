@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
+from wholecall.calls.output.results import Answer, tool_result
 from wholecall.history.parts import Line, Message, Part, rebuild
-from wholecall.output.results import Answer, tool_result
 
 __all__ = [
     "MISSING_RESULT",

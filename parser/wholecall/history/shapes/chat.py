@@ -17,14 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from wholecall.calls.output.results import Answer, tool_result
+from wholecall.calls.output.turns import OtherBlock, ReasoningBlock
 from wholecall.history.content import Call, Piece, text_of
 from wholecall.history.parts import Message, Part
 from wholecall.history.shapes.base import MISSING_RESULT, Shape
 from wholecall.history.shapes.blocks import block_types, read_message
 from wholecall.history.shapes.ollama import is_of_ollama
 from wholecall.history.values import copied
-from wholecall.output.results import Answer, tool_result
-from wholecall.output.turns import OtherBlock, ReasoningBlock
 
 __all__ = ["CHAT", "encode", "encode_cohere"]
 

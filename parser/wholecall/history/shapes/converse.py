@@ -20,12 +20,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from wholecall.calls.output.turns import OtherBlock, ReasoningBlock
 from wholecall.history.content import Call, Piece
 from wholecall.history.parts import Line, Message, Part, Places, call_at, first_id
 from wholecall.history.shapes.base import Shape, expect_dict, held_by_user, is_made, missing
 from wholecall.history.shapes.blocks import read_text
 from wholecall.history.values import copied
-from wholecall.output.turns import OtherBlock, ReasoningBlock
 
 __all__ = ["CONVERSE", "encode"]
 

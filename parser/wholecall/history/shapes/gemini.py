@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from wholecall.calls.output.results import Answer, tool_result
+from wholecall.calls.output.turns import OtherBlock, ReasoningBlock
 from wholecall.history.content import Call, Piece
 from wholecall.history.parts import ABSENT, Line, Message, Part, Places, at, call_at, first_id, first_text
 from wholecall.history.shapes.base import MISSING_RESULT, Shape, expect_dict, is_made
 from wholecall.history.shapes.blocks import read_stop, read_text
 from wholecall.history.values import copied
-from wholecall.output.results import Answer, tool_result
-from wholecall.output.turns import OtherBlock, ReasoningBlock
 
 __all__ = ["GEMINI", "encode"]
 

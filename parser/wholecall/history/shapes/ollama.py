@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from wholecall.calls.output.turns import ReasoningBlock
 from wholecall.history.content import Call, Piece, text_of
 from wholecall.history.parts import Line, Message
 from wholecall.history.shapes.base import Shape, missing
 from wholecall.history.shapes.blocks import read_message
-from wholecall.output.turns import ReasoningBlock
 
 __all__ = ["OLLAMA", "encode", "is_of_ollama"]
 

@@ -21,11 +21,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from wholecall.calls.output.turns import Turn
 from wholecall.history.content import Call, Piece
 from wholecall.history.parts import Line, Message, Part, Places, at, call_at, first_id, first_text
 from wholecall.history.shapes.base import View, expect_dict, is_made
 from wholecall.history.shapes.blocks import read_stop, read_text
-from wholecall.output.turns import Turn
 
 __all__ = ["OTEL", "encode", "finish_reason"]
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from wholecall.calls.output.events import BuiltinToolCall, CustomToolCall
 from wholecall.dialects.reasons import turn_reason
-from wholecall.encoders.base import Executable, argument_text
-from wholecall.encoders.chat import error_of
-from wholecall.output.events import BuiltinToolCall, CustomToolCall
 from wholecall.repairing.chat.places import (
     CALL_FIELDS,
     LEGACY,
@@ -19,6 +17,8 @@ from wholecall.repairing.chat.places import (
     told_in,
     with_calls,
 )
+from wholecall.repairing.encoders.base import Executable, argument_text
+from wholecall.repairing.encoders.chat import error_of
 from wholecall.repairing.schema import BODIES, END_WORDS
 from wholecall.repairing.wire import Body, Leaked
 from wholecall.repairing.withholding import Losses

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from wholecall.encoders.chat import ChatEncoder
 from wholecall.repairing.chat.places import (
     NO_HEAD,
     choices_of,
@@ -15,6 +14,7 @@ from wholecall.repairing.chat.places import (
     speaks,
     without_speech,
 )
+from wholecall.repairing.encoders.chat import ChatEncoder
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.wire import LeakWire
 

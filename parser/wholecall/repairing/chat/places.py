@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
+from wholecall.calls.output.events import BuiltinToolCall, CustomToolCall
 from wholecall.dialects.labels import choice_label
 from wholecall.dialects.reasons import turn_reason
-from wholecall.encoders.base import Executable, argument_text
-from wholecall.encoders.chat import CALL_TEXT
-from wholecall.output.events import BuiltinToolCall, CustomToolCall
+from wholecall.repairing.encoders.base import Executable, argument_text
+from wholecall.repairing.encoders.chat import CALL_TEXT
 from wholecall.repairing.responses.places import CALL_EVENTS, CALL_ITEMS
 from wholecall.types import TurnReason
 

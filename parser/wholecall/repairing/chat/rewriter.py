@@ -16,11 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from wholecall.dialects.reasons import turn_reason
-from wholecall.encoders.base import argument_text
-from wholecall.encoders.chat import ChatEncoder
-from wholecall.limits import Limits
-from wholecall.output.events import (
+from wholecall.calls.output.events import (
     BuiltinToolCall,
     CustomToolCall,
     Event,
@@ -29,6 +25,8 @@ from wholecall.output.events import (
     TurnFinished,
     TurnStarted,
 )
+from wholecall.dialects.reasons import turn_reason
+from wholecall.limits import Limits
 from wholecall.repairing.chat.places import (
     CALL_FIELDS,
     LEGACY,
@@ -51,6 +49,8 @@ from wholecall.repairing.chat.places import (
     without_messages,
 )
 from wholecall.repairing.chat.shapes import said_in, shaped
+from wholecall.repairing.encoders.base import argument_text
+from wholecall.repairing.encoders.chat import ChatEncoder
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.rewriter import Rewriter, ends_turn
 from wholecall.repairing.schema import CHUNK, END_WORDS, stand_ins

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 from operator import is_
 from typing import Any, Final
 
+from wholecall.calls.output.events import Event, ReasoningDelta, TextDelta
 from wholecall.dialects.reasons import turn_reason
-from wholecall.output.events import Event, ReasoningDelta, TextDelta
 from wholecall.repairing.chat.places import choices_of, number_of
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.schema import ROLES

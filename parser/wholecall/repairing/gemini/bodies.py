@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from wholecall.encoders.base import Executable
-from wholecall.encoders.gemini import call_part, error_of
-from wholecall.output.events import ToolCall
+from wholecall.calls.output.events import ToolCall
+from wholecall.repairing.encoders.base import Executable
+from wholecall.repairing.encoders.gemini import call_part, error_of
 from wholecall.repairing.gemini import places
 from wholecall.repairing.schema import END_WORDS, GEMINI, conformed
 from wholecall.repairing.wire import Body, Leaked

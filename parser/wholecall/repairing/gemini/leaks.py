@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from wholecall.encoders.gemini import GeminiEncoder
+from wholecall.repairing.encoders.gemini import GeminiEncoder
 from wholecall.repairing.gemini import places
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.wire import LeakWire

@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+from wholecall.calls.output.events import ToolCall
 from wholecall.dialects.labels import choice_label
 from wholecall.dialects.reasons import turn_reason
-from wholecall.encoders.gemini import call_part
-from wholecall.output.events import ToolCall
+from wholecall.repairing.encoders.gemini import call_part
 from wholecall.repairing.withholding import Ends
 from wholecall.types import TurnReason
 

@@ -18,15 +18,9 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from wholecall.encoders.gemini import GeminiEncoder
+from wholecall.calls.output.events import Event, ToolCall, ToolCallDropped, TurnFinished, TurnStarted
 from wholecall.limits import Limits
-from wholecall.output.events import (
-    Event,
-    ToolCall,
-    ToolCallDropped,
-    TurnFinished,
-    TurnStarted,
-)
+from wholecall.repairing.encoders.gemini import GeminiEncoder
 from wholecall.repairing.gemini import places
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.rewriter import Rewriter, ends_turn

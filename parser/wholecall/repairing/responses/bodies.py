@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from wholecall.encoders.base import Executable, argument_text
-from wholecall.encoders.chat import error_of
-from wholecall.encoders.responses import ResponsesEncoder
+from wholecall.repairing.encoders.base import Executable, argument_text
+from wholecall.repairing.encoders.chat import error_of
+from wholecall.repairing.encoders.responses import ResponsesEncoder
 from wholecall.repairing.items import label_of
 from wholecall.repairing.responses.places import (
     call_item,

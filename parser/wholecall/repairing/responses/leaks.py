@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from wholecall.encoders.base import server_sent
+from wholecall.repairing.encoders.base import server_sent
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.responses.numbering import NUMBER, Numbering
 from wholecall.repairing.responses.places import (

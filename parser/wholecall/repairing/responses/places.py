@@ -15,7 +15,7 @@ from wholecall.dialects.decode import decode
 from wholecall.dialects.openai.responses.events import outcome_of
 from wholecall.dialects.openai.responses.items import Item, call_delta, is_call
 from wholecall.dialects.openai.responses.translator import ResponsesTranslator
-from wholecall.encoders.base import json_bytes
+from wholecall.repairing.encoders.base import json_bytes
 from wholecall.types import TurnReason
 
 __all__ = [

@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any, Final
 
-from wholecall.encoders.responses import ResponsesEncoder
+from wholecall.calls.output.events import Event
 from wholecall.limits import Limits
-from wholecall.output.events import Event
+from wholecall.repairing.encoders.responses import ResponsesEncoder
 from wholecall.repairing.items import ItemRewriter, Role, begins_with
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.responses.numbering import Numbering

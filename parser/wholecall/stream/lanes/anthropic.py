@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Unio
 
 import msgspec
 
+from wholecall.calls.output.events import Event
 from wholecall.deltas import Piecewise
 from wholecall.dialects.anthropic import AnthropicTranslator, InputPiece, Piece, TextPiece, ThinkingPiece
 from wholecall.dialects.decode import NO_TEXT, UNREADABLE, is_blank, wire_text
 from wholecall.dialects.labels import id_label
 from wholecall.framing.frame import Frame
-from wholecall.output.events import Event
 from wholecall.stream.lanes.lane import Act, Lane, SdkPiece, is_unread
 from wholecall.stream.lanes.rows import LaneCall, Row, Source
 from wholecall.stream.lanes.texts import named_events

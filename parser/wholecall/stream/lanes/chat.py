@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union
 
 import msgspec
 
+from wholecall.calls.output.events import Event
 from wholecall.deltas import Delta, Piecewise
 from wholecall.dialects.decode import UNREADABLE
 from wholecall.dialects.labels import id_label
@@ -22,7 +23,6 @@ from wholecall.dialects.openai.chat.chunks import CALL_PIECE, TEXT_PIECE, THOUGH
 from wholecall.dialects.openai.chat.translator import THOUGHT, ChatTranslator
 from wholecall.framing.frame import Frame
 from wholecall.machine.kept import Kept
-from wholecall.output.events import Event
 from wholecall.stream.lanes.lane import Lane, SdkPiece, is_unread
 from wholecall.stream.lanes.rows import Row
 from wholecall.stream.lanes.texts import data_of

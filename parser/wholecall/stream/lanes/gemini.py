@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, Union
 
 import msgspec
 
+from wholecall.calls.output.events import Event
 from wholecall.deltas import Piecewise
 from wholecall.dialects.decode import NO_TEXT, UNREADABLE, is_blank, wire_text
 from wholecall.dialects.google.gemini.translator import GeminiTranslator
@@ -21,7 +22,6 @@ from wholecall.dialects.google.gemini.views import SPOKEN
 from wholecall.dialects.labels import id_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.framing.frame import Frame
-from wholecall.output.events import Event
 from wholecall.stream.lanes.lane import Lane, is_unread, no_more
 from wholecall.stream.lanes.rows import Row
 from wholecall.stream.lanes.texts import data_of

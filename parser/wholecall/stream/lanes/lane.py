@@ -29,15 +29,7 @@ import msgspec
 from wholecall.arguments.ladder import read_arguments
 from wholecall.arguments.placeholders import PLACEHOLDER_SIZE
 from wholecall.arguments.strict import read_strict
-from wholecall.deltas import Run, UsageSeen
-from wholecall.dialects.decode import is_blank
-from wholecall.dialects.labels import id_label
-from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.unread import with_unread
-from wholecall.framing.frame import Frame
-from wholecall.machine.kept import Kept
-from wholecall.machine.said import SaidText
-from wholecall.output.events import (
+from wholecall.calls.output.events import (
     ArgumentsDelta,
     ReasoningDelta,
     TextDelta,
@@ -47,15 +39,23 @@ from wholecall.output.events import (
     TurnFinished,
     TurnStarted,
 )
-from wholecall.output.turns import Reasoning, ReasoningBlock, Turn
+from wholecall.calls.output.turns import Reasoning, ReasoningBlock, Turn
+from wholecall.calls.tools.misfit import Coerced, Misfit
+from wholecall.deltas import Run, UsageSeen
+from wholecall.dialects.decode import is_blank
+from wholecall.dialects.labels import id_label
+from wholecall.dialects.reasons import turn_reason
+from wholecall.dialects.unread import with_unread
+from wholecall.framing.frame import Frame
+from wholecall.machine.kept import Kept
+from wholecall.machine.said import SaidText
 from wholecall.stream.lanes.rows import Entry, LaneCall, Row, Source, Thought, size_of, something
 from wholecall.stream.lanes.words import CRLF
 from wholecall.stream.payloads import is_of_fields, quick_text
-from wholecall.tools.misfit import Coerced, Misfit
 
 if TYPE_CHECKING:
+    from wholecall.calls.output.events import Event
     from wholecall.deltas import Delta, Piecewise
-    from wholecall.output.events import Event
     from wholecall.stream.lanes.words import Asked
 
 __all__ = ["Act", "Lane", "More", "SdkPiece", "is_unread", "no_more"]

@@ -14,12 +14,12 @@ from typing import Any, ClassVar, Union
 
 import msgspec
 
+from wholecall.calls.output.events import Event
 from wholecall.deltas import Piecewise
 from wholecall.dialects.decode import NO_TEXT, UNREADABLE, is_blank, wire_text
 from wholecall.dialects.labels import id_label
 from wholecall.dialects.others.ollama import OllamaTranslator, piece_of
 from wholecall.framing.frame import Frame
-from wholecall.output.events import Event
 from wholecall.stream.lanes.lane import Lane, is_unread, no_more
 from wholecall.stream.lanes.rows import Row
 from wholecall.stream.lanes.words import Id, Name, Word

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Unio
 
 import msgspec
 
+from wholecall.calls.output.events import Event
 from wholecall.deltas import Piecewise
 from wholecall.dialects.decode import UNREADABLE, string_text
 from wholecall.dialects.labels import id_label
 from wholecall.dialects.openai.responses.events import COMMON, CallPiece, TextPiece, ThoughtPiece
 from wholecall.dialects.openai.responses.translator import ResponsesTranslator
 from wholecall.framing.frame import Frame
-from wholecall.output.events import Event
 from wholecall.stream.lanes.lane import Act, Lane, SdkPiece, is_unread
 from wholecall.stream.lanes.rows import Row, Source
 from wholecall.stream.lanes.texts import named_events

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, Un
 import msgspec
 
 if TYPE_CHECKING:
+    from wholecall.calls.tools.tool import Tools
     from wholecall.limits import Limits
     from wholecall.policy import Policy
-    from wholecall.tools import Tools
 
 __all__ = ["CRLF", "Asked", "Counts", "Id", "Name", "NoList", "Nothing", "Word"]
 

@@ -1,0 +1,1 @@
+"""Redaction: replace the letters of secrets in recordings, and leave everything else as it was."""

@@ -1,0 +1,1 @@
+"""Explain each byte of a stream: its frame, and the effect of that frame on every call."""

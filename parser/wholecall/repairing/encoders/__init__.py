@@ -1,0 +1,1 @@
+"""Encoders: from events of any dialect to a strict stream of one dialect."""
