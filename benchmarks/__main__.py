@@ -25,8 +25,6 @@ from benchmarks import summary, table
 from benchmarks.claims import CHECKED, FULL, QUICK, Scale
 from benchmarks.rivals import speed
 
-__all__: list[str] = []
-
 
 def main() -> int:
     """Print the table, or the output that the options request."""

@@ -8,8 +8,6 @@ from typing import Any, Literal
 from benchmarks.texts import Result
 from wholecall import Limits, ToolCallParser, Tools
 
-__all__ = ["Result", "found", "ours", "parse"]
-
 
 def parse(
     reads: Iterable[bytes],

@@ -13,8 +13,6 @@ from benchmarks.claims import Claim, Comparison, Contender, Growth, Ratio
 from benchmarks.texts import KIB, long_arguments, small_arguments
 from wholecall import Limits, parse_arguments
 
-__all__ = ["CLAIMS"]
-
 
 def _members(n: int, value: Any) -> str:
     return json.dumps({f"key{number}": value for number in range(n)})

@@ -25,8 +25,6 @@ from wholecall.dialects.table import DIALECTS
 from wholecall.framing import FRAMINGS
 from wholecall.framing.opening import framing_of
 
-__all__ = ["CLAIMS"]
-
 _HELD_BUDGET = 6  # bytes for a byte of a stream of labels: an entry of a book, its key, its facts
 _MOST_BUDGET = 2.5  # times the memory limit: entries are weighed, not measured, and not with each frame
 _CALLS, _N = 4096, 16_384

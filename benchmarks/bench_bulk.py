@@ -15,12 +15,10 @@ import pyarrow as pa
 
 from benchmarks import baselines, workloads
 from benchmarks.claims import Comparison, Contender, Ratio
-from benchmarks.texts import small_call
-from benchmarks.workloads import DIALECTS, KIB
+from benchmarks.texts import KIB, small_call
+from benchmarks.workloads import DIALECTS
 from wholecall import parse_arguments
 from wholecall.bulk import assemble_batch, judge_batch
-
-__all__ = ["CLAIMS"]
 
 _ROWS = 64
 _ASSEMBLING, _CALLS_ONLY, _JUDGING = 1.25, 0.92, 2.5

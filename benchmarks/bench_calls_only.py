@@ -15,8 +15,6 @@ from benchmarks.workloads import DIALECTS, READ
 from wholecall.cli.main import main
 from wholecall.recordings.finding import find
 
-__all__ = ["CLAIMS"]
-
 _RECORDINGS = Path(__file__).parents[1] / "corpora" / "recordings"
 _CALLS_ONLY = Contender(
     lambda subject: parse(subject.reads, events="calls"),

@@ -13,10 +13,9 @@ from typing import NamedTuple
 from benchmarks import measure, workloads
 from benchmarks.baselines import parse
 from benchmarks.claims import Claim, Comparison, Contender, Figure, Ratio, Scale
-from benchmarks.workloads import DIALECTS, KIB, READ
+from benchmarks.texts import KIB
+from benchmarks.workloads import DIALECTS, READ
 from wholecall import ToolCallParser
-
-__all__ = ["CLAIMS"]
 
 _BUDGET = 1.1
 _END_BUDGET = 0.05  # of the time that the stream takes

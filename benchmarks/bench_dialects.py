@@ -7,9 +7,8 @@ from collections.abc import Callable
 from benchmarks import streams, workloads
 from benchmarks.claims import Comparison, Ratio
 from benchmarks.streams import EVENT, Stream
-from benchmarks.workloads import KIB, READ, Workload
-
-__all__ = ["AS_EVENTS", "CLAIMS", "IN_READS", "WHERE", "title"]
+from benchmarks.texts import KIB
+from benchmarks.workloads import READ, Workload
 
 _BUDGET, _BINARY_BUDGET, _WHOLE_BUDGET = 1.2, 1.6, 2.5
 _WHOLE_NOW = (

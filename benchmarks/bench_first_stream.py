@@ -14,8 +14,6 @@ from pathlib import Path
 from benchmarks import measure
 from benchmarks.claims import Figure, Scale
 
-__all__ = ["CLAIMS"]
-
 _RECORDINGS = Path(__file__).parents[1] / "corpora" / "recordings"
 _STREAMS = {
     "chat-completions": "single-call.sse",

@@ -13,8 +13,6 @@ from benchmarks.claims import Comparison, Ratio
 from benchmarks.streams import EVENT, OURS, Stream
 from benchmarks.workloads import DIALECTS, READ, Workload
 
-__all__ = ["CLAIMS", "NAMES"]
-
 _BETWEEN = 10  # events between two comments
 _BUDGET = 1.3  # in reads of 1,460 bytes
 _USUAL = "usual"

@@ -12,8 +12,6 @@ from benchmarks.workloads import CUTS, DIALECTS, READ, cut, w1
 from wholecall import Limits
 from wholecall.framing import FRAMINGS
 
-__all__ = ["CLAIMS"]
-
 
 class Framed(NamedTuple):
     """A stream in its reads, and the payloads in it."""

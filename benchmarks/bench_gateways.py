@@ -13,9 +13,8 @@ from benchmarks import streams, workloads
 from benchmarks.claims import Comparison, Contender, Ratio
 from benchmarks.envelopes import GATEWAYS, THINKING
 from benchmarks.streams import EVENT, OURS, Stream
-from benchmarks.workloads import KIB, Workload
-
-__all__ = ["CLAIMS", "KINDS", "Kind", "through"]
+from benchmarks.texts import KIB
+from benchmarks.workloads import Workload
 
 _BUDGET = 0.8
 Kind = Literal["text", "reasoning", "calls"]

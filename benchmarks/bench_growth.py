@@ -11,9 +11,8 @@ from functools import partial
 from benchmarks import hostile, streams, workloads
 from benchmarks.claims import Growth
 from benchmarks.streams import OURS, Stream
-from benchmarks.workloads import DIALECTS, KIB, READ, Workload
-
-__all__ = ["CLAIMS"]
+from benchmarks.texts import KIB
+from benchmarks.workloads import DIALECTS, READ, Workload
 
 _CHAT, _, _RESPONSES = DIALECTS
 

@@ -8,8 +8,6 @@ from benchmarks.claims import Contender, Growth
 from benchmarks.texts import KIB, SHRINKING
 from wholecall.history import Shrunk, shrink_arguments
 
-__all__ = ["CLAIMS"]
-
 # The budget is found by bisection.
 _BUDGETS: dict[str, int | None] = {"": None, " to 4 KB": 4 * KIB}
 

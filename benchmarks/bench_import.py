@@ -7,8 +7,6 @@ from collections.abc import Callable
 from benchmarks import measure
 from benchmarks.claims import Figure, Scale
 
-__all__ = ["CLAIMS"]
-
 
 def _import(scale: Scale) -> float:
     ours, theirs = measure.import_times(("wholecall", "msgspec"), scale.rounds)

@@ -12,10 +12,9 @@ from typing import Any
 
 from benchmarks import baselines, measure, workloads
 from benchmarks.claims import Claim, Figure, Scale
-from benchmarks.workloads import DIALECTS, KIB, READ, Workload
+from benchmarks.texts import KIB
+from benchmarks.workloads import DIALECTS, READ, Workload
 from wholecall import ToolCallParser
-
-__all__ = ["CLAIMS"]
 
 # Times the argument text: its pieces, the joined text, the decoded value; in Responses also the event that holds all of
 # it again. Text that is not ASCII has to be encoded before it can be decoded, and the decoder widens its buffer on the

@@ -17,8 +17,6 @@ from benchmarks.streams import EVENT, OURS, Stream
 from benchmarks.texts import Call, every, long_arguments
 from benchmarks.workloads import Workload
 
-__all__ = ["CLAIMS"]
-
 _FRAGMENTS, _CALLS, _DELTA = 10_000, 5, 4
 _BUDGET = 3
 

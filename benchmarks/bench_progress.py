@@ -10,8 +10,6 @@ from benchmarks.claims import Claim, Comparison, Contender, Growth, Ratio
 from benchmarks.live import OURS, RIVALS, again, floor, pieces, watched_text
 from benchmarks.texts import KIB, every
 
-__all__ = ["CLAIMS"]
-
 _WAYS = ("watch", "scan", "snapshots", "partial")
 _BUDGETS = {"watch": 10}  # times append and join
 # Our share of the time of parsers that read all text again at every delta, and the largest size for them.

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from benchmarks import streams, workloads
 from benchmarks.claims import Comparison, Ratio
 from benchmarks.streams import OURS, Stream
-from benchmarks.workloads import DIALECTS, KIB, READ, Workload
-
-__all__ = ["CLAIMS"]
+from benchmarks.texts import KIB
+from benchmarks.workloads import DIALECTS, READ, Workload
 
 _CUTS: dict[str, str | int] = {"1460 B": READ, "1 B": 1, "one event": "frame", "64 KiB": 64 * KIB}
 _W1_RATIOS = (Ratio("1 B", "1460 B", 100), Ratio("one event", "1460 B"), Ratio("64 KiB", "1460 B", 1.1))

@@ -19,8 +19,6 @@ from benchmarks.claims import Claim, Comparison, Contender, Figure, Ratio, Scale
 from benchmarks.floors import framed
 from benchmarks.workloads import CUTS, DIALECTS, READ
 
-__all__ = ["CLAIMS"]
-
 _LEAST = 20  # events of a recording that is held against split and load
 _TIMES = 3
 _RECORDINGS = Path(__file__).parents[1] / "corpora" / "recordings"

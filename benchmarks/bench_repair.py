@@ -9,10 +9,9 @@ from benchmarks import streams, workloads
 from benchmarks.claims import Claim, Comparison, Contender, Growth, Ratio
 from benchmarks.hostile import Attack
 from benchmarks.streams import OURS, Stream
-from benchmarks.workloads import DIALECTS, KIB, READ, Workload
+from benchmarks.texts import KIB
+from benchmarks.workloads import DIALECTS, READ, Workload
 from wholecall.repairing import Repairer
-
-__all__ = ["CLAIMS"]
 
 _WORKLOADS: dict[str, Callable[[str, int], Workload]] = {
     "plain text": lambda dialect, part: workloads.plain_text(dialect, 32 * KIB // part),

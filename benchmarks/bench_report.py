@@ -21,8 +21,6 @@ from benchmarks.claims import Comparison, Contender, Ratio
 from wholecall.bulk import CALLS, RECORDINGS, report
 from wholecall.bulk.reporting.tables import CALL_COLUMNS, RECORDING_COLUMNS
 
-__all__ = ["CLAIMS"]
-
 _RECORDINGS, _PART = 64_000, 2000
 _READING, _LOOP = 4.0, 1.0
 _MODELS = [(f"p{n % 3}", f"m{n}") for n in range(15)]

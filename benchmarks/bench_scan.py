@@ -25,15 +25,14 @@ import pyarrow as pa
 
 from benchmarks import workloads
 from benchmarks.claims import Claim, Comparison, Contender, Figure, Ratio, Scale
-from benchmarks.workloads import DIALECTS, KIB
+from benchmarks.texts import KIB
+from benchmarks.workloads import DIALECTS
 from wholecall.bulk import assemble_batch, scan
 from wholecall.bulk.options import Options
 from wholecall.bulk.output_folder import Folder, Marker
 from wholecall.bulk.plan import new_plan, plan_of
 from wholecall.bulk.tasks import Task, TaskRunner
 from wholecall.bulk.units import Piece, found, packed
-
-__all__ = ["CLAIMS"]
 
 _FILES = 1_000
 _SCAN, _TWO_WORKERS = 1.4, 1.15

@@ -21,8 +21,6 @@ from wholecall.text.outputs import Output, Shown, Written
 from wholecall.text.rules import rules_of
 from wholecall.text.tools import Declared
 
-__all__ = ["CLAIMS"]
-
 _PIECES = 20_000
 _SPLIT = 4  # characters of a piece
 _RULES = rules_of(AUTO, frozenset())

@@ -14,8 +14,6 @@ from benchmarks.texts import WriteFile
 from benchmarks.workloads import DIALECTS
 from wholecall import Tools
 
-__all__ = ["CLAIMS"]
-
 _FORMS: dict[str, tuple[Any, float]] = {
     "a msgspec type": (WriteFile, 1.15),
     "a JSON Schema": (msgspec.json.schema(WriteFile), 0),

@@ -13,8 +13,6 @@ from benchmarks.claims import Comparison, Contender, Growth, Ratio
 from benchmarks.transcripts import CASES, transcript
 from wholecall.history import Repaired, repair_transcript
 
-__all__ = ["CLAIMS"]
-
 _MESSAGES = 5_000
 
 

@@ -15,22 +15,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 from benchmarks import measure
 
-__all__ = [
-    "CHECKED",
-    "FULL",
-    "QUICK",
-    "Claim",
-    "Comparison",
-    "Contender",
-    "Figure",
-    "Growth",
-    "Ratio",
-    "Row",
-    "Scale",
-    "Times",
-    "race",
-]
-
 GROWTH_BUDGET = 2.3  # time(2n) / time(n); quadratic is 4
 
 Times: TypeAlias = dict[str, list[float]]

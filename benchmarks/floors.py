@@ -19,8 +19,6 @@ from wholecall.dialects.openai.chat import chunks
 from wholecall.dialects.openai.responses import events as responses_events
 from wholecall.framing import FRAMINGS
 
-__all__ = ["bare", "framed"]
-
 _DATA = b"data: "
 
 

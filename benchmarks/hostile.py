@@ -15,8 +15,6 @@ from benchmarks.claims import Contender
 from benchmarks.workloads import READ
 from wholecall import ToolCallParser
 
-__all__ = ["HOSTILE", "OURS", "Attack", "Shape", "attack"]
-
 _FORGET_EVERY = 64  # reads
 _COLLIDING = 2**61 - 1  # its multiples all have the hash 0
 

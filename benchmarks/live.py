@@ -16,8 +16,6 @@ from benchmarks.texts import every, long_arguments
 from wholecall import PartialJsonParser, partial_json
 from wholecall.arguments.progress import ProgressScanner, StringWatcher
 
-__all__ = ["OURS", "RIVALS", "WATCHED", "Contender", "again", "floor", "pieces", "watched_text"]
-
 # Reads the pieces; returns the whole value, if it builds one.
 Contender = Callable[[Iterable[str]], Any]
 WATCHED = "content"  # the long string of `long_arguments`

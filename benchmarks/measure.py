@@ -17,8 +17,6 @@ import tracemalloc
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-__all__ = ["first_stream_times", "import_times", "kept_memory", "peak_memory", "ratio", "rounds"]
-
 Action = Callable[[], object]
 
 

@@ -21,8 +21,6 @@ from benchmarks.rivals.figures import DIALECTS, Figure, Run, merged
 from benchmarks.rivals.readers import ANTHROPIC, CHAT, MSGSPEC_LOOP, NAIVE_LOOP, RESPONSES
 from benchmarks.rivals.speed_chart import WORKLOADS
 
-__all__ = ["overview", "replaced"]
-
 _ROOT = Path(__file__).parents[1]
 # The rows of the README's table: the title of a row, and its reader in each dialect.
 _ROWS: dict[str, dict[str, str]] = {

@@ -15,8 +15,6 @@ from benchmarks.naive import NAIVE, Loads
 from benchmarks.workloads import READ, Workload
 from wholecall import Limits
 
-__all__ = ["CONTENDERS", "EVENT", "LOOPS", "OURS", "Stream", "n_events", "nth", "stream"]
-
 EVENT = "frame"  # a read is one event, as on a live stream
 _LIMITS = Limits(max_calls=None)
 

@@ -29,21 +29,6 @@ from benchmarks.envelopes import GATEWAYS
 from benchmarks.rivals.speed_table import cells
 from benchmarks.workloads import DIALECTS
 
-__all__ = [
-    "CLAIMS",
-    "FAR",
-    "LINES",
-    "LOOPS",
-    "MAIN",
-    "Line",
-    "Measured",
-    "Run",
-    "main_of",
-    "markdown",
-    "run",
-    "told",
-]
-
 _LOOP = "the time of the `json.loads` loop"
 _MSGSPEC, _BARE, _FRAMES = "the same loop with `msgspec.json.decode`", "the bare floor", "the floor of frames"
 _OWN, _USUAL, _ELSE = "a `json.loads` loop written for the dialect", "the usual form of the stream", "other"

@@ -39,8 +39,6 @@ from benchmarks.claims import Claim, Comparison, Growth, Ratio, Row, Scale
 from benchmarks.streams import CONTENDERS
 from benchmarks.summary import FAR, MAIN
 
-__all__ = ["check", "figures", "streams"]
-
 # Claims about streams, and in which reads these come.
 _STREAMS: dict[str, Sequence[Comparison]] = {
     "bytes to events, reads of 1,460 B": bench_stream.CLAIMS,

@@ -10,19 +10,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-__all__ = [
-    "KIB",
-    "SHRINKING",
-    "Call",
-    "Result",
-    "WriteFile",
-    "every",
-    "long_arguments",
-    "prose",
-    "small_arguments",
-    "small_call",
-]
-
 KIB = 1024
 
 _WORDS = [

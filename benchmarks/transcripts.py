@@ -7,8 +7,6 @@ from typing import Any
 
 from tests.support.histories import SHAPES, Answer, Block, Happening, Result, Said, render
 
-__all__ = ["CASES", "TRANSCRIPTS", "transcript"]
-
 _ARGUMENTS = {"path": "notes/harbour.md", "lines": [1, 40]}
 
 

@@ -28,31 +28,6 @@ from benchmarks.envelopes import (
 )
 from benchmarks.texts import KIB, Call, Result, every, long_arguments, prose, small_call, unaccented
 
-__all__ = [
-    "CUTS",
-    "DIALECTS",
-    "KIB",
-    "READ",
-    "Result",
-    "Workload",
-    "big_event",
-    "blanks",
-    "call_of",
-    "cut",
-    "id_churn",
-    "interleaved",
-    "many_calls",
-    "one_call",
-    "parallel_calls",
-    "plain_text",
-    "plain_thought",
-    "snapshots",
-    "streamed_values",
-    "through",
-    "w1",
-    "w2",
-]
-
 DIALECTS = ("chat-completions", "anthropic", "responses")  # which have every shape below
 READ = 1460  # the payload of one network packet
 

@@ -6,8 +6,6 @@ from typing import Any
 
 from wholecall import ToolCall, Tools
 
-__all__ = ["TOOLS", "book_berth", "get_tide", "run"]
-
 
 def get_tide(port: str) -> dict[str, Any]:
     """Return when the water is high at a port, in UTC."""

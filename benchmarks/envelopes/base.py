@@ -8,8 +8,6 @@ from typing import Any, Protocol
 
 from benchmarks.texts import Call
 
-__all__ = ["JSON", "Envelope", "Thinking", "dumped", "named_sse", "sse"]
-
 JSON = dict[str, Any]
 
 

@@ -15,8 +15,6 @@ from benchmarks.envelopes.anthropic import Anthropic
 from benchmarks.envelopes.base import JSON, dumped
 from benchmarks.texts import Call
 
-__all__ = ["Converse", "InvokeAnthropic"]
-
 _PADDING = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _STRING = 7  # the type of a header's value
 

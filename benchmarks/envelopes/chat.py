@@ -9,8 +9,6 @@ from benchmarks.envelopes.base import JSON, sse
 from benchmarks.envelopes.gateways import OPENAI, Gateway
 from benchmarks.texts import Call
 
-__all__ = ["Chat"]
-
 
 class Chat:
     """Chat completions: one chunk a piece, and nothing that closes a call."""

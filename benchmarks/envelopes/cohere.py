@@ -8,8 +8,6 @@ from typing import Any
 from benchmarks.envelopes.base import JSON, named_sse
 from benchmarks.texts import Call
 
-__all__ = ["Cohere"]
-
 
 class Cohere:
     """Cohere: a start, pieces and an end for each call and each text."""

@@ -13,8 +13,6 @@ from msgspec.structs import replace
 
 from benchmarks.envelopes.base import JSON
 
-__all__ = ["GATEWAYS", "OPENAI", "Gateway"]
-
 _CHUNK: Final[JSON] = {
     "id": "chatcmpl-CPx7hWq3nTz0VbYk2LmDs8RfGeUa4",
     "object": "chat.completion.chunk",

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from benchmarks.envelopes.base import JSON, sse
 from benchmarks.texts import Call, every
 
-__all__ = ["Gemini", "GeminiStreamed"]
-
 _USAGE = {
     "promptTokenCount": 84,
     "candidatesTokenCount": 12,

@@ -9,8 +9,6 @@ from typing import Any
 from benchmarks.envelopes.base import JSON, dumped
 from benchmarks.texts import Call
 
-__all__ = ["Ollama"]
-
 _TIMES = {"total_duration": 7_577_982_042, "load_duration": 58_847_000, "eval_count": 23}
 
 

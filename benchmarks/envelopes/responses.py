@@ -8,8 +8,6 @@ from typing import Any
 from benchmarks.envelopes.base import JSON, named_sse
 from benchmarks.texts import Call
 
-__all__ = ["Responses"]
-
 
 class Responses:
     """Responses: numbered events, every text restated when it is done; `obfuscated` pads the deltas."""

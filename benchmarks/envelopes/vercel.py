@@ -9,8 +9,6 @@ from typing import Any
 from benchmarks.envelopes.base import sse
 from benchmarks.texts import Call
 
-__all__ = ["VercelUI"]
-
 
 class VercelUI:
     """Vercel: a start, pieces and the whole input for each call."""

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from benchmarks.naive.splitting import Loads, Pending, gathered, payloads
 from benchmarks.texts import Result
 
-__all__ = ["anthropic", "chat", "responses"]
-
 
 def chat(reads: Iterable[bytes], loads: Loads) -> Result:
     """Read chunks of chat completions."""

@@ -9,8 +9,6 @@ from typing import Any
 from benchmarks.naive.splitting import Loads, Pending, gathered, lines, messages, payloads
 from benchmarks.texts import Result
 
-__all__ = ["cohere", "converse", "gemini", "invoke_anthropic", "ollama", "vercel"]
-
 
 def gemini(reads: Iterable[bytes], loads: Loads) -> Result:
     """Read responses of Gemini: a part holds text, a whole call, or more of a string of the last call."""

@@ -8,8 +8,6 @@ from typing import Any
 
 from benchmarks.texts import Result
 
-__all__ = ["Loads", "Pending", "gathered", "lines", "messages", "payloads"]
-
 Loads = Callable[[Any], Any]  # `json.loads`, or its substitute
 Pending = dict[Any, dict[str, Any]]
 

@@ -28,8 +28,6 @@ from benchmarks.proxy.measures import Measured
 from benchmarks.proxy.systems import DIRECT, NotStarted, System, cores, started
 from benchmarks.proxy.upstream import Pace
 
-__all__: list[str] = []
-
 _OURS: Final = ("pass", "repair")
 
 

@@ -12,8 +12,6 @@ from typing import Final, NamedTuple
 
 from benchmarks.proxy.measures import Measured
 
-__all__ = ["CLAIMS", "Claim", "Result", "Round", "judged", "lines"]
-
 # By the kind of work and the contender.
 Round = Mapping[tuple[str, str], Measured]
 

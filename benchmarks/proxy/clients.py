@@ -9,8 +9,6 @@ from typing import Final, cast
 
 from benchmarks.proxy.scripts import END, dechunked, moments_in
 
-__all__ = ["Client", "Listener", "WrongAnswer", "body_of"]
-
 _LENGTH: Final = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 _OK: Final = re.compile(rb"HTTP/1\.[01] 200 ")
 _LAST: Final = b"\r\n" + END

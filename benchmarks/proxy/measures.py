@@ -18,8 +18,6 @@ from benchmarks.proxy.scripts import PACED, SCRIPTS, request_for
 from benchmarks.proxy.systems import System
 from benchmarks.proxy.upstream import Pace, Upstream
 
-__all__ = ["Measured", "busy", "check", "idle", "opened", "paced", "requests", "serving"]
-
 _QUIET: Final = 0.1  # seconds in which a contender takes note that its clients have left
 _SETTLE: Final = 1.0  # seconds between the opening of paced streams and the measurement
 

@@ -7,8 +7,6 @@ import sys
 from contextlib import suppress
 from typing import cast
 
-__all__ = ["End", "main"]
-
 
 class End(asyncio.Protocol):
     """One end of a connection; its input leaves at the other end."""

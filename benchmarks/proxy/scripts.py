@@ -12,19 +12,7 @@ from typing import Final, NamedTuple
 
 from benchmarks import workloads
 from benchmarks.envelopes import ENVELOPES
-from benchmarks.workloads import KIB
-
-__all__ = [
-    "END",
-    "KEY",
-    "PACED",
-    "SCRIPTS",
-    "Script",
-    "dechunked",
-    "moments_in",
-    "paced_event",
-    "request_for",
-]
+from benchmarks.texts import KIB
 
 DIALECT: Final = "chat-completions"
 PACED: Final = "paced"  # the model whose events come one at a time, each with the moment at which it was sent

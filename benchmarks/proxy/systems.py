@@ -18,8 +18,6 @@ from typing import Final, NamedTuple
 
 from benchmarks.proxy.scripts import KEY
 
-__all__ = ["DIRECT", "NotStarted", "System", "cores", "started"]
-
 _PATIENCE: Final = 60.0  # seconds until a contender listens; LiteLLM takes many
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE")

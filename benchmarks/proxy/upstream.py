@@ -10,8 +10,6 @@ from typing import Final, cast
 
 from benchmarks.proxy.scripts import END, PACED, SCRIPTS, Script, paced_event
 
-__all__ = ["Pace", "Upstream"]
-
 _BURST: Final = 16  # events that one stream sends before the next has its turn
 _GOLDEN: Final = 0.6180339887
 _MODEL: Final = re.compile(rb'"model"\s*:\s*"(?:openai/)?(\w+)"')

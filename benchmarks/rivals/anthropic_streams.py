@@ -20,8 +20,6 @@ from benchmarks.rivals.streams import (
     sse,
 )
 
-__all__ = ["ANTHROPIC", "ANTHROPIC_FAREWELL"]
-
 JSON = dict[str, Any]
 
 _USAGE = {"input_tokens": 1, "output_tokens": 1}

@@ -22,8 +22,6 @@ from typing import Any, NamedTuple
 from benchmarks import baselines, measure, workloads
 from benchmarks.rivals import memory
 
-__all__ = ["Share", "shares"]
-
 _READ = 1460
 _ASK: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "Tides?"}], "stream": True}
 _ROW = "{:<20}{:<14}{:>14}{:>12}{:>9}  {}"

@@ -11,18 +11,6 @@ import msgspec
 
 from benchmarks.rivals.readers import ANTHROPIC, CHAT, LOOPS, RESPONSES
 
-__all__ = [
-    "BY_EVENT",
-    "DIALECTS",
-    "FLOOR",
-    "LOOPS_QUADRATIC",
-    "Failure",
-    "Figure",
-    "Outcome",
-    "Run",
-    "merged",
-]
-
 FLOOR = "bare floor"  # splits and decodes the same events into few typed fields, and does nothing else
 BY_EVENT = ", by event"  # ends the name of a workload of which each read brings one event
 # Workloads on which the loops' buffer is quadratic: an event comes in hundreds of reads.

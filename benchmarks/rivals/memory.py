@@ -11,8 +11,6 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from typing import Any
 
-__all__ = ["OutOfTime", "Within", "bare", "http_client", "http_library", "sdk_client", "transport"]
-
 Wrap = Callable[[Any], Any]
 
 

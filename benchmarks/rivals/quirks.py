@@ -30,9 +30,8 @@ from benchmarks.rivals.anthropic_streams import ANTHROPIC, ANTHROPIC_FAREWELL
 from benchmarks.rivals.responses_streams import RESPONSES, RESPONSES_FAREWELL
 from benchmarks.rivals.streams import CHAT, CHAT_FAREWELL, Expected, Stream, sse
 from benchmarks.rivals.systems import SYSTEMS, Got, System
-from tests.support.loopback import Answer, serve
-
-__all__ = ["FAREWELLS", "STREAMS", "Result", "Verdict", "is_right", "judged", "measure", "report", "verdict"]
+from tests.support.loopback import serve
+from wholecall.serving import Answer
 
 Verdict = Literal["ok", "wrong", "lost", "raw", "raise"]
 

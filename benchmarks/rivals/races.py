@@ -19,8 +19,6 @@ from benchmarks.rivals.figures import BY_EVENT, FLOOR, Failure, Figure, Outcome
 from benchmarks.rivals.memory import OutOfTime, Within
 from benchmarks.rivals.readers import LIVE, READERS, Read, Reader
 
-__all__ = ["OtherResult", "Pace", "Race", "outcomes", "race", "races"]
-
 _READ = 1460
 _KIB = workloads.KIB
 # Ours is so much shorter than theirs that it is taken several times a round.

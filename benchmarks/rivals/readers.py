@@ -22,23 +22,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from benchmarks import live
-from benchmarks.baselines import Result, ours
+from benchmarks.baselines import ours
 from benchmarks.naive import NAIVE
 from benchmarks.rivals.memory import http_client, http_library, sdk_client
-
-__all__ = [
-    "ANTHROPIC",
-    "BEHIND_HTTP",
-    "CHAT",
-    "LIVE",
-    "LOOPS",
-    "MSGSPEC_LOOP",
-    "NAIVE_LOOP",
-    "READERS",
-    "RESPONSES",
-    "Read",
-    "Reader",
-]
+from benchmarks.texts import Result
 
 CHAT, ANTHROPIC, RESPONSES = "chat-completions", "anthropic", "responses"
 LIVE = "live arguments"

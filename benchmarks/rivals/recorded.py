@@ -22,8 +22,6 @@ from benchmarks.rivals.streams import Expected, Stream
 from benchmarks.rivals.systems import OLDER, SYSTEMS, System
 from wholecall import ToolCall, turns
 
-__all__ = ["EXCUSES", "FOLDER", "excuse", "figures", "measured", "recorded"]
-
 FOLDER: Final = Path(__file__).resolve().parents[2] / "corpora" / "recordings"
 
 

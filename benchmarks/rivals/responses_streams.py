@@ -20,8 +20,6 @@ from benchmarks.rivals.streams import (
     sse,
 )
 
-__all__ = ["RESPONSES", "RESPONSES_FAREWELL"]
-
 JSON = dict[str, Any]
 
 

@@ -23,8 +23,6 @@ from benchmarks.rivals import races, speed_chart, speed_table
 from benchmarks.rivals.figures import Outcome, Run, merged
 from benchmarks.rivals.readers import READERS
 
-__all__ = ["main", "print_rows"]
-
 _FULL = races.Pace(rounds=5, seconds=12, steady=0.2)
 _QUICK = races.Pace(rounds=1, seconds=1.5)
 

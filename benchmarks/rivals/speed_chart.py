@@ -16,8 +16,6 @@ from benchmarks.rivals.figures import BY_EVENT, DIALECTS, FLOOR, Run
 from benchmarks.rivals.readers import BEHIND_HTTP, LOOPS
 from benchmarks.rivals.speed_table import shown_ratio
 
-__all__ = ["WORKLOADS", "Bar", "Racer", "chart", "racers"]
-
 WORKLOADS = ("W1" + BY_EVENT, "W1")  # of the upper bar and of the lower one
 OURS = "wholecall"
 

@@ -8,8 +8,6 @@ from collections.abc import Container, Iterable, Iterator
 from benchmarks.rivals.figures import BY_EVENT, DIALECTS, FLOOR, Failure, Figure, Outcome, Run
 from benchmarks.rivals.readers import ANTHROPIC, CHAT, LIVE, RESPONSES
 
-__all__ = ["HEAD", "absent", "cells", "markdown", "row", "shown_ratio", "table", "title"]
-
 _ROW = "{:<22}{:<18}{:<14}{:>11}{:>9}{:>10}  {}"
 HEAD = _ROW.format("rival", "version", "workload", "us/event", "ours", "slower", "budget")
 # The rows of the short tables: W1 of each dialect, and the largest chat workload that most libraries finish.

@@ -10,8 +10,6 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["CHAT", "CHAT_FAREWELL", "TOOLS", "Expected", "Stream", "sse"]
-
 JSON = dict[str, Any]
 
 

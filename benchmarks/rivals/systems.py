@@ -21,10 +21,8 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from benchmarks.rivals.streams import JSON
-from tests.support.loopback import Loopback
 from wholecall import collect
-
-__all__ = ["OLDER", "SYSTEMS", "Got", "Refused", "System"]
+from wholecall.serving import Loopback
 
 CHAT, ANTHROPIC, RESPONSES, GEMINI = "chat-completions", "anthropic", "responses", "gemini"
 _KEY = "unused"

@@ -1,29 +1,29 @@
 """Whole tool calls, or none: the bytes of any LLM stream to tool calls that are safe to execute."""
 
 from wholecall.arguments.answer_progress import PartialOutput
+from wholecall.arguments.partial import PartialArguments
 from wholecall.arguments.partial_json import PartialJson
-from wholecall.arguments.progress import PartialArguments
 from wholecall.arguments.verdict import Edit, Verdict
-from wholecall.calls.output.events import (
-    EXECUTABLE,
-    TERMINAL,
+from wholecall.calls.output.answers import Output, OutputDropped, OutputProgress
+from wholecall.calls.output.call_events import (
     ArgumentsDelta,
     ArgumentsProgress,
     ArgumentsReset,
     BuiltinToolCall,
     CustomToolCall,
-    Event,
-    Output,
-    OutputDropped,
-    OutputProgress,
-    ReasoningDelta,
     ServerToolCall,
-    StreamFault,
-    TextDelta,
     ToolCall,
     ToolCallCancelled,
     ToolCallDropped,
     ToolCallStarted,
+)
+from wholecall.calls.output.events import (
+    EXECUTABLE,
+    TERMINAL,
+    Event,
+    ReasoningDelta,
+    StreamFault,
+    TextDelta,
     TurnFinished,
     TurnStarted,
 )

@@ -6,7 +6,5 @@ import sys
 
 from wholecall.cli import main
 
-__all__: list[str] = []
-
 if __name__ == "__main__":
     sys.exit(main())

@@ -13,7 +13,6 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["answer_repr", "call_repr", "compact", "discreet_repr", "to_line"]
 _private = True
 
 # Fields whose text is argument text (or may hold it): a repr shows their length only.

@@ -23,22 +23,6 @@ from functools import wraps
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, NoReturn, SupportsIndex, TypeVar, cast
 
-__all__ = [
-    "ALIASES",
-    "BadRecording",
-    "BadSnapshot",
-    "StreamClosed",
-    "StreamFailed",
-    "StreamUnread",
-    "Uncopyable",
-    "UnknownDialect",
-    "WholecallError",
-    "choices",
-    "meant",
-    "renamed",
-    "renamed_argument",
-    "renamed_field",
-]
 _private = True
 
 F = TypeVar("F", bound=Callable[..., Any])

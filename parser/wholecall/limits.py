@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import msgspec
 
-__all__ = ["Limits"]
 _private = True
 
 KIB = 1024

@@ -8,7 +8,6 @@ import msgspec
 
 from wholecall.types import Flag
 
-__all__ = ["Policy"]
 _private = True
 
 # Oddities of a call's labels or text because of which only a reading shows the meaning.

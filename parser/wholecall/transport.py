@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from wholecall.repairing.transport.repair import (
-    AsyncRepairTransport,
-    Counters,
-    Exchange,
-    RepairTransport,
-    async_client,
-    client,
-)
+from wholecall.repairing.notices import Counters, Exchange
+from wholecall.repairing.transport.repair import AsyncRepairTransport, RepairTransport, async_client, client
 
 __all__ = ["AsyncRepairTransport", "Counters", "Exchange", "RepairTransport", "async_client", "client"]

@@ -10,8 +10,9 @@ import pytest
 
 from tests.support.browser import made, told
 from tests.support.leaking import QWEN, leaked
-from tests.support.loopback import Answer, serve
+from tests.support.loopback import serve
 from wholecall.cli import main
+from wholecall.serving import Answer
 
 pytestmark = pytest.mark.browser
 

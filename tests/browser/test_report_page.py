@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.support.browser import console, told
-from tests.support.loopback import Answer, serve
+from tests.support.loopback import serve
 from tests.support.reports import answer, call, sample, write_parts
 from wholecall.bulk.rows import Row
 from wholecall.cli import main
+from wholecall.serving import Answer
 
 pytestmark = pytest.mark.browser
 

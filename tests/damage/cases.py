@@ -16,9 +16,7 @@ from tests.damage.shapes import reshaped_ones
 from tests.damage.streams import ENDS, Call, Recordings, Stream, called, told
 from tests.damage.ways import DAMAGES, marks_for
 from wholecall import ToolCallParser
-from wholecall.calls.output.events import ToolCallCancelled, ToolCallStarted
-
-__all__ = ["LAWS", "Fault", "at_one_place", "causes", "tried"]
+from wholecall.calls.output.call_events import ToolCallCancelled, ToolCallStarted
 
 
 class Fault(NamedTuple):

@@ -22,21 +22,8 @@ from typing import Any
 from tests.damage.streams import Recordings, Stream, called, of_corpora, of_folder, told
 from tests.damage.ways import framing
 from wholecall import Policy, ToolCallParser
-from wholecall.calls.output.events import StreamFault, ToolCallCancelled, ToolCallDropped
-
-__all__ = [
-    "POLICIES",
-    "Row",
-    "has_frames",
-    "is_in_order",
-    "is_numbered",
-    "line",
-    "markdown",
-    "outcomes",
-    "row_of",
-    "rows",
-    "table",
-]
+from wholecall.calls.output.call_events import ToolCallCancelled, ToolCallDropped
+from wholecall.calls.output.events import StreamFault
 
 POLICIES: Mapping[str, Policy] = {"Policy()": Policy(), "Policy.strict()": Policy.strict()}
 _NUMBER = "responses", b'"sequence_number":'  # the dialect whose frames are counted, if they bear numbers

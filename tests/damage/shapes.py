@@ -13,8 +13,6 @@ from typing import Any
 
 from tests.damage.ways import payload_of, with_other
 
-__all__ = ["SHAPES", "Place", "container_of", "named", "places", "reshaped_ones", "with_value"]
-
 Place = tuple[Any, ...]
 
 # Members whose values are a call's own arguments, those of calls of providers, an answer, or a schema.

@@ -20,7 +20,7 @@ from tests.damage.ways import framing
 from tests.fuzz.mutate import events_of
 from tests.support import corpora
 from wholecall import ToolCallParser
-from wholecall.calls.output.events import (
+from wholecall.calls.output.call_events import (
     BuiltinToolCall,
     CustomToolCall,
     ServerToolCall,
@@ -28,8 +28,6 @@ from wholecall.calls.output.events import (
     ToolCallCancelled,
     ToolCallDropped,
 )
-
-__all__ = ["ENDS", "Call", "Recordings", "Stream", "called", "of_corpora", "of_folder", "told"]
 
 Call = tuple[str, str, str]  # kind, name, value
 

@@ -13,8 +13,6 @@ from typing import Any
 from tests.fuzz.mutate import with_payload
 from tests.support import encode, encode_bedrock
 
-__all__ = ["DAMAGES", "framing", "marks_for", "payload_of", "with_other"]
-
 _BINARY = re.compile(rb"\x00\x00[^\x00]|\x00\x00\x00")
 _LINES = re.compile(rb"[{\[]|[0-9a-z]:")  # objects, or with a letter before each
 

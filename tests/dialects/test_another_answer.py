@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from wholecall import ToolCallParser
-from wholecall.calls.output.events import ToolCall, ToolCallDropped
+from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
 
 JSON = dict[str, Any]
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.support.turns import parse, violations
-from wholecall.calls.output.events import ServerToolCall, StreamFault, ToolCall, ToolCallDropped, TurnFinished
+from wholecall.calls.output.call_events import ServerToolCall, ToolCall, ToolCallDropped
+from wholecall.calls.output.events import StreamFault, TurnFinished
 from wholecall.deltas import (
     DONE,
     ITEM_DONE,

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.support.turns import parse
-from wholecall.calls.output.events import ToolCall, ToolCallCancelled, ToolCallDropped, TurnFinished
+from wholecall.calls.output.call_events import ToolCall, ToolCallCancelled, ToolCallDropped
+from wholecall.calls.output.events import TurnFinished
 from wholecall.deltas import (
     DONE,
     CallCancelled,

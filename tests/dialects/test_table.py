@@ -10,10 +10,11 @@ import pytest
 
 from tests.dialects.test_detect import DECISIVE
 from tests.support import corpora
-from tests.support.detected import NARROWER, decided
+from tests.support.detected import decided
 from tests.support.told import Echo
 from wholecall import WholecallError, detect
 from wholecall.dialects import claims, table
+from wholecall.dialects.claims import NARROWER
 from wholecall.dialects.table import DIALECTS, Dialect, detect_dialect, named, register
 from wholecall.errors import UnknownDialect
 from wholecall.framing.frame import Frame

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from wholecall import ToolCallParser
-from wholecall.calls.output.events import ToolCall
+from wholecall.calls.output.call_events import ToolCall
 from wholecall.deltas import (
     OBJECT,
     CallClosed,

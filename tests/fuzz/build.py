@@ -16,8 +16,6 @@ from tests.fuzz.model import LONGEST, Target
 from tests.fuzz.targets import TARGETS
 from tests.fuzz.words import DICTIONARY
 
-__all__ = ["build", "program_of"]
-
 _PROGRAM = '''\
 """The target {name} of tests.fuzz, as a program: written by tests.fuzz.build."""
 

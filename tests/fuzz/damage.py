@@ -16,8 +16,6 @@ from tests.damage.ways import DAMAGES
 from tests.fuzz.model import OPTIONS, Target, held, opened
 from wholecall import ToolCallParser
 
-__all__ = ["TARGETS", "came_unsent", "damaged_frames"]
-
 LONGEST = 6_000  # bytes of a recording: a short one is read often
 MOST = 8  # damages of one input
 _SIZE = 3  # bytes of one

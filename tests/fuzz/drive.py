@@ -13,8 +13,6 @@ from importlib import import_module
 
 import atheris
 
-__all__ = ["drive"]
-
 _OUTSIDE = (
     "wholecall.cli",
     "wholecall.recordings.testing.plugin",

@@ -16,8 +16,6 @@ from tests.support.recording_files import FILES
 from wholecall import BadRecording
 from wholecall.recordings import read
 
-__all__ = ["TARGETS"]
-
 SUFFIXES = (".jsonl", ".yaml", ".har", ".json", ".sse", ".bin", "")
 CODINGS = ("", "gzip", "zstd", "as .gz", "as .zst")
 

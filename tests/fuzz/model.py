@@ -12,8 +12,6 @@ from typing import NamedTuple, TypeVar
 
 from tests.fuzz.mutate import mutated
 
-__all__ = ["LONGEST", "OPTIONS", "Broken", "Options", "Target", "held", "mutated_input", "opened"]
-
 OPTIONS = 8
 LONGEST = 8192  # bytes of an input that a fuzzer makes
 T = TypeVar("T")

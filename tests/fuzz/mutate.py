@@ -14,8 +14,6 @@ from collections.abc import Callable
 from typing import Any
 from zlib import crc32
 
-__all__ = ["events_of", "mutated", "with_payload"]
-
 TOKENS = (
     b"data: ", b"data:", b"event: ", b"id: ", b"retry: ", b":", b"\n", b"\n\n", b"\r", b"\r\n", b"\xef\xbb\xbf", b"\xff",
     b"\x00", b"\xe2\x82", b"\xed\xa0\x80", b'"', b"\\", b"\\u", b"\\ud83d", b"\\u0000", b"{", b"}", b"[", b"]", b",", b"'",

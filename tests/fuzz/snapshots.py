@@ -19,8 +19,6 @@ from tests.fuzz.streams import DIALECTS, TOOLS, parser_of, recordings
 from tests.support import snapshots
 from wholecall import BadSnapshot, ToolCallParser
 
-__all__ = ["TARGETS"]
-
 _AS_IT_IS = bytes((0, 0, 1, 0, 0, 0, 0, 0))
 _PAYLOADS = (
     {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]},

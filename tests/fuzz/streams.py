@@ -13,21 +13,19 @@ from tests.support import corpora, encode
 from tests.support.renderers import RENDERERS
 from tests.support.turns import log, pairs, violations
 from wholecall import Limits, Policy, ToolCallParser, Tools
-from wholecall.calls.output.events import (
+from wholecall.calls.output.call_events import (
     ArgumentsDelta,
     ArgumentsReset,
     CustomToolCall,
     ServerToolCall,
     ToolCall,
     ToolCallDropped,
-    TurnFinished,
 )
+from wholecall.calls.output.events import TurnFinished
 from wholecall.dialects import table
 from wholecall.framing import FRAMINGS
 from wholecall.framing.opening import sniff
 from wholecall.repairing import Repairer
-
-__all__ = ["DIALECTS", "LIMITS", "POLICIES", "TARGETS", "TOOLS", "parser_of", "recordings", "unaccounted"]
 
 DIALECTS = ("auto", *(dialect.name for dialect in table.DIALECTS))
 TIGHT = Limits(

@@ -5,8 +5,6 @@ from __future__ import annotations
 from tests.fuzz import damage, files, snapshots, streams, texts, written
 from tests.fuzz.model import Target
 
-__all__ = ["TARGETS"]
-
 TARGETS: dict[str, Target] = {
     target.name: target
     for module in (streams, snapshots, damage, written, texts, files)

@@ -14,7 +14,8 @@ from tests.fuzz.model import OPTIONS, Broken, Options, held, mutated_input, open
 from tests.fuzz.mutate import events_of, mutated
 from tests.fuzz.streams import recordings, unaccounted
 from tests.fuzz.targets import TARGETS
-from wholecall.calls.output.events import ArgumentsDelta, ToolCall, ToolCallDropped, TurnStarted
+from wholecall.calls.output.call_events import ArgumentsDelta, ToolCall, ToolCallDropped
+from wholecall.calls.output.events import TurnStarted
 
 REGRESSIONS = Path(__file__).parent / "regressions"
 # Where an input takes milliseconds, fewer of them; the fuzzer itself runs them all.

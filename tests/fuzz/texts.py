@@ -25,8 +25,6 @@ from wholecall.history import (
 )
 from wholecall.history.shapes.table import SHAPES, shape_of
 
-__all__ = ["TARGETS"]
-
 _TEXTS = (
     '{"port":"Brést","n":[1,{"x":"}\\""}]}', "{}", "", "null", '{"a":1,}', "{'a': True, b: None}", '```json\n{"a":1}\n```',
     '"{\\"a\\":1}"', '{"a":1}{"a":1}', '{}{"a":1}', 'Here: {"a":1} ok', '{"a":1}<|im_end|>', '{"a":"\\ud83d"}', '{"a":"\\u0000"}',

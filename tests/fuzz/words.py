@@ -20,8 +20,6 @@ import msgspec
 import wholecall.dialects
 from tests.fuzz.mutate import TOKENS
 
-__all__ = ["DICTIONARY", "dictionary"]
-
 DICTIONARY = Path(__file__).resolve().parents[2] / "fuzz" / "wire.dict"
 _WORD = re.compile(r"[A-Za-z][\w.:/-]{1,39}").fullmatch
 _HEAD = "# Written by `python -m tests.fuzz.words`: what separates events and makes JSON, then the words of the dialects.\n"

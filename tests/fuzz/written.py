@@ -12,8 +12,6 @@ from tests.support.corpora import CORPORA
 from tests.text.reading import ALL_WEAK, EVERY, TOOLS, calls, merged, read, spelled
 from wholecall import Limits, TextParser
 
-__all__ = ["TARGETS"]
-
 _NAMES = sorted(EVERY)
 _LONGEST = 2_000  # characters of a seed
 _PROMPTS = ("", "", "<think>", "<|start|>assistant", "<tool_", "so ")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support import bless, corpora
 from tests.support.expected import differences, of_kind
-from wholecall.calls.output.events import ToolCall, ToolCallDropped
+from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
 
 ENTRIES = corpora.cases()
 SMALL = 4096

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from tests.support import corpora
-from tests.support.detected import NARROWER, first_decided
+from tests.support.detected import first_decided
 from wholecall import EXECUTABLE, ToolCallParser, ToolCallStarted
+from wholecall.dialects.claims import NARROWER
 
 
 def flaw(data: bytes, dialect: str) -> str | None:

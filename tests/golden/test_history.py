@@ -16,7 +16,7 @@ from tests.support.bodies import BODIES
 from tests.support.otel import OUTPUT_MESSAGES
 from tests.support.turns import canonical
 from wholecall import ToolCallParser, Turn
-from wholecall.calls.output.events import (
+from wholecall.calls.output.call_events import (
     BuiltinToolCall,
     CustomToolCall,
     ServerToolCall,

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from tests.support import corpora
 from wholecall import Policy, ToolCallParser
-from wholecall.calls.output.events import BuiltinToolCall, CustomToolCall, Event, ToolCall, TurnFinished
+from wholecall.calls.output.call_events import BuiltinToolCall, CustomToolCall, ToolCall
+from wholecall.calls.output.events import Event, TurnFinished
 
 STRICT = Policy.strict()
 CHOICES = ("recovery", "silence", "refused_flags", "truncated_turn", "require_reason", "on_bad_sibling")

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from tests.support import bless
-from wholecall.calls.output.events import (
+from wholecall.calls.output.call_events import (
     BuiltinToolCall,
     CustomToolCall,
-    Event,
     ServerToolCall,
     ToolCall,
     ToolCallDropped,
 )
+from wholecall.calls.output.events import Event
 from wholecall.dialects import table
 from wholecall.repairing import Repairer
 

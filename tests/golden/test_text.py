@@ -9,7 +9,7 @@ import pytest
 from tests.support import bless
 from tests.support.expected import differences, of_kind
 from tests.support.texts import leaks, read_stream, read_text_case, texts
-from wholecall.calls.output.events import ToolCall, ToolCallDropped
+from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
 from wholecall.text import FORMATS
 from wholecall.text.formats import NOT_IN_AUTO
 

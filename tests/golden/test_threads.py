@@ -10,15 +10,15 @@ import pytest
 
 from tests.support import bless
 from wholecall import ToolCallParser
-from wholecall.calls.output.events import (
+from wholecall.calls.output.call_events import (
     BuiltinToolCall,
     CustomToolCall,
-    Event,
     ServerToolCall,
     ToolCall,
     ToolCallCancelled,
     ToolCallDropped,
 )
+from wholecall.calls.output.events import Event
 
 pytestmark = pytest.mark.cases
 

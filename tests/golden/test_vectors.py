@@ -12,7 +12,8 @@ import pytest
 from tests.support import bless, encode, naive, transcript_rules
 from tests.support.renderers import RENDERERS, SERVER_SIDE
 from wholecall import ToolCallParser, parse_arguments
-from wholecall.calls.output.events import Event, StreamFault, ToolCall, ToolCallDropped
+from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
+from wholecall.calls.output.events import Event, StreamFault
 from wholecall.history import (
     FORMATS,
     classify_error,

@@ -11,7 +11,7 @@ from tests.support.encode import Call, every, sse
 from tests.support.encode_gemini import frame, streamed_frames
 from tests.support.turns import Plan, canonical, full_objects, parse, plans, violations
 from wholecall import Policy
-from wholecall.calls.output.events import ToolCall, ToolCallDropped
+from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
 
 LAX = Policy(require_terminal=False)
 

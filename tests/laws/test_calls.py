@@ -36,13 +36,8 @@ from tests.support.turns import (
     without_counters,
 )
 from wholecall import Limits, StreamClosed, ToolCallParser
-from wholecall.calls.output.events import (
-    ArgumentsDelta,
-    ServerToolCall,
-    ToolCall,
-    ToolCallDropped,
-    TurnFinished,
-)
+from wholecall.calls.output.call_events import ArgumentsDelta, ServerToolCall, ToolCall, ToolCallDropped
+from wholecall.calls.output.events import TurnFinished
 
 SECRET = "sekrit-7f3a"
 

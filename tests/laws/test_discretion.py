@@ -24,7 +24,7 @@ from tests.support.renderers import RENDERERS
 from tests.support.snapshots import opened, resealed
 from tests.support.turns import frame, parse
 from wholecall import Limits, StreamFailed, ToolCallParser, history, parse_arguments
-from wholecall.calls.output.events import ToolCallDropped
+from wholecall.calls.output.call_events import ToolCallDropped
 from wholecall.cli.main import main
 from wholecall.errors import WholecallError
 from wholecall.framing import FRAMINGS

@@ -16,7 +16,7 @@ from tests.support.examples import examples
 from tests.support.renderers import RENDERERS, SERVER_SIDE
 from tests.support.turns import Plan, canonical, full_objects, parse, plans
 from wholecall import ToolCallParser, Turn, parse_arguments
-from wholecall.calls.output.events import ToolCall
+from wholecall.calls.output.call_events import ToolCall
 from wholecall.history import FORMATS, encode_arguments, encode_calls, shrink_arguments
 from wholecall.history.values import dumped
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests.support.model import Fragment
 from tests.support.turns import DONE, chunk, frame, log, pairs, parse, partitions, split, stream, violations
 from wholecall import Limits
-from wholecall.calls.output.events import StreamFault, ToolCallDropped
+from wholecall.calls.output.call_events import ToolCallDropped
+from wholecall.calls.output.events import StreamFault
 
 
 class Breach(NamedTuple):

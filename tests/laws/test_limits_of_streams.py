@@ -16,7 +16,8 @@ from tests.support import corpora
 from tests.support.model import Fragment
 from tests.support.turns import DONE, chunk, frame, log, pairs, parse, partitions, split, stream, violations
 from wholecall import Limits, ToolCallParser
-from wholecall.calls.output.events import StreamFault, ToolCallDropped, TurnFinished, TurnStarted
+from wholecall.calls.output.call_events import ToolCallDropped
+from wholecall.calls.output.events import StreamFault, TurnFinished, TurnStarted
 
 
 class Bound(NamedTuple):

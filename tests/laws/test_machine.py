@@ -35,7 +35,7 @@ from tests.support.turns import (
     violations,
 )
 from wholecall import ToolCallParser
-from wholecall.calls.output.events import ToolCall
+from wholecall.calls.output.call_events import ToolCall
 from wholecall.dialects.decode import plain
 
 _TEXTS = st.one_of(

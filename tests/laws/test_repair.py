@@ -14,17 +14,14 @@ from tests.support import bless, corpora, encode, quirky
 from tests.support.naive import STYLES, argument_text_in, data_of, error_of, read_calls
 from tests.support.renderers import RENDERERS
 from wholecall import Limits, ToolCallParser
-from wholecall.calls.output.events import (
+from wholecall.calls.output.call_events import (
     BuiltinToolCall,
     CustomToolCall,
-    Event,
-    StreamFault,
-    TextDelta,
     ToolCall,
     ToolCallCancelled,
     ToolCallDropped,
-    TurnFinished,
 )
+from wholecall.calls.output.events import Event, StreamFault, TextDelta, TurnFinished
 from wholecall.encoders import ENCODERS, argument_text, encoder
 from wholecall.repairing import Repairer
 

@@ -27,7 +27,8 @@ from tests.dialects.test_translator import frames_of
 from tests.support import corpora
 from tests.support.told import told_and_counted
 from wholecall import ToolCallParser
-from wholecall.calls.output.events import StreamFault, ToolCallDropped, TurnFinished
+from wholecall.calls.output.call_events import ToolCallDropped
+from wholecall.calls.output.events import StreamFault, TurnFinished
 from wholecall.deltas import WireFault
 from wholecall.dialects.decode import decode, plain, read
 from wholecall.dialects.report import ended_together

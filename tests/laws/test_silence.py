@@ -16,7 +16,7 @@ from tests.fuzz.mutate import events_of
 from tests.support.encode import Call, Turn, every
 from tests.support.renderers import RENDERERS
 from wholecall import EXECUTABLE, ToolCallParser
-from wholecall.calls.output.events import ToolCallDropped
+from wholecall.calls.output.call_events import ToolCallDropped
 
 TEXT = "QUAYSIDE"
 CALLED = Turn(calls=(Call("call_1", "dredge", f'{{"at":"{TEXT}"}}'),))

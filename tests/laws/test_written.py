@@ -12,14 +12,12 @@ from hypothesis import strategies as st
 from tests.support import bless, corpora, encode, quirky
 from tests.support.renderers import RENDERERS, SERVER_SIDE
 from tests.support.turns import Plan, canonical, objects, parse, plans, texts
+from wholecall.calls.output.call_events import BuiltinToolCall, CustomToolCall, ToolCall
 from wholecall.calls.output.events import (
-    BuiltinToolCall,
-    CustomToolCall,
     Event,
     ReasoningDelta,
     StreamFault,
     TextDelta,
-    ToolCall,
     TurnFinished,
     TurnStarted,
 )

@@ -19,8 +19,6 @@ from tests.models.table import MODELS, SAMPLES, SETTINGS
 from tests.models.trial import tried
 from tests.support import ratchet
 
-__all__ = ["RATCHET", "main"]
-
 RATCHET = Path(__file__).with_name("ratchet.json")
 
 

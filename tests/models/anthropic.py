@@ -9,8 +9,6 @@ from tests.models import blocks
 from tests.models.streams import Event, Model
 from tests.models.written import event_of, present
 
-__all__ = ["MODEL"]
-
 
 def _ending(reason: str | None) -> bytes:
     told = event_of(

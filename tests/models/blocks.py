@@ -12,8 +12,6 @@ from typing import Any
 
 from tests.models.streams import Calls, Event, Label, pieces, told_in
 
-__all__ = ["HABITS", "evident", "send", "sensible"]
-
 HABITS = {
     # The index of a block's start, and unless `on_deltas` says otherwise of its deltas and its stop.
     "index": {

@@ -8,8 +8,6 @@ from typing import Any
 from tests.models.streams import NO_CUT, Calls, Event, Kind, Label, Model, pieces, told_in
 from tests.models.written import data_of, present
 
-__all__ = ["MODEL"]
-
 HABITS = {
     "index": {
         "dense": (0, "the provider"),

@@ -9,8 +9,6 @@ from tests.models import chat
 from tests.models.streams import Calls, Event, Label, Model, told_in
 from tests.models.written import data_of, present
 
-__all__ = ["MODEL"]
-
 _LABELS = {
     "index": ("dense", "zero"),
     "id": ("first", "every", "none"),

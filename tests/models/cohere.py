@@ -8,8 +8,6 @@ from tests.models import blocks
 from tests.models.streams import Event, Model
 from tests.models.written import event_of, present
 
-__all__ = ["MODEL"]
-
 HABITS = {
     **blocks.HABITS,
     "text": {

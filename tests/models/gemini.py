@@ -13,8 +13,6 @@ from typing import Any
 from tests.models.streams import Calls, Event, Label, Model, kinds
 from tests.models.written import data_of, present
 
-__all__ = ["MODEL"]
-
 HABITS = {
     "id": {
         "none": (0, "the provider"),

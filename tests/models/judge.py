@@ -15,19 +15,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tests.models.streams import Calls, Reading, Stream, Streams
 
-__all__ = [
-    "CUT",
-    "FAULTS",
-    "LOST",
-    "ORDER",
-    "TAKEN_BACK",
-    "UNSURE",
-    "Came",
-    "anywhere",
-    "fault",
-    "known_by_beginning",
-]
-
 NOWHERE = "1 in no reading"
 UNSURE = "2 not in every reading"
 LOST = "3 lost"

@@ -8,8 +8,6 @@ from tests.models import responses
 from tests.models.streams import Calls, Event, Model
 from tests.models.written import line_of, present
 
-__all__ = ["MODEL"]
-
 HABITS = {
     **responses.HABITS,
     # The provider's argument events carry call_id, too.

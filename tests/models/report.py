@@ -14,8 +14,6 @@ from tests.models.judge import LOST, ORDER
 from tests.models.streams import Model, Streams
 from tests.models.trial import Case, Trial
 
-__all__ = ["report", "summary"]
-
 Say = Callable[[str], object]
 
 

@@ -12,8 +12,6 @@ from typing import Any
 from tests.models.streams import Calls, Event, Label, Model, pieces, told_in
 from tests.models.written import data_of, present
 
-__all__ = ["HABITS", "MODEL", "evident", "send", "sensible", "written_item"]
-
 # Which events come, in which order: a(dded), d(eltas), t(ext done), i(tem done), o(utput of the finished response).
 PARTS = {
     "adtio": (0, "the provider"),

@@ -21,26 +21,6 @@ from functools import cached_property
 from math import gcd
 from typing import Any, NamedTuple
 
-__all__ = [
-    "ARGUMENTS",
-    "FIRST",
-    "LAST",
-    "MIDDLE",
-    "NO_CUT",
-    "Calls",
-    "Chunk",
-    "Event",
-    "Kind",
-    "Label",
-    "Model",
-    "Reading",
-    "Streams",
-    "family",
-    "kinds",
-    "pieces",
-    "told_in",
-]
-
 NAMES = ("go", "to")
 ARGUMENTS = ("", "{}", '{"x":1}', '{"x":{}}')
 NO_CUT, FIRST, MIDDLE, LAST = range(4)

@@ -22,8 +22,6 @@ from tests.models import (
 from tests.models.streams import Model, Streams
 from tests.models.trial import Trial, tried
 
-__all__ = ["MODELS", "SAMPLES", "SETTINGS", "Setting"]
-
 MODELS: dict[str, Model] = {
     module.MODEL.name or module.MODEL.dialect: module.MODEL
     for module in (

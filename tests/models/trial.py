@@ -16,9 +16,7 @@ from typing import Any, NamedTuple
 from tests.models.judge import CUT, FAULTS, TAKEN_BACK, Came, anywhere, fault, known_by_beginning
 from tests.models.streams import Chunk, Reading, Stream, Streams
 from wholecall import ToolCallParser
-from wholecall.calls.output.events import ToolCall, ToolCallCancelled
-
-__all__ = ["Case", "Trial", "came_out", "tried"]
+from wholecall.calls.output.call_events import ToolCall, ToolCallCancelled
 
 
 class Case(NamedTuple):

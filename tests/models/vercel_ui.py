@@ -9,8 +9,6 @@ from typing import Any
 from tests.models.streams import Calls, Event, Label, Model, pieces, told_in
 from tests.models.written import data_of, present
 
-__all__ = ["MODEL"]
-
 HABITS = {
     "id": {
         "own": (0, "the SDK"),

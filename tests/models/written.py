@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-__all__ = ["data_of", "event_of", "line_of", "present"]
-
 
 def present(**members: Any) -> dict[str, Any]:
     """The members that are not None."""

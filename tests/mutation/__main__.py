@@ -17,8 +17,6 @@ from pathlib import Path
 from tests.mutation.mutants import Mutant, mutants
 from tests.mutation.trial import settle, source_of, tried
 
-__all__: list[str] = []
-
 MODULES = {
     "phases": "wholecall.machine.phases",
     "labels": "wholecall.machine.labels",

@@ -18,8 +18,6 @@ from dataclasses import dataclass, field
 from itertools import chain
 from types import CodeType
 
-__all__ = ["Mutant", "mutants"]
-
 _MAX_CONTEXT = 64  # characters of code that show a change
 
 

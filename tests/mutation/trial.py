@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from tests.mutation.mutants import Mutant
 
-__all__ = ["settle", "source_of", "tried"]
-
 _MEMORY = 4 << 30  # bytes of address space
 _FIRST_RUN = 600  # seconds
 _BROKEN = 70  # the exit code of a process in which no tests could be run

@@ -10,8 +10,9 @@ import pytest
 
 from tests.support.houses import Conversation, House, head_of, request
 from tests.support.proxying import CHAT, DONE, config, frame
-from wholecall.proxy.config import ClientsConfig, Secret, UpstreamConfig
+from wholecall.proxy.config import ClientsConfig, UpstreamConfig
 from wholecall.proxy.guard import MOST_HEAD
+from wholecall.proxy.values import Secret
 
 SOON = 0.2
 HELLO = frame({"role": "assistant", "content": "canary-text"})

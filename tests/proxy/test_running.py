@@ -18,13 +18,15 @@ from pathlib import Path
 import pytest
 
 from tests.support.houses import Conversation, House, head_of, request
-from tests.support.loopback import Answer, serve
+from tests.support.loopback import serve
 from tests.support.naive import error_of
 from tests.support.proxying import DONE, frame
-from wholecall.proxy.config import Address, ConfigError
+from wholecall.proxy.config import ConfigError
 from wholecall.proxy.errors import CutOff
 from wholecall.proxy.log import Teller, quieten
 from wholecall.proxy.process import CannotListenError, bound, close_all
+from wholecall.proxy.values import Address
+from wholecall.serving import Answer
 
 HELLO = frame({"role": "assistant", "content": "canary-text"})
 END = frame({}, "stop") + DONE

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from tests.support.async_surfaces import asking_async
-from tests.support.loopback import Answer, Loopback, serve
+from tests.support.loopback import serve
 from tests.support.pieces import failed_after, frames, n_until
 from tests.support.sdks import Told, answer, from_bytes, recorded, told
 from tests.support.surfaces import sdk
 from wholecall import acollect, wrap
+from wholecall.serving import Answer, Loopback
 
 pytestmark = pytest.mark.sdk
 

@@ -24,10 +24,11 @@ import pytest
 import wholecall.transport
 from tests.hygiene.source_tree import CORPORA, PACKAGE, PROJECT
 from tests.support.agent_streams import BROKEN, DIALECTS, said, tide, told
-from tests.support.loopback import Answer, Loopback, serve
+from tests.support.loopback import serve
 from tests.support.surfaces import CLIENTS, sdk
 from wholecall import events
 from wholecall.repairing import Repairer
+from wholecall.serving import Answer, Loopback
 
 pytestmark = pytest.mark.sdk
 

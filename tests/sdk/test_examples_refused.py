@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from tests.hygiene.source_tree import PROJECT
-from tests.support.loopback import Answer, IncomingRequest, Loopback
 from tests.support.surfaces import CLIENTS, sdk
 from tests.support.turn_streams import content_stream, message_stream, response_stream
+from wholecall.serving import Answer, IncomingRequest, Loopback
 
 pytestmark = pytest.mark.sdk
 

@@ -9,8 +9,9 @@ import pytest
 
 import wholecall.transport
 from tests.support.conforming import STREAMS, stream_of
-from tests.support.loopback import Answer, serve
+from tests.support.loopback import serve
 from tests.support.sdks import Truth, expected, swept
+from wholecall.serving import Answer
 
 pytestmark = pytest.mark.sdk
 

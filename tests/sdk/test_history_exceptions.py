@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from tests.hygiene.test_readme import blocks
-from tests.support.loopback import Answer, serve
+from tests.support.loopback import serve
 from tests.support.surfaces import MESSAGES, asking, sdk
 from wholecall.history import ErrorClass, classify_error
+from wholecall.serving import Answer
 
 pytestmark = pytest.mark.sdk
 

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 import wholecall.transport
-from tests.support.loopback import Answer, serve
-from tests.unit.test_leaks import CALL, QWEN
+from tests.support.loopback import serve
+from tests.unit.test_leaks import QWEN
 from tests.unit.test_leaks_responses import response, spoken
-from tests.unit.test_text_layer import chat
+from tests.unit.test_text_layer import CALL, chat
+from wholecall.serving import Answer
 
 pytestmark = pytest.mark.sdk
 

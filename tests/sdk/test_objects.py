@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from tests.support.loopback import Answer, serve
+from tests.support.loopback import serve
 from tests.support.sdks import Read, Told, answer, cases, from_bytes, read, recorded, told
 from tests.support.sockets import serve_lines
 from tests.support.surfaces import ASKED, CLIENTS, TURNS, asking, sdk
 from wholecall import ToolCallParser, collect, wrap
+from wholecall.serving import Answer
 
 pytestmark = pytest.mark.sdk
 

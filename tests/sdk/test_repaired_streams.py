@@ -16,17 +16,12 @@ import pytest
 
 import wholecall.transport
 from tests.support import bless, corpora, quirky
-from tests.support.loopback import Answer, Loopback, serve
+from tests.support.loopback import serve
 from tests.support.naive import data_of
-from wholecall.calls.output.events import (
-    CustomToolCall,
-    StreamFault,
-    ToolCall,
-    ToolCallCancelled,
-    TurnFinished,
-    TurnStarted,
-)
+from wholecall.calls.output.call_events import CustomToolCall, ToolCall, ToolCallCancelled
+from wholecall.calls.output.events import StreamFault, TurnFinished, TurnStarted
 from wholecall.encoders import ENCODERS, encoder
+from wholecall.serving import Answer, Loopback
 
 pytestmark = pytest.mark.sdk
 

@@ -15,8 +15,8 @@ import pytest
 from benchmarks.rivals.quirks import FAREWELLS, STREAMS, is_right, judged, measure
 from benchmarks.rivals.streams import Stream
 from benchmarks.rivals.systems import SYSTEMS
-from tests.support.loopback import Answer, IncomingRequest, Loopback
 from tests.support.proxy_process import proxied
+from wholecall.serving import Answer, IncomingRequest, Loopback
 
 # Libraries' warnings about broken streams do not matter here.
 pytestmark = [pytest.mark.sdk, pytest.mark.filterwarnings("ignore")]

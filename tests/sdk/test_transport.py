@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.support.loopback import Answer, serve
+from tests.support.loopback import serve
 from tests.support.pieces import CUTS, failed_after, frames, n_until
 from tests.support.sdks import Read, answer, from_bytes, read, recorded, told
 from tests.support.surfaces import asking
 from wholecall import wrap
+from wholecall.serving import Answer
 
 pytestmark = pytest.mark.sdk
 

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 import wholecall.transport
-from tests.support.loopback import Answer, Loopback, serve
+from tests.support.loopback import serve
 from tests.unit.test_transport_pool import N_STREAMS, Meeting
+from wholecall.serving import Answer, Loopback
 
 pytestmark = pytest.mark.sdk
 

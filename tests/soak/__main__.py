@@ -16,8 +16,6 @@ from pathlib import Path
 from tests.soak.streams import Books, run_stream, templates
 from tests.support.memory import peak
 
-__all__ = ["main"]
-
 _GROWTH = 8.0  # MiB that the process may grow between a tenth of the run and its end
 _STATM = Path("/proc/self/statm")
 

@@ -23,8 +23,6 @@ from pathlib import Path
 from tests.soak.proxy import PATHS, STREAMS, Planned, Watched, complaint
 from tests.support.houses import Conversation
 
-__all__ = ["main"]
-
 UNITS = (
     *(
         b":\n\n",

@@ -16,8 +16,6 @@ from typing import NamedTuple
 
 from wholecall.cli import main
 
-__all__ = ["Held"]
-
 _MIB = 2**20
 
 

@@ -32,9 +32,7 @@ from benchmarks.rivals.streams import CHAT, Stream
 from tests.soak.measured import Held
 from tests.support.houses import Conversation
 from wholecall import ToolCallParser
-from wholecall.calls.output.events import ToolCall
-
-__all__ = ["STREAMS", "Planned", "complaint", "main", "unchunked"]
+from wholecall.calls.output.call_events import ToolCall
 
 STREAMS: tuple[Stream, ...] = (*CHAT, *ANTHROPIC, *RESPONSES)
 PATHS = {

@@ -17,8 +17,6 @@ from pathlib import Path
 
 from tests.support.engines import Kitchen, Rows, kitchen, read, rows
 
-__all__ = ["complaints", "main"]
-
 _BLOCK = str(4 << 20)  # bytes: the cost of a death
 
 

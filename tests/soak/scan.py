@@ -21,8 +21,6 @@ from pathlib import Path
 
 from tests.support.scanning import begun, make_recordings, parts, rows
 
-__all__ = ["main", "soak"]
-
 _UNIT_PIECES = 200  # small units: many of them are open when the parent dies
 
 

@@ -21,17 +21,15 @@ from tests.support import encode
 from tests.support.renderers import RENDERERS
 from tests.support.turns import TERMINAL
 from wholecall import ToolCallParser
-from wholecall.calls.output.events import (
+from wholecall.calls.output.call_events import (
     ArgumentsDelta,
     ArgumentsReset,
     CustomToolCall,
     ToolCall,
     ToolCallDropped,
     ToolCallStarted,
-    TurnFinished,
 )
-
-__all__ = ["FAULTS", "Books", "Template", "run_stream", "templates"]
+from wholecall.calls.output.events import TurnFinished
 
 Key = tuple[int, int, int]
 _PORT = '{"port":"Brést","n":[1,{"x":"}\\""}]}'

@@ -10,14 +10,14 @@ import pytest
 
 from tests.soak.__main__ import main, soak
 from tests.soak.streams import FAULTS, Books, run_stream, templates
-from wholecall.calls.output.events import (
+from wholecall.calls.output.call_events import (
     ArgumentsDelta,
     ArgumentsReset,
     ToolCall,
     ToolCallDropped,
     ToolCallStarted,
-    TurnFinished,
 )
+from wholecall.calls.output.events import TurnFinished
 
 START = ToolCallStarted(0, 0, 0, "c", "f", "function")
 DELTA = ArgumentsDelta(0, 0, 0, "{}")

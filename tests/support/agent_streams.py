@@ -16,8 +16,6 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["BROKEN", "DIALECTS", "said", "tide", "told"]
-
 BROKEN = ("cut", "doubled", "churning", "no-ids", "misfit")
 DIALECTS = ("chat-completions", "responses", "anthropic")
 ID = "call_1"

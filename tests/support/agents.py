@@ -21,8 +21,6 @@ from benchmarks.rivals.streams import JSON
 from tests.support.javascript import FOLDER
 from wholecall.serving import Answer, IncomingRequest, Loopback
 
-__all__ = ["AGENTS", "NOTE", "NOTE_TEXT", "Agent", "results"]
-
 NOTE, NOTE_TEXT = "note.txt", "high water at 04:12"
 _PACKAGES = FOLDER / "agents" / "node_modules"
 _ASK = f"What does {NOTE} say?"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from wholecall.calls.output.events import ToolCall, ToolCallDropped, TurnFinished
+from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
+from wholecall.calls.output.events import TurnFinished
 from wholecall.deltas import (
     Delta,
     Finish,
@@ -15,8 +16,6 @@ from wholecall.deltas import (
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
 from wholecall.policy import Policy
-
-__all__ = ["CALLS", "CUT", "END", "HOLE", "A", "B", "ends", "finishes", "head", "new", "told"]
 
 A, B = '{"a":1}', '{"b":2}'
 CALLS = Finish(0, "tool_calls", "tool_calls")

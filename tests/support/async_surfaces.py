@@ -9,8 +9,6 @@ from typing import Any
 
 from tests.support.surfaces import ASKED, MESSAGES, TOOLS, sdk
 
-__all__ = ["ASYNC_STREAMS", "asking_async"]
-
 
 @asynccontextmanager
 async def _google(url: str) -> AsyncIterator[Any]:

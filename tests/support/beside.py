@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-__all__ = ["turns_beside"]
-
 
 def turns_beside(act: Callable[[], Awaitable[object]]) -> int:
     """Do something under asyncio; return how often another task ran meanwhile."""

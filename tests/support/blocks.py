@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.bound import A, B, Got, assembled
+from tests.support.bound import Got, assembled
 from wholecall.deltas import (
     HYDRATION,
     ITEM_DONE,
@@ -15,27 +15,6 @@ from wholecall.deltas import (
     Slot,
     TurnEnded,
 )
-
-__all__ = [
-    "ENDS",
-    "LOST",
-    "UNENDED",
-    "A",
-    "B",
-    "Got",
-    "astray",
-    "begun",
-    "bound",
-    "closed",
-    "cut",
-    "dropped",
-    "item",
-    "listed",
-    "over",
-    "piece",
-    "signs",
-    "whole",
-]
 
 ENDS: list[Delta] = [Finish(0, "tool_calls", "tool_use"), TurnEnded()]
 

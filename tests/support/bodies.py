@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-__all__ = ["BODIES"]
-
 JSON = dict[str, Any]
 
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from wholecall.calls.output.events import CustomToolCall, ToolCall, ToolCallDropped, TurnFinished
+from wholecall.calls.output.call_events import CustomToolCall, ToolCall, ToolCallDropped
+from wholecall.calls.output.events import TurnFinished
 from wholecall.calls.tools.tool import Tools
 from wholecall.deltas import OBJECT, Delta, Finish, Labelled, TurnEnded
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
 from wholecall.policy import Policy
 from wholecall.types import Kind
-
-__all__ = ["A", "B", "Got", "assembled", "at", "bound", "lost", "orphan", "stream", "whole"]
 
 
 class Got(NamedTuple):

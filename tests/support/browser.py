@@ -19,8 +19,6 @@ from typing import Any
 
 from wholecall.cli import main
 
-__all__ = ["BROWSERS", "console", "made", "told"]
-
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _PATIENCE = 120  # seconds after which a browser has failed
 

@@ -30,8 +30,6 @@ from pathlib import Path
 from tests.support.reports import rows_of, write_parts
 from wholecall.cli import main
 
-__all__ = ["PAGES", "PROJECT", "captured", "renewed"]
-
 PROJECT = Path(__file__).resolve().parents[2]
 PAGES = ("docs/bulk.md", "docs/inspect.md", "docs/recordings.md")
 SCANNED = tuple(f"corpora/recordings/{folder}" for folder in ("xai-grpc", "vercel-ui"))

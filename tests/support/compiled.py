@@ -8,8 +8,6 @@ import sys
 from wholecall.dialects.compiled import TableTranslator, source_of
 from wholecall.dialects.table import named
 
-__all__ = ["compiled"]
-
 
 def compiled(dialect: str) -> str:
     """Return the functions of a dialect's rows and, if it has a short way, the function that reads its pieces.

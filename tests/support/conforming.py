@@ -8,18 +8,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = [
-    "BODIES",
-    "OTHERS",
-    "STREAMS",
-    "changed",
-    "changed_at",
-    "claude",
-    "payloads",
-    "places",
-    "stream_of",
-]
-
 Payload = dict[str, Any]
 
 

@@ -10,8 +10,6 @@ import pyarrow as pa
 from tests.support import tables
 from wholecall.bulk import ASSEMBLED, assemble_messages
 
-__all__ = ["assembled", "called", "calls", "label", "said"]
-
 JSON = dict[str, Any]
 
 

@@ -17,21 +17,6 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = [
-    "CORPORA",
-    "GOLDEN",
-    "RECORDINGS",
-    "SIDECAR",
-    "cases",
-    "golden",
-    "golden_lines",
-    "groups",
-    "recorded",
-    "sidecar_of",
-    "sidecar_text",
-    "streams",
-]
-
 CORPORA = Path(__file__).resolve().parents[2] / "corpora"
 RECORDINGS = CORPORA / "recordings"
 Entry = TypeVar("Entry", dict[str, Any], Path, str)  # a case, the file of its stream, its name

@@ -19,8 +19,6 @@ from typing import Any
 
 import wholecall.bulk
 
-__all__ = ["assemble_batch", "main"]
-
 _assemble_batch = wholecall.bulk.assemble_batch
 _PATIENCE = 60.0  # seconds in which whole output must appear
 

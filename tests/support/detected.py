@@ -6,15 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from wholecall import Limits
-from wholecall.dialects.claims import NARROWER
 from wholecall.dialects.decode import payloads, plain
 from wholecall.dialects.envelope import opened
 from wholecall.dialects.table import DIALECTS
 from wholecall.framing import FRAMINGS
 from wholecall.framing.frame import Frame
 from wholecall.framing.opening import framing_of
-
-__all__ = ["NARROWER", "decided", "first_decided"]
 
 
 def decided(data: bytes) -> Iterator[tuple[str, ...]]:

@@ -8,8 +8,6 @@ from __future__ import annotations
 from tests.support import corpora
 from wholecall.dialects import DIALECTS
 
-__all__ = ["markdown"]
-
 # The distinction of two calls on the wire, and the end of a call.
 CALLS = {
     "a2a": ("(no calls)", "-"),

@@ -18,8 +18,6 @@ from tests.support.turns import canonical, objects
 from wholecall import parse_arguments
 from wholecall.arguments.verdict import Verdict
 
-__all__ = ["DAMAGED", "SSE_STREAMS", "STREAMS", "TEXTS", "cells", "disagreement", "of_peer", "ours"]
-
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "differences.md"
 Reader = Callable[[str], Any]
 

@@ -7,8 +7,6 @@ import types
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-__all__ = ["CANARY", "spilled_by", "spilled_in"]
-
 CANARY = "zq-canary-7731"  # is in arguments and nowhere else
 _CODE = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.FrameType)
 

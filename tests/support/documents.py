@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 
 from tests.support import quirky
 
-__all__ = ["Options", "depth_of", "documents", "objects", "options", "read", "utf8"]
-
 _SPACE = st.sampled_from(("", "", " ", "\n\t", " \r\n"))
 _PARTS = st.one_of(
     st.sampled_from(quirky.HOSTILE),

@@ -21,8 +21,6 @@ from wholecall import cli
 from wholecall.bulk import pool, table_inputs, tasks, units
 from wholecall.bulk.options import Options
 
-__all__ = ["STEPS", "main"]
-
 STEPS = 9  # two parts are synced, then renamed, then their folders synced; the marker is synced, renamed, its folder synced
 
 _main = pool.main

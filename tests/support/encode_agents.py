@@ -11,24 +11,6 @@ from typing import Any
 
 from tests.support.encode import ABSENT, JSON, Call, Pieces, Turn, json_lines, members, sse, whole
 
-__all__ = [
-    "acp_answer",
-    "acp_call",
-    "acp_payloads",
-    "acp_said",
-    "acp_update",
-    "ag_ui",
-    "ag_ui_call",
-    "ag_ui_finished",
-    "ag_ui_payloads",
-    "ag_ui_sse",
-    "ag_ui_started",
-    "ag_ui_text",
-    "ag_ui_thought",
-    "render_acp",
-    "render_ag_ui",
-]
-
 THREAD = "thread-7c1f"
 
 

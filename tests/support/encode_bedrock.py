@@ -15,25 +15,6 @@ from collections.abc import Iterable
 from tests.support import encode, encode_cohere
 from tests.support.encode import JSON, Call, Pieces, Turn, compact, whole
 
-__all__ = [
-    "chunks",
-    "converse_events",
-    "converse_stream",
-    "error",
-    "event",
-    "exception",
-    "header",
-    "measured",
-    "message",
-    "nova_payloads",
-    "render_converse",
-    "render_invoke_anthropic",
-    "render_invoke_chat",
-    "render_invoke_cohere_v1",
-    "render_invoke_cohere_v2",
-    "render_invoke_nova",
-]
-
 Event = tuple[str, JSON]
 
 _PADDING = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

@@ -13,22 +13,6 @@ from typing import Any
 from tests.support.encode import JSON, Call, Pieces, Turn, whole
 from tests.support.encode_bedrock import event
 
-__all__ = [
-    "SESSION",
-    "action",
-    "api",
-    "chunk",
-    "function",
-    "invocation",
-    "parameters",
-    "render",
-    "render_returning",
-    "returned",
-    "step",
-    "stream",
-    "trace",
-]
-
 SESSION = "session-7c1f"
 Event = tuple[str, JSON]
 

@@ -12,25 +12,6 @@ from typing import Any
 from tests.support import encode
 from tests.support.encode import ABSENT, JSON, Call, Pieces, Turn, json_lines, members, whole
 
-__all__ = [
-    "SESSION",
-    "asked",
-    "assistant",
-    "event",
-    "init",
-    "line",
-    "lines",
-    "render",
-    "render_streamed",
-    "request",
-    "result",
-    "streamed",
-    "told",
-    "tools_call",
-    "use",
-    "user",
-]
-
 SESSION = "0c9f5a52-7d1e-4c1b-9a53-3f2f6d1b7e10"
 
 

@@ -22,35 +22,6 @@ from tests.support.encode import (
     whole,
 )
 
-__all__ = [
-    "conversation_call",
-    "conversation_end",
-    "conversation_payloads",
-    "conversation_start",
-    "dashscope_call",
-    "dashscope_frame",
-    "dashscope_payloads",
-    "dashscope_stream",
-    "entry",
-    "llama_call",
-    "llama_event",
-    "llama_metrics",
-    "llama_payloads",
-    "llama_stream",
-    "llama_text",
-    "render_conversation",
-    "render_dashscope",
-    "render_dashscope_restating",
-    "render_llama",
-    "render_workers",
-    "restating",
-    "said",
-    "workers_call",
-    "workers_frame",
-    "workers_payloads",
-    "workers_stream",
-]
-
 
 def _usage(turn: Turn) -> JSON:
     return {"prompt_tokens": 41, "completion_tokens": turn.tokens, "total_tokens": 41 + turn.tokens}

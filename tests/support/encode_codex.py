@@ -11,25 +11,6 @@ from typing import Any
 
 from tests.support.encode import ABSENT, JSON, Call, Pieces, Turn, json_lines, members, whole
 
-__all__ = [
-    "THREAD",
-    "approval",
-    "asked",
-    "item",
-    "lines",
-    "mcp",
-    "message",
-    "opening",
-    "render",
-    "render_asking",
-    "spoken",
-    "thought",
-    "turn_completed",
-    "turn_started",
-    "usage",
-    "work",
-]
-
 THREAD = "thr_5c1a"
 
 

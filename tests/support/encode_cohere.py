@@ -10,30 +10,6 @@ from typing import Any
 
 from tests.support.encode import ABSENT, JSON, Call, Pieces, Turn, json_lines, members, sse, typed_sse, whole
 
-__all__ = [
-    "answer",
-    "call_delta",
-    "call_payloads",
-    "call_start",
-    "chunk",
-    "content",
-    "content_delta",
-    "event",
-    "generation",
-    "message_end",
-    "message_start",
-    "objects",
-    "plan",
-    "render_v1",
-    "render_v2",
-    "spoken",
-    "stream_end",
-    "stream_start",
-    "stream_v2",
-    "v1_payloads",
-    "v2_payloads",
-]
-
 _V2_REASONS = {None: "COMPLETE", "length": "MAX_TOKENS"}
 
 

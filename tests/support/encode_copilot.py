@@ -11,25 +11,6 @@ from typing import Any
 
 from tests.support.encode import ABSENT, JSON, Call, Pieces, Turn, json_lines, members, whole
 
-__all__ = [
-    "completed",
-    "event",
-    "idle",
-    "lines",
-    "message",
-    "numbered",
-    "pieces_of",
-    "reasoned",
-    "render",
-    "request",
-    "requested",
-    "spoken",
-    "started",
-    "turn_end",
-    "turn_start",
-    "usage",
-]
-
 _EPHEMERAL = (
     "_delta",
     "assistant.usage",

@@ -11,31 +11,6 @@ from typing import Any
 
 from tests.support.encode import JSON, Call, Pieces, Turn, compact, done, json_lines, members, sse, whole
 
-__all__ = [
-    "data_call",
-    "data_end",
-    "data_lines",
-    "data_parts",
-    "invocation",
-    "lc_call_chunk",
-    "lc_chunk",
-    "lc_chunks",
-    "lc_event",
-    "lc_message",
-    "line",
-    "render_data",
-    "render_langchain",
-    "render_langchain_events",
-    "render_ui",
-    "ui_available",
-    "ui_call",
-    "ui_chunks",
-    "ui_delta",
-    "ui_input_start",
-    "ui_stream",
-    "ui_text",
-]
-
 _AI_REASONS = {None: "stop", "length": "length"}
 
 

@@ -12,18 +12,6 @@ from typing import Any
 
 from tests.support.encode import ABSENT, JSON, Call, Pieces, Turn, json_array, members, sse, whole
 
-__all__ = [
-    "call_part",
-    "frame",
-    "patch",
-    "payloads",
-    "render",
-    "render_array",
-    "render_streamed",
-    "streamed_frames",
-    "usage",
-]
-
 
 def usage(prompt: int, candidates: int, thoughts: int = 0) -> JSON:
     """Return `usageMetadata`."""

@@ -11,8 +11,6 @@ from typing import Any
 
 from tests.support.encode import ABSENT, JSON, Call, Pieces, Turn, members, sse, whole
 
-__all__ = ["call_part", "delta", "done", "render", "render_as_they_come", "stream", "text"]
-
 STATE = "019e8373-dc9a-7883-af60-ebb20b79e1e1"
 
 

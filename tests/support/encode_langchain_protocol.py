@@ -12,27 +12,6 @@ from typing import Any
 
 from tests.support.encode import ABSENT, JSON, Call, Pieces, Turn, compact, members, sse, whole
 
-__all__ = [
-    "block_delta",
-    "block_finish",
-    "block_start",
-    "call_blocks",
-    "call_chunk",
-    "envelope",
-    "error",
-    "finished_call",
-    "in_order",
-    "message_data",
-    "message_finish",
-    "message_start",
-    "piece",
-    "render",
-    "render_bare",
-    "snapshot",
-    "stream",
-    "text_block",
-]
-
 _WHEN = 1_770_000_000_000
 
 

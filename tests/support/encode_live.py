@@ -11,32 +11,6 @@ from typing import Any
 
 from tests.support.encode import ABSENT, JSON, Call, Pieces, Turn, done, json_lines, members, sse, whole
 
-__all__ = [
-    "audio",
-    "call_step",
-    "content",
-    "content_call",
-    "content_events",
-    "contents",
-    "interaction_events",
-    "live_payloads",
-    "older",
-    "part",
-    "render_contents",
-    "render_interaction",
-    "render_live",
-    "render_xai",
-    "setup",
-    "step_events",
-    "stream_interaction",
-    "tool_call",
-    "turn_complete",
-    "usage",
-    "xai_call",
-    "xai_chunk",
-    "xai_payloads",
-]
-
 AUDIO = "+P/7/wQACQAMAAoABgAAAPr/9v/1//f/+/8="
 
 

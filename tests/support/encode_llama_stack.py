@@ -11,19 +11,6 @@ from typing import Any
 
 from tests.support.encode import ABSENT, JSON, Call, Pieces, Turn, members, sse, whole
 
-__all__ = [
-    "call_delta",
-    "event",
-    "metrics",
-    "payloads",
-    "render",
-    "stop_reason",
-    "stream",
-    "text",
-    "tool_call",
-    "written",
-]
-
 _REASONS = {None: "end_of_turn", "length": "out_of_tokens"}
 
 

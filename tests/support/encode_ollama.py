@@ -10,8 +10,6 @@ from typing import Any
 
 from tests.support.encode import ABSENT, JSON, Call, Pieces, Turn, json_lines, members, whole
 
-__all__ = ["call_entry", "chat_payloads", "last", "line", "render"]
-
 CREATED = "2026-03-02T09:41:07.{:06d}Z"
 
 

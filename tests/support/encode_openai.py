@@ -10,20 +10,6 @@ from typing import Any
 
 from tests.support.encode import JSON, PADDING, Call, Pieces, Turn, json_lines, members, sse, whole
 
-__all__ = [
-    "RealtimeEvents",
-    "RunEvents",
-    "asked_call",
-    "call_item",
-    "realtime_usage",
-    "render_assistants",
-    "render_realtime",
-    "run_done",
-    "run_usage",
-    "spoken_item",
-]
-
-
 # Realtime
 
 

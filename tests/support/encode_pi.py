@@ -11,21 +11,6 @@ from typing import Any
 
 from tests.support.encode import JSON, Call, Pieces, Turn, json_lines, whole
 
-__all__ = [
-    "ended",
-    "executed",
-    "lines",
-    "opening",
-    "render",
-    "reply",
-    "result",
-    "session",
-    "started",
-    "tool_call",
-    "update",
-    "updates",
-]
-
 TIME = 1_777_924_238_000
 
 

@@ -9,8 +9,6 @@ from collections.abc import Iterable
 
 from tests.support.encode import JSON, Pieces, Turn, chat_chunk, chat_payloads, done, sse, whole
 
-__all__ = ["first", "render", "result", "stream"]
-
 REQUEST = "0b7c9a1e-53d2-4c4f-9c0e-7f1d2a6b8e44"
 
 

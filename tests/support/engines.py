@@ -20,8 +20,6 @@ from tests.hygiene.test_readme import blocks
 from tests.support import generated
 from wholecall.bulk import assemble_batch, calls_of, recordings_of
 
-__all__ = ["Kitchen", "Rows", "kitchen", "read", "rows"]
-
 Rows = list[dict[str, Any]]
 
 _PATIENCE = 280.0  # seconds for a program

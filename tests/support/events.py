@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wholecall import parse_arguments
-from wholecall.calls.output.events import (
+from wholecall.calls.output.call_events import (
     BuiltinToolCall,
     CustomToolCall,
     ServerToolCall,
@@ -14,8 +14,6 @@ from wholecall.calls.output.events import (
 )
 from wholecall.calls.output.turns import Reasoning, ReasoningBlock, Turn
 from wholecall.policy import Policy
-
-__all__ = ["builtin", "call", "custom", "drop", "server", "turn"]
 
 
 def call(

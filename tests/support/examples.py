@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-__all__ = ["examples"]
-
 _LONG = 2000  # examples of the profile `long`
 
 

@@ -6,8 +6,6 @@ from typing import Any
 
 from wholecall.proxy.entry import Entry
 
-__all__ = ["SECRET", "entry"]
-
 SECRET = "canary-6f1d"  # is in places that must not be shown
 STARTED = 1_795_424_815.25  # 2026-11-23T09:06:55.250Z
 

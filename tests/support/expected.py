@@ -9,20 +9,14 @@ import hashlib
 import json
 from typing import Any
 
-from wholecall.calls.output.events import (
+from wholecall.calls.output.call_events import (
     BuiltinToolCall,
     CustomToolCall,
-    Event,
-    ReasoningDelta,
     ServerToolCall,
-    StreamFault,
-    TextDelta,
     ToolCall,
     ToolCallDropped,
-    TurnFinished,
 )
-
-__all__ = ["differences", "of_kind"]
+from wholecall.calls.output.events import Event, ReasoningDelta, StreamFault, TextDelta, TurnFinished
 
 KINDS = {
     "calls": ToolCall,

@@ -10,8 +10,6 @@ from wholecall.deltas import WireFault
 from wholecall.framing import Frame, Framing
 from wholecall.framing.frame import framed
 
-__all__ = ["Item", "kinds", "pieces", "read", "read_all_ways", "split"]
-
 Item = Frame | WireFault
 _BEGUN = 6  # bytes of the first read, "data: " or more: later bytes take the usual way of reads
 

@@ -23,10 +23,9 @@ from unittest.mock import patch
 from benchmarks.rivals.quirks import FAREWELLS
 from benchmarks.rivals.streams import CHAT, sse
 from tests.hygiene.source_tree import DOCS
-from tests.support.loopback import Answer, serve
+from tests.support.loopback import serve
 from wholecall import transport
-
-__all__ = ["CUTS", "FRAMEWORKS", "HEALTHY", "LINES", "NEWEST", "TOLD", "Framework", "Ran", "cells", "ran"]
+from wholecall.serving import Answer
 
 _PAGE = (DOCS / "frameworks.md").read_text("utf-8")
 # By framework: the line that makes its model, and the page's statement about cut calls.

@@ -14,8 +14,6 @@ import pyarrow.parquet as pq
 from tests.support.encode import Call, Turn, every
 from tests.support.renderers import RENDERERS
 
-__all__ = ["POISON", "recordings", "write"]
-
 _RENDERERS = tuple(RENDERERS.values())
 _ARGUMENTS = (
     "{}",

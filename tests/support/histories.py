@@ -16,8 +16,6 @@ from hypothesis import strategies as st
 
 from wholecall.history import MISSING_RESULT
 
-__all__ = ["SHAPES", "Answer", "Block", "Note", "Result", "Said", "happenings", "render"]
-
 JSON = dict[str, Any]
 
 

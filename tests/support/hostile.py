@@ -9,9 +9,8 @@ from types import ModuleType
 from typing import Any
 
 from wholecall import ToolCallParser
-from wholecall.calls.output.events import Event, StreamFault, ToolCall, ToolCallDropped, TurnFinished
-
-__all__ = ["MIB", "cases_of", "complaints"]
+from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
+from wholecall.calls.output.events import Event, StreamFault, TurnFinished
 
 MIB = 1024 * 1024
 

@@ -9,12 +9,11 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 from tests.support.proxying import config, settle
-from wholecall.proxy.config import Address, Config, UpstreamConfig
+from wholecall.proxy.config import Config, UpstreamConfig
 from wholecall.proxy.entry import Entry
 from wholecall.proxy.log import Teller, quieten
 from wholecall.proxy.process import Process, bound, close_all
-
-__all__ = ["Conversation", "House", "head_of", "request"]
+from wholecall.proxy.values import Address
 
 ValueT = TypeVar("ValueT")
 PATIENCE = 3.0  # seconds after which a waiting test fails

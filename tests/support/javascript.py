@@ -21,8 +21,6 @@ from benchmarks.rivals.systems import Got
 from wholecall.repairing import Repairer
 from wholecall.serving import Answer, IncomingRequest, Loopback
 
-__all__ = ["FOLDER", "Client", "Outcome", "Serve", "StreamServer", "Streams", "mended", "run_node"]
-
 FOLDER = Path(__file__).resolve().parents[1] / "node"
 _PATIENCE = 300.0  # seconds after which Node is taken to hang
 _CUT_OFF = frozenset({"chat-completions", "anthropic"})  # dialects in which an error cuts the connection

@@ -11,8 +11,6 @@ from typing import NamedTuple
 from benchmarks.rivals.quirks import STREAMS
 from tests.support.javascript import FOLDER, Client
 
-__all__ = ["ROWS", "Row", "markdown"]
-
 CHAT, ANTHROPIC, RESPONSES = "chat-completions", "anthropic", "responses"
 _LATE, _TWICE = "the call only in a last whole message", "deltas, then the whole call again"
 

@@ -8,8 +8,6 @@ from itertools import pairwise
 from random import Random
 from typing import Any, NamedTuple
 
-__all__ = ["WIRES", "Wire"]
-
 
 class Wire(NamedTuple):
     """A dialect with a lane.

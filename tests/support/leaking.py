@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-__all__ = ["HERMES", "QUOTED", "QWEN", "chat", "leaked"]
-
 HERMES = 'Let me see.\n<tool_call>\n{"name": "ring", "arguments": {"bell": 3}}\n</tool_call>'
 QWEN = "<tool_call>\n<function=ring>\n<parameter=bell>\n4\n</parameter>\n</function>\n</tool_call>"
 QUOTED = "A call stands in `<tool_call>`:\n```\n" + HERMES + "\n```\nThat is all."

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from wholecall.serving import Answer, IncomingRequest, Loopback
-
-__all__ = ["Answer", "IncomingRequest", "Loopback", "serve"]
+from wholecall.serving import Answer, Loopback
 
 
 @contextmanager

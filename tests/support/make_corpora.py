@@ -17,8 +17,6 @@ from tests.support import encode as wire
 from tests.support.corpora import RECORDINGS, SIDECAR, sidecar_text
 from tests.support.encode import JSON, Call, Turn, chat_entry, every
 
-__all__ = ["made"]
-
 Built = tuple[bytes, JSON]
 
 # Texts

@@ -21,7 +21,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.support.loopback import Answer, serve
+from tests.support.loopback import serve
+from wholecall.serving import Answer
 
 CORPORA = Path(__file__).resolve().parents[2] / "corpora"
 TOOLS = CORPORA / "tools"

@@ -26,8 +26,6 @@ if not __package__:
 from tests.support.histories import SHAPES, Answer, Block, Happening, Note, Result, Said, render  # noqa: E402
 from wholecall.history import repair_transcript  # noqa: E402
 
-__all__ = ["FOLDER", "entries", "lines", "read", "repaired_file", "written"]
-
 JSON = dict[str, Any]
 FOLDER = ROOT / "corpora" / "transcripts"
 SESSIONS = ("claude-code", "codex", "pi")

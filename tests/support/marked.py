@@ -26,8 +26,6 @@ from wholecall.dialects.marks import (
     mark_of,
 )
 
-__all__ = ["INVOKED", "frames_of", "words_of"]
-
 # The dialects in the chunks of others.
 INVOKED = {name: name.removeprefix("bedrock-invoke-") for name in MARKS if name.startswith("bedrock-invoke-")}
 INVOKED["bedrock-invoke-nova"] = "bedrock-converse"

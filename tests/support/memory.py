@@ -11,8 +11,6 @@ import resource
 import sys
 from pathlib import Path
 
-__all__ = ["peak"]
-
 _STATUS = Path("/proc/self/status")
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from wholecall.types import DropReason
 
-__all__ = ["Ended", "Fragment", "Outcome", "expected"]
-
 Ended = Literal["done", "silent", "aborted"]  # `[DONE]`, the end of the bytes, `abort`
 
 

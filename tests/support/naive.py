@@ -12,17 +12,6 @@ from typing import Any, Literal
 
 from wholecall.encoders import argument_text
 
-__all__ = [
-    "READERS",
-    "STYLES",
-    "argument_text_in",
-    "data_of",
-    "error_of",
-    "finish_reasons",
-    "read_calls",
-    "visible_text",
-]
-
 Style = Literal["once", "append"]
 Call = tuple[str, str, str]  # id, name, text
 STYLES: tuple[Style, ...] = ("once", "append")

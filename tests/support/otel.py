@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["OUTPUT_MESSAGES"]
-
 JSON = dict[str, Any]
 
 _TEXT: JSON = {"type": "string"}

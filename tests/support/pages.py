@@ -8,8 +8,6 @@ from pathlib import Path
 
 from tests.hygiene.source_tree import CORPORA, DOCS
 
-__all__ = ["NEED_SDKS", "TESTS", "lay_out"]
-
 _FILE = re.compile(r"^```python (?P<name>\S+\.py)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 _CASSETTES = {
     "tide.sse": "chat-completions/single-call.sse",

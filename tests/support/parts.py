@@ -6,8 +6,6 @@ from collections.abc import Iterable
 
 from wholecall.deltas import BlockKept, CallPlaced, Delta, TextBegan
 
-__all__ = ["without_parts"]
-
 _PARTS = (BlockKept, CallPlaced, TextBegan)
 
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from wholecall.machine.phases import PHASES, Cell
 
-__all__ = ["markdown"]
-
 NEWS = {
     "name": "name",
     "fragment": "fragment",

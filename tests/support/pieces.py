@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator
 from tests.support.frames import pieces
 from wholecall import ToolCallParser, Turn
 
-__all__ = ["CUTS", "failed_after", "frames", "n_until"]
-
 
 def frames(data: bytes, suffix: str) -> list[bytes]:
     """Cut a recording after each of its frames: events of SSE, lines, or binary messages."""

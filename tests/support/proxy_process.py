@@ -8,8 +8,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["proxied"]
-
 _LISTENING = re.compile(r"listening: (http://\S+)")
 _PATIENCE = 20.0  # seconds in which it has to end
 

@@ -14,23 +14,6 @@ from wholecall.proxy.config import Config, UpstreamConfig
 from wholecall.proxy.entry import Entry
 from wholecall.proxy.wire import Headers, Question, UpstreamFailed
 
-__all__ = [
-    "CHAT",
-    "DONE",
-    "Client",
-    "Clock",
-    "Reply",
-    "Scripted",
-    "Seen",
-    "call",
-    "config",
-    "events_of",
-    "frame",
-    "run",
-    "settle",
-    "staged",
-]
-
 CHAT = "/v1/chat/completions"
 STREAM: Headers = [(b"content-type", b"text/event-stream")]
 # A step of a script: bytes to give, a failure to raise, or an awaitable to wait for first.

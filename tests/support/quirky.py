@@ -31,21 +31,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-__all__ = [
-    "DOUBTS",
-    "MODES",
-    "PAIRS",
-    "Case",
-    "decidable",
-    "judge",
-    "make",
-    "make_numbered",
-    "parse",
-    "random_arguments",
-    "random_split",
-    "unequal_splits",
-]
-
 # --- words ---------------------------------------------------------------------------------------------------
 
 NAMES = ("go", "got", "get", "get_tide", "get_tide_at", "read", "read_file", "set", "f", "now", "multi.use")

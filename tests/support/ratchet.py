@@ -10,8 +10,6 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["complaints", "known", "lowered"]
-
 Counts = Mapping[str, int]
 
 

@@ -12,8 +12,6 @@ import yaml
 
 from wholecall.recordings import Recorder
 
-__all__ = ["FILES", "content_type"]
-
 _TYPES = {
     "sse": "text/event-stream",
     "ndjson": "application/x-ndjson",

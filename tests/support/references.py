@@ -7,8 +7,6 @@ import math
 import re
 from typing import Any, NamedTuple
 
-__all__ = ["Refused", "SSEvent", "reference", "sse_events"]
-
 
 class Refused(ValueError):
     """The reference reader refuses strict JSON that we do not accept."""

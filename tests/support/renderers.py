@@ -27,8 +27,6 @@ from tests.support import (
 )
 from tests.support.encode import Pieces, Turn
 
-__all__ = ["RENDERERS", "SERVER_SIDE", "WITHOUT_IDS"]
-
 RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "chat-completions": encode.render_chat,
     "responses": encode.render_responses,

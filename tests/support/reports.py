@@ -22,8 +22,6 @@ from wholecall.bulk.streams import row_of
 from wholecall.cli.report.text import text_of
 from wholecall.recordings import Recording, read
 
-__all__ = ["answer", "call", "rows_of", "sample", "write_assembled", "write_part", "write_parts"]
-
 # Rows of recordings that there are.
 
 

@@ -13,8 +13,6 @@ from urllib.parse import quote
 from moto.server import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import make_server
 
-__all__ = ["Asked", "Gate", "Server", "running"]
-
 _PATIENCE = 60.0  # seconds until a test that waits for nothing fails
 _DENIED = b"<Error><Code>%s</Code><Message>said secretly</Message></Error>"
 

@@ -21,8 +21,6 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["FILE", "bill", "project_table"]
-
 _PROJECT = Path(__file__).resolve().parents[2]
 FILE = _PROJECT / "wholecall.cdx.json"
 

@@ -22,8 +22,6 @@ from wholecall.bulk.output_folder import Folder
 from wholecall.bulk.pool import Broke
 from wholecall.bulk.tasks import Task, TaskRunner
 
-__all__ = ["PROJECT", "Inline", "begun", "make_recordings", "parts", "rows", "stream", "table"]
-
 PROJECT = Path(__file__).resolve().parents[2]
 
 

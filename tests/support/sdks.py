@@ -11,23 +11,10 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from tests.hygiene.source_tree import CORPORA
-from tests.support.loopback import Answer, serve
+from tests.support.loopback import serve
 from tests.support.surfaces import asking
 from wholecall import Turn, collect, wrap
-
-__all__ = [
-    "Read",
-    "Told",
-    "Truth",
-    "answer",
-    "expected",
-    "from_bytes",
-    "invented",
-    "read",
-    "recorded",
-    "swept",
-    "told",
-]
+from wholecall.serving import Answer
 
 RECORDINGS = CORPORA / "recordings"
 CONTENT_TYPES = {

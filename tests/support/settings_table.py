@@ -9,9 +9,8 @@ import json
 
 import msgspec
 
-from wholecall.proxy.config import KEYS, UPSTREAM, Address, Setting
-
-__all__ = ["markdown"]
+from wholecall.proxy.config import KEYS, UPSTREAM, Setting
+from wholecall.proxy.values import Address
 
 
 def _default(setting: Setting) -> str:

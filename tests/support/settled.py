@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.support.bound import A, B, Got, at, whole
-from wholecall.calls.output.events import (
-    TERMINAL,
+from tests.support.bound import Got
+from wholecall.calls.output.call_events import (
     ArgumentsDelta,
     ArgumentsReset,
     CustomToolCall,
@@ -18,8 +17,8 @@ from wholecall.calls.output.events import (
     ToolCall,
     ToolCallDropped,
     ToolCallStarted,
-    TurnFinished,
 )
+from wholecall.calls.output.events import TERMINAL, TurnFinished
 from wholecall.calls.tools.tool import Tools
 from wholecall.deltas import HYDRATION, CallWhole, Delta, Finish, TurnEnded, TurnOpened, WireFault
 from wholecall.limits import Limits
@@ -28,26 +27,6 @@ from wholecall.policy import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-__all__ = [
-    "CALLS",
-    "END",
-    "ENDS",
-    "HOLE",
-    "LENGTH",
-    "MESSAGE",
-    "A",
-    "B",
-    "Got",
-    "Replaced",
-    "Settled",
-    "at",
-    "dropped",
-    "restates",
-    "settled",
-    "signs",
-    "whole",
-]
 
 _KINDS = {ToolCall: "function", CustomToolCall: "custom", ServerToolCall: "server"}
 CALLS, LENGTH = Finish(0, "tool_calls", "tool_calls"), Finish(0, "length", "length")

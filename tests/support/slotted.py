@@ -29,24 +29,6 @@ if TYPE_CHECKING:
     from wholecall.machine.choice import Choice
     from wholecall.types import Kind
 
-__all__ = [
-    "HOLE",
-    "LOST",
-    "RESTART",
-    "A",
-    "B",
-    "after",
-    "begun",
-    "closed",
-    "done",
-    "finished",
-    "listed",
-    "piece",
-    "place_of",
-    "preset",
-    "seen",
-]
-
 A, B = '{"a":1}', '{"b":2}'
 HOLE = WireFault("undecodable_frame", "no JSON", hole=True)
 RESTART = TurnOpened(None, restart=True)

@@ -20,20 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from random import Random
 
-__all__ = [
-    "FOLDED",
-    "Moved",
-    "besides_framing",
-    "changed",
-    "forged",
-    "move_framing",
-    "moved",
-    "opened",
-    "replaced",
-    "resealed",
-    "sealed",
-]
-
 _MOST = (1 << 63) - 1
 FOLDED: tuple[Any, ...] = (  # rows of plain values, the last of them good
     *(

@@ -9,8 +9,6 @@ from typing import Any
 
 from tests.support.surfaces import sdk
 
-__all__ = ["serve_lines"]
-
 
 @contextmanager
 def serve_lines(data: bytes) -> Iterator[str]:

@@ -10,8 +10,6 @@ from pyarrow import fs
 from wholecall.bulk.addresses import address
 from wholecall.bulk.storage import located
 
-__all__ = ["copied", "new_store", "objects", "put"]
-
 _NUMBERS = count()
 
 

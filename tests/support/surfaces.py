@@ -10,8 +10,6 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from functools import partial
 from typing import Any
 
-__all__ = ["ASKED", "CLIENTS", "MESSAGES", "STREAMS", "asking", "sdk"]
-
 MESSAGES = [{"role": "user", "content": "What is the tide at Brest?"}]
 ASKED: dict[str, Any] = {"model": "m", "messages": MESSAGES}
 TURNS = [{"role": "user", "content": [{"text": "x"}]}]

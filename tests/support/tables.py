@@ -13,8 +13,6 @@ from tests.support import corpora
 from wholecall import Event, ToolCallParser, Turn
 from wholecall.bulk import CALLS, RECORDINGS
 
-__all__ = ["bodies", "by_events", "rows", "shown"]
-
 _KINDS = {"tool_call": "function", "custom_tool_call": "custom", "server_tool_call": "server"}
 _OWN = {"exact", None}  # the statuses for which the model's own text is shown, if that text was read
 

@@ -12,8 +12,6 @@ from wholecall.text.formats import NOT_IN_AUTO
 from wholecall.text.formats_shared import PREFIXED, THINK
 from wholecall.text.models import MODELS
 
-__all__ = ["markdown"]
-
 _MOST = 3  # spellings of a marker; of more the number is said
 _HOLDS = {
     "json": "JSON",

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from wholecall.calls.output.events import Event
 
-__all__ = ["STREAMS", "TEXTS", "in_pieces", "joined", "leaks", "read_stream", "read_text_case", "texts"]
-
 TEXTS = CORPORA / "text"
 STREAMS = TEXTS / "streams"
 _OPTIONS = ("prompt", "in_reasoning", "in_fence")

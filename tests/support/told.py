@@ -9,8 +9,6 @@ from wholecall.deltas import CallUnread, Delta, Run, TextFragment, TurnEnded, Tu
 from wholecall.dialects.translator import Translator
 from wholecall.framing import Frame
 
-__all__ = ["Echo", "in_pieces", "told_and_counted"]
-
 
 def in_pieces(deltas: Iterable[Delta]) -> list[Delta]:
     """Return the deltas with the pieces of each run in its place."""

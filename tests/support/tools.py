@@ -15,17 +15,6 @@ import pydantic
 import pydantic.dataclasses
 from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
 
-__all__ = [
-    "DEFINITIONS",
-    "FORMS",
-    "SCHEMA",
-    "AsDataclass",
-    "AsModel",
-    "AsStruct",
-    "AsTypedDict",
-    "book_berth",
-]
-
 
 class StructOptions(msgspec.Struct):
     """Options as a Struct."""

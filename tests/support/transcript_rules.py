@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 
 from wholecall.history import MISSING_RESULT
 
-__all__ = ["complaints", "said", "texts"]
-
 JSON = dict[str, Any]
 
 

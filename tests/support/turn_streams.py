@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-__all__ = ["content_stream", "message_stream", "response", "response_stream", "sse"]
-
 JSON = dict[str, Any]
 
 

@@ -12,43 +12,20 @@ from hypothesis import strategies as st
 from tests.support import quirky
 from tests.support.model import Fragment
 from wholecall import ToolCallParser
-from wholecall.calls.output.events import (
+from wholecall.calls.output.call_events import (
     BuiltinToolCall,
     CustomToolCall,
     ServerToolCall,
-    StreamFault,
     ToolCall,
     ToolCallCancelled,
     ToolCallDropped,
     ToolCallStarted,
-    TurnFinished,
 )
+from wholecall.calls.output.events import StreamFault, TurnFinished
 from wholecall.types import Anomaly, DropReason, EditKind, FaultKind, Flag, Kind, Status, TurnReason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-__all__ = [
-    "DONE",
-    "TERMINAL",
-    "Plan",
-    "canonical",
-    "chunk",
-    "cut_at",
-    "frame",
-    "full_objects",
-    "log",
-    "objects",
-    "pairs",
-    "parse",
-    "partitions",
-    "plans",
-    "relabelled",
-    "split",
-    "stream",
-    "violations",
-    "without_counters",
-]
 
 DONE = b"data: [DONE]\n\n"
 TERMINAL = (

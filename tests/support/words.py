@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wholecall.calls.output.events import (
+from wholecall.calls.output.call_events import (
     ArgumentsDelta,
     ArgumentsReset,
     CustomToolCall,
-    Event,
     ToolCall,
     ToolCallDropped,
     ToolCallStarted,
-    TurnFinished,
 )
+from wholecall.calls.output.events import Event, TurnFinished
 from wholecall.calls.tools.tool import Tools
 from wholecall.deltas import (
     DONE,
@@ -32,23 +31,6 @@ from wholecall.policy import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-__all__ = [
-    "CALLS",
-    "CUT",
-    "END",
-    "LENGTH",
-    "OPEN",
-    "STOP",
-    "A",
-    "B",
-    "anything",
-    "closed",
-    "events_of",
-    "seen",
-    "told",
-    "whole",
-]
 
 A, B = '{"a":1}', '{"b":2}'
 OPEN = Labelled(0, 0, "c", "f")

@@ -20,23 +20,6 @@ from wholecall.arguments.equal import same_value
 from wholecall.text.formats import AUTO, FORMATS
 from wholecall.text.records import Block, Format
 
-__all__ = [
-    "GROUPS",
-    "KINDS",
-    "ROWS",
-    "Call",
-    "Case",
-    "Kind",
-    "Row",
-    "Tally",
-    "Wanted",
-    "matches",
-    "read_cases",
-    "same_calls",
-    "same_content",
-    "score",
-]
-
 Kind = Literal["assertion", "partial", "observed", "stream"]
 Call = tuple[str, Any]  # a name, and arguments that were decoded
 

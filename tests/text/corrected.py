@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-__all__ = ["CORRECTED"]
-
 _NONE: Final[Mapping[str, Any]] = {"calls": []}
 
 CORRECTED: Final[Mapping[str, Mapping[str, Any]]] = {

@@ -19,21 +19,6 @@ from wholecall.text.rules import rules_of
 from wholecall.text.source import Ended
 from wholecall.text.tools import Declared
 
-__all__ = [
-    "ALL_WEAK",
-    "EVERY",
-    "TOOLS",
-    "begun",
-    "calls",
-    "cut",
-    "literals",
-    "merged",
-    "read",
-    "soups",
-    "spelled",
-    "visible",
-]
-
 EVERY: Final[Mapping[str, Format]] = {**FORMATS, AUTO.name: AUTO}
 ALL_WEAK: Final[frozenset[Weak]] = frozenset({"json", "python", "fenced", "relaxed", "action", "react"})
 TOOLS: Final[Mapping[str, Any]] = {

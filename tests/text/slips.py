@@ -16,8 +16,6 @@ from tests.text.reading import literals
 from tests.text.writers import WRITERS, Call
 from wholecall.text.records import Format, Tag
 
-__all__ = ["CALL", "Slip", "forms", "outermost", "own_literals", "slips"]
-
 CALL: Final = Call("sh", {"cmd": "ls", "cwd": "/var"})
 _SIGNS: Final = '{}[]()",:='  # characters of JSON, of Python's spelling and of heads of tags
 _TEXT: Final = "and then"

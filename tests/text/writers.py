@@ -12,8 +12,6 @@ from typing import Any, Final, NamedTuple
 
 from wholecall.text.formats_shared import PREFIXED
 
-__all__ = ["PROSE", "WRITERS", "Call", "Writer", "kind_of", "schema_of"]
-
 
 class Call(NamedTuple):
     """A call: its tool's name, and its arguments."""

@@ -5,16 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.support.assembled import CALLS, END, A, B, ends, finishes, head, new, told
-from wholecall.calls.output.events import (
-    ArgumentsDelta,
-    ReasoningDelta,
-    TextDelta,
-    ToolCall,
-    ToolCallDropped,
-    ToolCallStarted,
-    TurnFinished,
-    TurnStarted,
-)
+from wholecall.calls.output.call_events import ArgumentsDelta, ToolCall, ToolCallDropped, ToolCallStarted
+from wholecall.calls.output.events import ReasoningDelta, TextDelta, TurnFinished, TurnStarted
 from wholecall.deltas import (
     HYDRATION,
     CallClosed,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.assembled import CALLS, END, HOLE, A, B, ends, head, told
-from wholecall.calls.output.events import ToolCall
+from wholecall.calls.output.call_events import ToolCall
 from wholecall.deltas import CallClosed, CallSeen, Delta, Fragment, Slot, TextFragment, TurnEnded, TurnOpened
 from wholecall.limits import Limits
 

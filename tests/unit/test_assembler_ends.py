@@ -7,15 +7,14 @@ from typing import Any
 import pytest
 
 from tests.support.assembled import CALLS, CUT, END, HOLE, A, ends, finishes, head, new, told
-from wholecall.calls.output.events import (
+from wholecall.calls.output.call_events import (
     ServerToolCall,
-    StreamFault,
     ToolCall,
     ToolCallCancelled,
     ToolCallDropped,
     ToolCallStarted,
-    TurnFinished,
 )
+from wholecall.calls.output.events import StreamFault, TurnFinished
 from wholecall.deltas import (
     DONE,
     HYDRATION,

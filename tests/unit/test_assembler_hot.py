@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.assembled import CALLS, END, A, ends, head, new, told
-from wholecall.calls.output.events import ArgumentsDelta, TextDelta, ToolCall
+from wholecall.calls.output.call_events import ArgumentsDelta, ToolCall
+from wholecall.calls.output.events import TextDelta
 from wholecall.deltas import (
     CallSeen,
     Delta,

@@ -12,7 +12,8 @@ import pytest
 from tests.support.assembled import CALLS, END, HOLE, A, B, ends, finishes, head, new, told
 from tests.support.snapshots import moved, opened
 from wholecall import ToolCallParser
-from wholecall.calls.output.events import StreamFault, ToolCallCancelled, TurnFinished, TurnStarted
+from wholecall.calls.output.call_events import ToolCallCancelled
+from wholecall.calls.output.events import StreamFault, TurnFinished, TurnStarted
 from wholecall.deltas import (
     CallCancelled,
     Delta,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wholecall.arguments.tokens import utf8_size
-from wholecall.calls.output.events import ToolCall, ToolCallDropped
+from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
 from wholecall.deltas import DONE, CallWhole, Finish, Fragment, Labelled, TurnEnded
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler

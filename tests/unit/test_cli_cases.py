@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support import corpora
-from tests.support.loopback import Answer, serve
+from tests.support.loopback import serve
 from tests.unit.test_cli_recordings import Pipe
 from wholecall.cli import main
 from wholecall.cli.record import NewCase
+from wholecall.serving import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

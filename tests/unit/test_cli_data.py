@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support import corpora
-from tests.support.loopback import Answer, serve
+from tests.support.loopback import serve
 from wholecall.cli import main, saving
 from wholecall.recordings import read
+from wholecall.serving import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -14,8 +14,9 @@ import pytest
 
 from wholecall.cli import main
 from wholecall.cli.proxy import CLIENTS, add_command, settings_of
-from wholecall.proxy.config import KEYS, Address, Config, UpstreamConfig
+from wholecall.proxy.config import KEYS, Config, UpstreamConfig
 from wholecall.proxy.loading import VARIABLES, _toml
+from wholecall.proxy.values import Address
 
 URL = "https://h.example"
 

@@ -11,11 +11,12 @@ import pytest
 import yaml
 
 from tests.support import corpora
-from tests.support.loopback import Answer, serve
+from tests.support.loopback import serve
 from tests.support.make_tool_files import CASES, TOOLS
 from wholecall.cli import main, progress
 from wholecall.cli.show import cells
 from wholecall.recordings import Recorder, Recording, read
+from wholecall.serving import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.loopback import Answer, serve
+from tests.support.loopback import serve
 from wholecall.cli.main import main
 from wholecall.proxy.log import plain_path
 from wholecall.recordings import Recording, Request, read
 from wholecall.recordings.secrets import keyless_path, looks_like_a_key, plain_type, without_secrets
 from wholecall.redacting import Redaction, redact
+from wholecall.serving import Answer
 
 SECRET = "hunter2hunter2hunter2"
 HEADERS = [

@@ -9,16 +9,18 @@ import pytest
 
 from tests.support.naive import argument_text_in, data_of, finish_reasons, read_calls
 from wholecall import UnknownDialect
-from wholecall.calls.output.events import (
+from wholecall.calls.output.call_events import (
     BuiltinToolCall,
     CustomToolCall,
-    Event,
-    ReasoningDelta,
     ServerToolCall,
-    StreamFault,
-    TextDelta,
     ToolCall,
     ToolCallDropped,
+)
+from wholecall.calls.output.events import (
+    Event,
+    ReasoningDelta,
+    StreamFault,
+    TextDelta,
     TurnFinished,
     TurnStarted,
 )

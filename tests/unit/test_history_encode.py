@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.events import builtin, call, custom, drop, server
 from wholecall import ToolCallParser, parse_arguments
-from wholecall.calls.output.events import ArgumentsDelta, ToolCall
+from wholecall.calls.output.call_events import ArgumentsDelta, ToolCall
 from wholecall.history import FORMATS, Format, encode_arguments
 from wholecall.types import DropReason
 

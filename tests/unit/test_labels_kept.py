@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.bound import A, B, Got, at, bound, stream
 from tests.support.words import CALLS, END, events_of, told
-from wholecall.calls.output.events import ToolCall, ToolCallDropped
+from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
 from wholecall.deltas import INVALID_INDEX, CallSeen, Delta, Finish, Fragment, Labelled
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.bound import A, B, at, whole
 from tests.support.words import CALLS, END, events_of
-from wholecall.calls.output.events import (
+from wholecall.calls.output.call_events import (
     ArgumentsDelta,
     ArgumentsReset,
     CustomToolCall,

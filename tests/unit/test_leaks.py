@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.test_text_layer import ANTHROPIC, CALL, REASONED, SAME, TOOLS, calls, chat, read
 from wholecall import collect
-from wholecall.calls.output.events import ToolCallDropped
+from wholecall.calls.output.call_events import ToolCallDropped
 from wholecall.repairing import Repairer, repair_body
 
 QWEN = "<tool_call>\n<function=dredge>\n<parameter=metres>\n4\n</parameter>\n</function>\n</tool_call>"

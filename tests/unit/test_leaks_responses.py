@@ -11,7 +11,7 @@ import pytest
 from tests.unit.test_leaks import QWEN, repaired
 from tests.unit.test_text_layer import CALL, calls
 from wholecall import Limits, collect
-from wholecall.calls.output.events import ToolCallDropped
+from wholecall.calls.output.call_events import ToolCallDropped
 from wholecall.repairing import repair_body
 
 LOG = "corpora/recordings/responses"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.words import CALLS, END, STOP, A, B, closed, events_of, seen, told, whole
-from wholecall.calls.output.events import ToolCallDropped
+from wholecall.calls.output.call_events import ToolCallDropped
 from wholecall.deltas import CallClosed, CallSeen, Delta, Slot, TurnOpened
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler

@@ -23,7 +23,7 @@ from tests.support.words import (
 )
 from wholecall import parse
 from wholecall.arguments import strict
-from wholecall.calls.output.events import ToolCall, ToolCallDropped
+from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
 from wholecall.deltas import (
     DONE,
     HYDRATION,

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from tests.support.model import Fragment
 from tests.support.turns import DONE, chunk, frame
 from wholecall import Policy, ToolCallParser
-from wholecall.calls.output.events import ToolCall, ToolCallDropped
+from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
 
 A = '{"a":1}'
 PLAIN = Fragment(0, "c", "f", A)

@@ -11,17 +11,9 @@ import pytest
 
 from wholecall import parse_arguments
 from wholecall.arguments.grammar import Grammar
-from wholecall.arguments.partial import OpenText
-from wholecall.arguments.progress import (
-    Closed,
-    PartialArguments,
-    Path,
-    Piece,
-    ProgressScanner,
-    StringDelta,
-    StringWatcher,
-)
-from wholecall.calls.output.events import ToolCall
+from wholecall.arguments.partial import Closed, OpenText, PartialArguments, Path, Piece, StringDelta
+from wholecall.arguments.progress import ProgressScanner, StringWatcher
+from wholecall.calls.output.call_events import ToolCall
 from wholecall.limits import Limits
 
 DEEP = 3000

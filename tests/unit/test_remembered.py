@@ -12,7 +12,8 @@ from tests.support import encode
 from tests.support.renderers import RENDERERS
 from tests.support.turns import log
 from wholecall import BadSnapshot, Limits, ToolCallParser
-from wholecall.calls.output.events import StreamFault, ToolCallDropped
+from wholecall.calls.output.call_events import ToolCallDropped
+from wholecall.calls.output.events import StreamFault
 from wholecall.dialects.remembered import keep_piece, remembered
 
 if TYPE_CHECKING:

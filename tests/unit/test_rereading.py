@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from wholecall.calls.output.events import Event, ToolCall, ToolCallDropped
+from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
+from wholecall.calls.output.events import Event
 from wholecall.calls.tools.tool import Tools
 from wholecall.deltas import (
     HYDRATION,

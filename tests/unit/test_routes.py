@@ -8,9 +8,6 @@ from tests.support.assembled import HOLE, told
 from tests.support.blocks import (
     ENDS,
     LOST,
-    A,
-    B,
-    Got,
     astray,
     begun,
     bound,
@@ -22,8 +19,8 @@ from tests.support.blocks import (
     piece,
     whole,
 )
-from tests.support.bound import assembled
-from wholecall.calls.output.events import (
+from tests.support.bound import A, B, Got, assembled
+from wholecall.calls.output.call_events import (
     ArgumentsDelta,
     CustomToolCall,
     ServerToolCall,

@@ -7,22 +7,9 @@ from typing import Any
 import pytest
 
 from tests.support.assembled import told
-from tests.support.blocks import (
-    ENDS,
-    UNENDED,
-    A,
-    B,
-    Got,
-    begun,
-    bound,
-    closed,
-    cut,
-    dropped,
-    listed,
-    piece,
-    signs,
-)
-from wholecall.calls.output.events import ToolCall, ToolCallDropped
+from tests.support.blocks import ENDS, UNENDED, begun, bound, closed, cut, dropped, listed, piece, signs
+from tests.support.bound import A, B, Got
+from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
 from wholecall.deltas import OBJECT, CallCancelled, CallClosed, CallSeen, CallWhole, Delta, TurnOpened
 
 FIRST = begun(0, "c", "f")

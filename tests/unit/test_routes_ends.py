@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.assembled import CALLS, END, A, B, told
-from wholecall.calls.output.events import ServerToolCall, ToolCall, ToolCallDropped
+from wholecall.calls.output.call_events import ServerToolCall, ToolCall, ToolCallDropped
 from wholecall.deltas import CallClosed, CallSeen, Delta, Finish, Labelled, SaidAgain, Slot, TurnEnded
 from wholecall.policy import Policy
 

@@ -9,9 +9,6 @@ from tests.support.blocks import (
     ENDS,
     LOST,
     UNENDED,
-    A,
-    B,
-    Got,
     astray,
     begun,
     bound,
@@ -23,8 +20,8 @@ from tests.support.blocks import (
     signs,
     whole,
 )
-from tests.support.bound import assembled
-from wholecall.calls.output.events import ToolCall
+from tests.support.bound import A, B, Got, assembled
+from wholecall.calls.output.call_events import ToolCall
 from wholecall.deltas import (
     DONE,
     HYDRATION,

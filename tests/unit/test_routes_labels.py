@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.assembled import END, A, new, told
-from wholecall.calls.output.events import ToolCall, ToolCallDropped
+from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
 from wholecall.deltas import CallSeen, Delta, Finish, Fragment, Labelled, Slot
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler

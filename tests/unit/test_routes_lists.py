@@ -5,22 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.support.assembled import HOLE, told
-from tests.support.blocks import (
-    LOST,
-    A,
-    B,
-    Got,
-    begun,
-    bound,
-    closed,
-    dropped,
-    listed,
-    over,
-    piece,
-    signs,
-    whole,
-)
-from wholecall.calls.output.events import ToolCall
+from tests.support.blocks import LOST, begun, bound, closed, dropped, listed, over, piece, signs, whole
+from tests.support.bound import A, B, Got
+from wholecall.calls.output.call_events import ToolCall
 from wholecall.deltas import (
     HYDRATION,
     ITEM_DONE,

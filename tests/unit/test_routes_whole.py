@@ -8,9 +8,6 @@ from tests.support.assembled import HOLE, told
 from tests.support.blocks import (
     LOST,
     UNENDED,
-    A,
-    B,
-    Got,
     begun,
     bound,
     closed,
@@ -22,8 +19,8 @@ from tests.support.blocks import (
     signs,
     whole,
 )
-from tests.support.bound import assembled
-from wholecall.calls.output.events import ToolCallStarted
+from tests.support.bound import A, B, Got, assembled
+from wholecall.calls.output.call_events import ToolCallStarted
 from wholecall.deltas import (
     DONE,
     HYDRATION,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.bound import A, B, Got, assembled, at, bound, stream
-from wholecall.calls.output.events import ToolCallStarted
+from wholecall.calls.output.call_events import ToolCallStarted
 from wholecall.deltas import (
     HYDRATION,
     CallSeen,

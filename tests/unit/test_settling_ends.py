@@ -6,22 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.settled import (
-    CALLS,
-    END,
-    ENDS,
-    LENGTH,
-    A,
-    B,
-    Replaced,
-    at,
-    dropped,
-    restates,
-    settled,
-    signs,
-    whole,
-)
-from wholecall.calls.output.events import ToolCall, ToolCallDropped
+from tests.support.bound import A, B, at, whole
+from tests.support.settled import CALLS, END, ENDS, LENGTH, Replaced, dropped, restates, settled, signs
+from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
 from wholecall.deltas import HYDRATION, CallCancelled, CallSeen, CallWhole, Delta, Finish, Slot
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler

@@ -4,23 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.settled import (
-    CALLS,
-    END,
-    ENDS,
-    HOLE,
-    A,
-    B,
-    Got,
-    Replaced,
-    at,
-    dropped,
-    restates,
-    settled,
-    signs,
-    whole,
-)
-from wholecall.calls.output.events import CustomToolCall, ToolCall, ToolCallDropped, ToolCallStarted
+from tests.support.bound import A, B, Got, at, whole
+from tests.support.settled import CALLS, END, ENDS, HOLE, Replaced, dropped, restates, settled, signs
+from wholecall.calls.output.call_events import CustomToolCall, ToolCall, ToolCallDropped, ToolCallStarted
 from wholecall.deltas import Delta, Finish, Labelled
 
 LOST = dropped("incomplete_input")

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.settled import END, ENDS, A, B, Got, at, dropped, restates, settled, whole
-from wholecall.calls.output.events import CustomToolCall, ServerToolCall, ToolCall, ToolCallDropped
+from tests.support.bound import A, B, Got, at, whole
+from tests.support.settled import END, ENDS, dropped, restates, settled
+from wholecall.calls.output.call_events import CustomToolCall, ServerToolCall, ToolCall, ToolCallDropped
 from wholecall.deltas import HYDRATION, CallSeen, CallWhole, Delta, Marked, Reread, Slot
 
 AMBIGUOUS, ORDER = dropped("ambiguous"), "bound_by_order"

@@ -7,22 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.settled import (
-    ENDS,
-    MESSAGE,
-    A,
-    B,
-    Got,
-    Replaced,
-    at,
-    dropped,
-    restates,
-    settled,
-    signs,
-    whole,
-)
+from tests.support.bound import A, B, Got, at, whole
+from tests.support.settled import ENDS, MESSAGE, Replaced, dropped, restates, settled, signs
 from wholecall import ToolCallParser
-from wholecall.calls.output.events import ToolCall, ToolCallDropped, ToolCallStarted
+from wholecall.calls.output.call_events import ToolCall, ToolCallDropped, ToolCallStarted
 from wholecall.deltas import HYDRATION, CallSeen, CallWhole, Delta, ReasoningFragment, Slot, TextFragment
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler

@@ -7,7 +7,7 @@ import pytest
 from tests.support.assembled import told
 from tests.support.bound import Got, bound
 from tests.support.slotted import LOST, RESTART, A, B, after, begun, closed, finished, listed, piece, place_of
-from wholecall.calls.output.events import ToolCall, ToolCallDropped, ToolCallStarted
+from wholecall.calls.output.call_events import ToolCall, ToolCallDropped, ToolCallStarted
 from wholecall.deltas import (
     HYDRATION,
     CallRefused,

@@ -8,15 +8,8 @@ from typing import Any
 import pytest
 
 from wholecall import Policy, TextCalls, ToolCallParser, Turn, UnknownDialect, collect, history
-from wholecall.calls.output.events import (
-    ArgumentsDelta,
-    Event,
-    TextDelta,
-    ToolCall,
-    ToolCallDropped,
-    ToolCallStarted,
-    TurnFinished,
-)
+from wholecall.calls.output.call_events import ArgumentsDelta, ToolCall, ToolCallDropped, ToolCallStarted
+from wholecall.calls.output.events import Event, TextDelta, TurnFinished
 
 CALL = '<tool_call>{"name": "dredge", "arguments": {"metres": 4}}</tool_call>'
 SAME = {"index": 0, "id": "call_1", "type": "function",

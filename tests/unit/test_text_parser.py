@@ -8,7 +8,8 @@ import pytest
 from pydantic import BaseModel
 
 from wholecall import StreamClosed, TextCalls, TextParser, Turn, UnknownDialect, read_text, text_formats
-from wholecall.calls.output.events import TextDelta, ToolCall, ToolCallDropped
+from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
+from wholecall.calls.output.events import TextDelta
 from wholecall.text import Block, Format
 
 CALL = '<tool_call>{"name": "dredge", "arguments": {"metres": 4}}</tool_call>'

@@ -14,11 +14,12 @@ import pytest
 
 import wholecall.repairing.transport.library
 from tests.support import quirky
-from tests.support.loopback import Answer, Loopback, serve
+from tests.support.loopback import serve
 from tests.support.naive import data_of, error_of, finish_reasons, read_calls
 from wholecall import Limits, StreamClosed, ToolCallDropped
 from wholecall.calls.tools.tool import Tools
 from wholecall.repairing import Repairer, repair_body
+from wholecall.serving import Answer, Loopback
 from wholecall.transport import (
     AsyncRepairTransport,
     Counters,

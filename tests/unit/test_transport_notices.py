@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.loopback import Answer, serve
+from tests.support.loopback import serve
 from tests.unit.test_transport import (
     BEGUN,
     DONE,
@@ -21,8 +21,10 @@ from tests.unit.test_transport import (
     each_library,
     post,
 )
-from wholecall.calls.output.events import StreamFault, ToolCallDropped
+from wholecall.calls.output.call_events import ToolCallDropped
+from wholecall.calls.output.events import StreamFault
 from wholecall.repairing import RepairReport
+from wholecall.serving import Answer
 from wholecall.transport import AsyncRepairTransport, Counters, Exchange, RepairTransport, client
 
 BROKEN = b'data: {"choices":[{\n\n'

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.loopback import Answer, Loopback, serve
+from tests.support.loopback import serve
 from tests.unit.test_transport import DONE, FINISH, PATH, TEXT, WHOLE, each_library
 from wholecall import Limits
+from wholecall.serving import Answer, Loopback
 from wholecall.transport import AsyncRepairTransport, RepairTransport, async_client, client
 
 N_STREAMS = 200

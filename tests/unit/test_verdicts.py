@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from wholecall.arguments.equal import same_value
-from wholecall.calls.output.events import (
+from wholecall.calls.output.call_events import (
     ArgumentsDelta,
     ArgumentsReset,
     BuiltinToolCall,
     CustomToolCall,
-    Event,
     ServerToolCall,
     ToolCall,
     ToolCallDropped,
 )
+from wholecall.calls.output.events import Event
 from wholecall.deltas import (
     DONE,
     HYDRATION,

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from wholecall.calls.output.events import TERMINAL, CustomToolCall, ToolCall, ToolCallDropped
+from wholecall.calls.output.call_events import CustomToolCall, ToolCall, ToolCallDropped
+from wholecall.calls.output.events import TERMINAL
 from wholecall.deltas import (
     DONE,
     HYDRATION,

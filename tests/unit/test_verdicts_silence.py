@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.bound import assembled, at
 from tests.support.words import CALLS, END, A, closed, events_of, whole
-from wholecall.calls.output.events import ToolCallDropped
+from wholecall.calls.output.call_events import ToolCallDropped
 from wholecall.deltas import CallSeen, Delta, Slot, TurnEnded, WireFault
 
 HOLE = WireFault("undecodable_frame", "lost", hole=True)

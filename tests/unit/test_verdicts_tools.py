@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from wholecall.calls.output.events import TERMINAL, ArgumentsDelta, ArgumentsReset, CustomToolCall, ToolCall
+from wholecall.calls.output.call_events import ArgumentsDelta, ArgumentsReset, CustomToolCall, ToolCall
+from wholecall.calls.output.events import TERMINAL
 from wholecall.calls.tools.tool import Tools
 from wholecall.deltas import CallClosed, CallSeen, CallWhole, Delta, Finish, Labelled, Slot, TurnEnded
 from wholecall.limits import Limits

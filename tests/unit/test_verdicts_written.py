@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from wholecall.calls.output.events import TERMINAL, ToolCall, ToolCallDropped
+from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
+from wholecall.calls.output.events import TERMINAL
 from wholecall.deltas import CallWritten, Delta, Finish, Labelled, TurnEnded, WireFault
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler

@@ -12,8 +12,6 @@ from wholecall.arguments.grammar import Grammar
 from wholecall.arguments.partial import PartialArguments, shown
 from wholecall.arguments.progress import ProgressScanner
 
-__all__ = ["AnswerScanner", "PartialOutput"]
-
 
 class PartialOutput(PartialArguments):
     """A snapshot of an answer at one moment, as `PartialArguments`; to show, never to act upon.

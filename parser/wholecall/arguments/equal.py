@@ -12,8 +12,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-__all__ = ["canonical", "same_value", "spelled_alike"]
-
 
 def same_value(one: object, other: object) -> bool:
     """Return whether two decoded values mean the same: members in any order, 1 equals 1.0, true is not a number."""

@@ -41,8 +41,6 @@ from wholecall.limits import Limits
 if TYPE_CHECKING:
     from wholecall.types import DropReason
 
-__all__ = ["Grammar"]
-
 _decode: Callable[[str], Any] = msgspec.json.Decoder().decode
 _NOT_JSON = (msgspec.DecodeError, UnicodeEncodeError)
 

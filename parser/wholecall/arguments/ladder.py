@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from wholecall.limits import Limits
     from wholecall.policy import Policy
 
-__all__ = ["Ending", "passes", "read_answer", "read_arguments"]
-
 Ending = Literal["clean", "length", "open"]
 _CUT: dict[Ending, DropReason] = {"length": "truncated", "open": "unterminated"}
 

@@ -16,8 +16,6 @@ from collections.abc import Iterable
 
 import msgspec
 
-__all__ = ["Scan", "begins_object", "is_object"]
-
 _LONGEST_BLANK = 1024  # characters
 
 _check = msgspec.json.Decoder(msgspec.Raw).decode  # reads all of the text and builds nothing

@@ -18,20 +18,6 @@ from typing import Any, Union
 
 import msgspec
 
-__all__ = [
-    "Closed",
-    "Facts",
-    "Mark",
-    "OpenText",
-    "Partial",
-    "PartialArguments",
-    "Path",
-    "Piece",
-    "StringDelta",
-    "shown",
-    "size_of",
-]
-
 # Keys and list indices from the arguments down to a value; () is the arguments themselves.
 Path = tuple[Union[str, int], ...]
 # An open container, and its number of members at the time.

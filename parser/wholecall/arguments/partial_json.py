@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from wholecall.arguments.partial import Mark, OpenText, Path, Piece
     from wholecall.types import DropReason, JsonState
 
-__all__ = ["JsonScanner", "PartialJson"]
-
 
 class PartialJson(Partial):
     """A snapshot of a JSON text, complete or not: to show, never to execute.

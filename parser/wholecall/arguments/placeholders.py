@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["BEGINNINGS", "PLACEHOLDER_SIZE", "is_placeholder"]
-
 BEGINNINGS = frozenset('{"nN')  # of texts that can be the whole text of a call, or repeat the text so far
 PLACEHOLDER_SIZE = 8  # a placeholder and some white space; longer texts are not placeholders
 _PLACEHOLDERS = frozenset({"{}", "null", "None"})

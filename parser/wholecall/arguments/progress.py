@@ -38,8 +38,6 @@ from wholecall.arguments.partial import (
 )
 from wholecall.limits import Limits
 
-__all__ = ["Closed", "PartialArguments", "Path", "Piece", "ProgressScanner", "StringDelta", "StringWatcher"]
-
 
 class _Level:
     """An open object or list: its members so far, its place, and the key or index of its next member."""

@@ -28,8 +28,6 @@ from wholecall.arguments.tokens import SPACES, Token, scan, spell
 from wholecall.arguments.verdict import Edit
 from wholecall.types import DropReason, EditKind
 
-__all__ = ["SPECIAL_TOKENS", "Fault", "Recovered", "peel", "recover"]
-
 
 class Recovered(NamedTuple):
     """Strict JSON text of one object.

@@ -21,8 +21,6 @@ from wholecall.limits import Limits
 from wholecall.policy import Policy
 from wholecall.types import DropReason, Flag
 
-__all__ = ["Read", "fault_of_number", "is_beginning", "is_json", "leaves", "read_strict"]
-
 
 class Read(msgspec.Struct, frozen=True, gc=False):
     """A strictly decoded value, or the reason why there is none; `invalid_json`: this is not strict JSON."""

@@ -32,26 +32,6 @@ from typing import Final, NamedTuple
 
 from wholecall.types import EditKind
 
-__all__ = [
-    "ESCAPE",
-    "JSON_SPACE",
-    "QUOTES",
-    "SPACES",
-    "STRING",
-    "Nesting",
-    "Token",
-    "holds_half",
-    "holds_number",
-    "joined_surrogates",
-    "members",
-    "nesting",
-    "plain",
-    "scan",
-    "spell",
-    "split",
-    "utf8_size",
-]
-
 JSON_SPACE = " \t\r\n"
 # All white space of Unicode, the BOM, and the zero-width characters that models emit.
 SPACES = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\ufeff\u200b\u2060\u180e"

@@ -17,8 +17,6 @@ else:  # only a type checker knows the default
 
     ArgsT = TypeVar("ArgsT")
 
-__all__ = ["ArgsT", "Edit", "Verdict"]
-
 
 class Edit(msgspec.Struct, frozen=True, gc=False):
     """One change that made argument text readable.

@@ -15,7 +15,6 @@ import re
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 from urllib.request import url2pathname
 
-__all__ = ["address", "folder_of", "is_url", "joined", "root_of", "shown"]
 _private = True
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://([^/?#]*)([^?#]*)(?:\?([^#]*))?(?:#.*)?", re.DOTALL)

@@ -21,7 +21,6 @@ from wholecall.bulk.rows import Judging, Known, Row, text_of, troubled
 from wholecall.bulk.schema import ASSEMBLED, JUDGED
 from wholecall.bulk.streams import row_of
 
-__all__ = ["assemble_batch", "assemble_messages", "judge_batch"]
 _private = True
 
 _KINDS: dict[str, Kind] = {

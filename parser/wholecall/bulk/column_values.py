@@ -22,7 +22,6 @@ from typing import Any, Literal
 import pyarrow as pa
 from pyarrow import types
 
-__all__ = ["BODY", "ID", "MESSAGES", "MOMENT", "TEXT", "TIMES", "Kind", "Read", "reader", "rows_in"]
 _private = True
 
 Read = Callable[[pa.Array], Iterable[Any]]  # from a column to its values, a null is None

@@ -23,20 +23,6 @@ import pyarrow.compute
 from wholecall.bulk.rows import MOST_CHARACTERS, SURROGATE, Row
 from wholecall.bulk.schema import ASSEMBLED, CALLS, RECORDINGS
 
-__all__ = [
-    "TableT",
-    "assembled",
-    "batches",
-    "calls_of",
-    "checked",
-    "columns",
-    "flat",
-    "grouped",
-    "like",
-    "parts",
-    "recordings_of",
-    "with_json_type",
-]
 _private = True
 
 pc: Any = pyarrow.compute  # its functions are made at import

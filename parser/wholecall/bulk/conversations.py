@@ -50,7 +50,6 @@ from wholecall.history.stored import Stored, stored_answers
 from wholecall.recordings.finding import Place
 from wholecall.recordings.transcripts import messages_in, opened_transcript
 
-__all__ = ["row_of_messages", "row_of_session"]
 _private = True
 
 _NO_LIST = "it holds no list of messages, each an object"

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 
-__all__ = ["CannotWriteError", "StoreFailed", "is_ours", "writing"]
 _private = True
 
 

@@ -18,7 +18,6 @@ from wholecall import Limits, Policy, ToolCallParser, UnknownDialect
 from wholecall.bulk.addresses import address
 from wholecall.dialects.table import load_plugins
 
-__all__ = ["Changed", "Columns", "Errors", "Options", "Request", "Start", "differences", "request_of"]
 _private = True
 
 Start = Literal["new", "resume", "overwrite"]

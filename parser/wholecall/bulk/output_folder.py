@@ -39,15 +39,6 @@ from wholecall.bulk.units import Unit, unit_of
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = [
-    "MOST_TROUBLES",
-    "TABLES",
-    "Folder",
-    "Marker",
-    "Parts",
-    "PlanLine",
-    "Tally",
-]
 _private = True
 
 TABLES = ("calls", "recordings")  # in the order in which parts get their names

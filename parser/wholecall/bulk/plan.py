@@ -29,7 +29,6 @@ from wholecall.bulk.table_inputs import cut, is_table
 from wholecall.bulk.units import Piece, Unit, found, packed
 from wholecall.recordings.finding import SUFFIXES
 
-__all__ = ["Plan", "check_folder", "inputs", "new_plan", "plan_of", "write_plan"]
 _private = True
 
 _SHOWN = 3  # names in a message

@@ -29,7 +29,6 @@ from wholecall.bulk.options import Options
 from wholecall.bulk.output_folder import Folder
 from wholecall.bulk.tasks import Answer, Task, TaskRunner
 
-__all__ = ["Broke", "Died", "Pool", "StartError", "main"]
 _private = True
 
 _READY = "ready"

@@ -20,7 +20,6 @@ from wholecall.bulk.units import Piece
 from wholecall.recordings import Recording, Recordings
 from wholecall.recordings.finding import Opens, Place
 
-__all__ = ["rows_of_file", "unread_file"]
 _private = True
 
 _TRANSCRIPT = "transcript"  # the form of a file of messages, and the reason for skipping it

@@ -18,7 +18,6 @@ from wholecall.bulk.output_folder import Marker, PlanLine
 from wholecall.bulk.pool import Broke, Died
 from wholecall.bulk.tasks import WHOLE, Answer, Lost, Task
 
-__all__ = ["HopelessError", "Retries"]
 _private = True
 
 _PATIENCE = 2  # deaths of a unit before it is searched

@@ -32,23 +32,6 @@ from wholecall import (
 )
 from wholecall.bulk.failures import is_ours
 
-__all__ = [
-    "CALL_OF",
-    "MOST_CHARACTERS",
-    "MOST_INT32",
-    "SURROGATE",
-    "Judging",
-    "Known",
-    "Row",
-    "as_json",
-    "grown",
-    "guarded",
-    "sum_up",
-    "summed",
-    "text_of",
-    "troubled",
-    "unread",
-]
 _private = True
 
 MOST_INT32 = 2**31 - 1

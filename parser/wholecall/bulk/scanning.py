@@ -23,7 +23,6 @@ from wholecall.bulk.retries import HopelessError, Retries
 from wholecall.bulk.tasks import Task
 from wholecall.bulk.units import Piece
 
-__all__ = ["Progress", "ScanFailed", "preview", "run", "scan"]
 _private = True
 
 

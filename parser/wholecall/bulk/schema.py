@@ -18,7 +18,6 @@ import pyarrow as pa
 
 from wholecall import __version__
 
-__all__ = ["ASSEMBLED", "CALLS", "JUDGED", "RECORDINGS", "VERSION"]
 _private = True
 
 VERSION = 1

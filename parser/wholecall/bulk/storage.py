@@ -46,19 +46,6 @@ from wholecall.bulk.failures import StoreFailed, is_ours
 from wholecall.recordings.finding import Opens, find, is_named_so
 from wholecall.recordings.source import PIECE
 
-__all__ = [
-    "Draft",
-    "Input",
-    "Storage",
-    "Store",
-    "asked",
-    "asking",
-    "at_once",
-    "located",
-    "opening",
-    "states",
-    "storage_of",
-]
 _private = True
 
 One = TypeVar("One")

@@ -42,7 +42,6 @@ from wholecall.bulk.rows import (
 )
 from wholecall.calls.output.usage import tokens_of
 
-__all__ = ["row_of"]
 _private = True
 
 _SLICE = 64 * 1024  # bytes: larger chunks are read in pieces of this size

@@ -40,7 +40,6 @@ from wholecall.bulk.units import Piece
 from wholecall.recordings.finding import COMPRESSED, Place
 from wholecall.recordings.source import opened
 
-__all__ = ["SUFFIXES", "count_rows", "cut", "is_table", "rows_of_table"]
 _private = True
 
 # Values by member of `Columns`: texts, bytes, a time. `trouble` is why there is no body.

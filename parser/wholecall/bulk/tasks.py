@@ -32,7 +32,6 @@ from wholecall.bulk.table_inputs import count_rows, rows_of_table
 from wholecall.bulk.units import Piece, Unit
 from wholecall.recordings.finding import Opens
 
-__all__ = ["WHOLE", "Answer", "Lost", "Task", "TaskRunner"]
 _private = True
 
 Lost = dict[tuple[int, int], str]  # given-up inputs: the number of a piece, that of a row in it; the trouble

@@ -24,7 +24,6 @@ from wholecall.bulk.addresses import address, is_url, shown
 from wholecall.bulk.storage import storage_of
 from wholecall.recordings.finding import STDIN, SUFFIXES
 
-__all__ = ["Piece", "Unit", "found", "packed", "unit_of"]
 _private = True
 
 MOST_BYTES = 64_000_000  # of the inputs of a unit, unless one input is larger

@@ -35,11 +35,6 @@ if TYPE_CHECKING:
     from wholecall.calls.tools.tool import TypedForm
     from wholecall.types import JsonState, OutputReason
 
-__all__ = [
-    "accept",
-    "accept_output",
-]  # the other functions are public as `wholecall.parse_arguments` and so on
-
 
 @overload
 def parse_arguments(

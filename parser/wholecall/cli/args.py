@@ -19,8 +19,6 @@ from wholecall.cli.options import add_command_parser
 from wholecall.cli.output import FOUND, OK, STDIO, UNREADABLE, complain, line_writer
 from wholecall.cli.show import printable
 
-__all__ = ["add_command"]
-
 _ABOUT = """\
 Read the arguments of one call, a JSON object, and write them as one line of strict JSON. Slips that have one reading
 (a comma too many, a code fence, single quotes, ...) are repaired, and each is listed on standard error. Nothing is

@@ -24,8 +24,6 @@ from wholecall.recordings import Chunk, Recording, read
 from wholecall.recordings.counts import RecordingCounts, Words
 from wholecall.recordings.others import OTHERS
 
-__all__ = ["Batch", "Beginning", "Nonsense", "Tally"]
-
 MadeT = TypeVar("MadeT")
 _ENOUGH = 512  # enough bytes to identify a file
 _STREAM = (b"data:", b"event:", b"id:", b"retry:", b":")  # how lines of server-sent events begin

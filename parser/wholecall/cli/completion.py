@@ -15,8 +15,6 @@ from wholecall import text_formats
 from wholecall.cli.options import add_command_parser, dialect_names
 from wholecall.cli.output import OK, UNREADABLE, complain
 
-__all__ = ["add_command"]
-
 _SHELLS = ("bash", "zsh", "fish")
 _ABOUT = """\
 Write a script to standard output with which a shell completes commands, options, dialects, formats and file names.

@@ -9,8 +9,6 @@ from wholecall.cli.options import add_command_parser
 from wholecall.cli.saving import add_saving, save
 from wholecall.recordings.secrets import without_secrets
 
-__all__ = ["add_command"]
-
 _ABOUT = """\
 Write recordings in another form. What is read is what `wholecall replay` reads: raw streams, JSON lines with a body
 each, outputs of batches, VCR cassettes, HAR, llm-interceptor's logs, llm-mock's files, wholecall's own recordings;

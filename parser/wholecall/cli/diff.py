@@ -24,8 +24,6 @@ from wholecall.cli.show import printable
 from wholecall.recordings import read
 from wholecall.recordings.replay import replay
 
-__all__ = ["add_command"]
-
 _ABOUT = """\
 Compare what two recordings say, or what two versions made of one: their turns, texts, calls, drops and faults,
 whatever the pieces were in which the text came. A side is a recording, or a log of events (`replay --json`).

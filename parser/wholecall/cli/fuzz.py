@@ -19,8 +19,6 @@ from wholecall.cli.show import printable
 from wholecall.recordings import Recording
 from wholecall.recordings.replay import Chunking, replay
 
-__all__ = ["add_command"]
-
 _ABOUT = """\
 Replay recordings with their bytes cut in other places, many times, and report where the events differ. Servers
 and proxies cut streams anywhere; whoever reads them must not care. The splits are drawn from a seed, and a

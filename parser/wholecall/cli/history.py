@@ -34,8 +34,6 @@ from wholecall.history.transcripts import TranscriptReport, mend
 from wholecall.recordings.finding import Place, find
 from wholecall.recordings.transcripts import NoTranscript, Page, Transcript, opened_transcript
 
-__all__ = ["Found", "add_command", "found_files", "targets_of"]
-
 _ABOUT = """\
 Transcripts of conversations, as they are sent to a provider (Chat Completions, Responses, Anthropic, Gemini) or
 stored by an agent (pi and openclaw, Claude Code, Codex): a JSON list of messages, a request body that holds one, or

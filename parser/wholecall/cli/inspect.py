@@ -42,8 +42,6 @@ from wholecall.recordings.finding import STDIN
 from wholecall.recordings.replay import dialect_of
 from wholecall.recordings.timeline.steps import Step, timeline
 
-__all__ = ["HtmlPage", "add_command"]
-
 _ABOUT = """\
 Show a stream frame by frame: where each frame is, what it says, and what it did to the calls that are being put
 together: phases, text that was added or replaced, ids and names, edits, drops and their reasons, faults.

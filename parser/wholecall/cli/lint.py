@@ -27,8 +27,6 @@ from wholecall.recordings.replay import replay
 from wholecall.stream.shells.leaks import Leaks
 from wholecall.types import Anomaly, DropReason, EditKind, FaultKind, Flag
 
-__all__ = ["Ledger", "add_command"]
-
 _ABOUT = """\
 Count what is odd in recorded streams: calls that were dropped and why, faults of the wire, and the quirks that
 were survived (flags, edits, anomalies). Each recording with a finding has a line; then there is a table with

@@ -32,8 +32,6 @@ from wholecall import (
 )
 from wholecall.cli.show import cells, counted, fitted, packed, printable, wrapped
 
-__all__ = ["MIN_WIDTH", "Listing"]
-
 MIN_WIDTH = 40
 
 Texts = Iterator[str]

@@ -30,8 +30,6 @@ from wholecall.cli import (
 from wholecall.cli.options import prepare
 from wholecall.cli.output import UNREADABLE, complain, silence
 
-__all__ = ["main"]
-
 _INTERRUPTED, _BROKEN_PIPE = 130, 141  # as a shell reports SIGINT and SIGPIPE
 
 _ABOUT = "Whole tool calls, or none: the bytes of any LLM stream in, tool calls that are safe to execute out."

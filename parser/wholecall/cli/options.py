@@ -18,16 +18,6 @@ from wholecall import text_formats
 from wholecall.dialects.table import DIALECTS, load_plugins, named
 from wholecall.text.options import text_calls
 
-__all__ = [
-    "add_command_parser",
-    "add_dialect",
-    "add_import",
-    "add_max_bytes",
-    "add_text",
-    "dialect_names",
-    "prepare",
-]
-
 
 def add_command_parser(commands: Any, name: str, help: str, about: str, examples: str) -> Any:  # noqa: A002
     """Add a command to the program's parser and return its parser, whose help keeps its lines."""

@@ -29,24 +29,6 @@ from typing import IO, Any
 from wholecall.cli.show import escaped_json, printable, printable_json
 from wholecall.recordings.finding import find
 
-__all__ = [
-    "CHOICES",
-    "FOUND",
-    "OK",
-    "STDIO",
-    "UNREADABLE",
-    "complain",
-    "console",
-    "is_read",
-    "is_same",
-    "json_writer",
-    "line_writer",
-    "replacing",
-    "silence",
-    "wants_colour",
-    "write",
-]
-
 OK, FOUND, UNREADABLE = 0, 1, 3  # argparse exits with 2
 STDIO = "-"  # the path of standard input, and of standard output
 CHOICES = ("auto", "always", "never")

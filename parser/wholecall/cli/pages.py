@@ -17,8 +17,6 @@ from pathlib import Path
 
 from wholecall.cli.output import STDIO, replacing
 
-__all__ = ["harmless", "is_page", "page_of", "write_page"]
-
 
 def harmless(text: str) -> str:
     """Return JSON of the same value without any character that is special in HTML."""

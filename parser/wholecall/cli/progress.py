@@ -23,8 +23,6 @@ from wholecall.recordings import Chunk, Recording
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["Progress", "amount"]
-
 _PAUSE = 0.1  # seconds between two drawings
 _KILO = 1000
 

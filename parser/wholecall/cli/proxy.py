@@ -25,8 +25,6 @@ from wholecall.proxy.config import KEYS, Config, ConfigError, Setting, UpstreamC
 from wholecall.proxy.loading import VARIABLES, load_config
 from wholecall.proxy.values import URL
 
-__all__ = ["CLIENTS", "add_command", "settings_of"]
-
 _WRONG: Final = 2  # as argparse exits
 _WIDTH: Final = 70
 _LISTENS_AT: Final = f"http://{KEYS['listen'].default}"  # if nothing says otherwise

@@ -45,8 +45,6 @@ from wholecall.recordings.secrets import without_keys
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["NewCase", "NewRecording", "add_command", "opener"]
-
 _PIECE = 64 * 1024
 _FIRST_ERROR = 400
 _TROUBLE = (OSError, http.client.HTTPException)

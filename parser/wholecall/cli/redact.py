@@ -14,8 +14,6 @@ from wholecall.cli.options import add_command_parser
 from wholecall.cli.saving import FORMS, add_saving, save
 from wholecall.recordings.redacting.redact import Redaction, redact
 
-__all__ = ["add_command"]
-
 _ABOUT = """\
 Write recordings without their contents. Letters and digits of texts, ids, keys and argument values become others, by a
 key that nobody keeps; structure, sizes, chunks and times stay, so a recording replays as before: the same events with other

@@ -22,8 +22,6 @@ from wholecall.recordings import Recording
 from wholecall.recordings.finding import STDIN
 from wholecall.recordings.replay import Chunking, replay
 
-__all__ = ["add_command"]
-
 _ABOUT = """\
 Read recorded streams and show the tool calls in them: those that are whole, with their arguments, and those
 that were dropped, with the reason and the beginning of their raw text. For several recordings there is a table

@@ -26,8 +26,6 @@ from wholecall.cli.output import json_writer, wants_colour, write
 from wholecall.cli.show import cells, common_folder, folder_of, padded, printable, wrapped
 from wholecall.recordings.finding import STDIN
 
-__all__ = ["Groups", "Output", "output_of"]
-
 _HINT = "To list their calls: --calls (-v: all that happened; --full: whole arguments)."
 _SPARE = 3  # lines of a screen that the table leaves free: two empty lines, and the next prompt
 Rows = dict[str, Tally]

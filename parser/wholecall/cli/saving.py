@@ -20,8 +20,6 @@ from wholecall.cli.output import OK, STDIO, UNREADABLE, complain, is_read, json_
 from wholecall.recordings import Chunk, Recording, write
 from wholecall.recordings.writing import WRITERS
 
-__all__ = ["FORMS", "add_saving", "save"]
-
 _OWN = "recording"
 FORMS = (_OWN, *WRITERS)
 

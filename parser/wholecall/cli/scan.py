@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from wholecall.bulk.options import Request
     from wholecall.bulk.scanning import Progress
 
-__all__ = ["add_command"]
-
 _ABOUT = """\
 Read recordings with all cores, and write two tables in Parquet: OUT/calls has a row for each call, whole or dropped,
 OUT/recordings one for each recording, also for those that cannot be read. docs/bulk.md lists the columns.

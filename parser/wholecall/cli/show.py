@@ -16,22 +16,6 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePath
 from textwrap import wrap
 
-__all__ = [
-    "below_common_folder",
-    "cells",
-    "clipped",
-    "common_folder",
-    "counted",
-    "escaped_json",
-    "fitted",
-    "folder_of",
-    "packed",
-    "padded",
-    "printable",
-    "printable_json",
-    "wrapped",
-]
-
 # Control characters, format characters (they reorder or hide text), surrogates, line separators.
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 # Characters that are drawn as nothing, or as a blank, though they are letters, marks or symbols: fillers of Hangul, the

@@ -32,8 +32,6 @@ from wholecall.dialects.decode import plain
 from wholecall.recordings.timeline.effects import CallChange
 from wholecall.recordings.timeline.steps import Step
 
-__all__ = ["Line", "Page", "Plain", "Rich", "Span", "TimelineText", "summary"]
-
 Span = tuple[str, str]  # text, and how it is styled: one of `_STYLES`
 Line = list[Span]
 MIN_WIDTH = 60

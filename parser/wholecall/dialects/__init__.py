@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING
 
 from wholecall.dialects.decode import undecodable
-from wholecall.dialects.table import DIALECTS, Translator, load_plugins
+from wholecall.dialects.table import DIALECTS, load_plugins
+from wholecall.dialects.translator import Translator
 from wholecall.errors import renamed
 
 __all__ = ["DIALECTS", "Translator", "load_plugins", "undecodable"]

@@ -61,20 +61,6 @@ from wholecall.dialects.unread import is_read, with_unread
 from wholecall.framing.frame import Frame, Like
 from wholecall.types import Kind
 
-__all__ = [
-    "AnthropicTranslator",
-    "Block",
-    "Blocks",
-    "InputPiece",
-    "Message",
-    "Piece",
-    "TextPiece",
-    "ThinkingPiece",
-    "finish_deltas",
-    "usage_deltas",
-]
-
-
 # Views.
 
 

@@ -22,27 +22,6 @@ import msgspec
 from wholecall.dialects.decode import value_text, wire_text
 from wholecall.dialects.labels import choice_label, id_label, index_label, name_label, text_label
 
-__all__ = [
-    "CHAT_ARGUMENTS",
-    "CHAT_NAME",
-    "POSITION",
-    "FirstOf",
-    "Label",
-    "State",
-    "Value",
-    "choice",
-    "first_of",
-    "id",
-    "index",
-    "json_text",
-    "json_value",
-    "name",
-    "raw",
-    "state",
-    "text",
-    "value",
-]
-
 
 class Value(NamedTuple):
     """The value at a path, and how it is read.

@@ -18,18 +18,6 @@ from typing import Any, Final, NamedTuple
 from wholecall.dialects.detect import MARKS, SUPPORTING, Marks
 from wholecall.dialects.marks import FRAME, NAME, Mark, Row
 
-__all__ = [
-    "KNOWN",
-    "NARROWER",
-    "are_akin",
-    "foreign",
-    "is_labelled",
-    "members_of",
-    "rivals",
-    "telling",
-    "without_weak",
-    "yields",
-]
 _private = True
 
 

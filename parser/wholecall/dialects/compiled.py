@@ -37,8 +37,6 @@ from wholecall.dialects.say import By, Do, Each, Given, Row, Rows, Say, Stop, Wh
 from wholecall.dialects.translator import TurnTranslator
 from wholecall.framing.frame import Frame
 
-__all__ = ["Node", "TableTranslator", "members_of", "run", "source_of"]
-
 _INDENT: Final = "    "
 _CALLED: Final = frozenset({"enumerate", "next", "str", "type"})  # builtins that the source calls
 

@@ -36,32 +36,6 @@ from wholecall.discreet import compact
 from wholecall.framing.frame import Frame, Like
 from wholecall.limits import Limits
 
-__all__ = [
-    "LONGEST_NOISE",
-    "NO_TEXT",
-    "UNREADABLE",
-    "Reading",
-    "decode",
-    "dumped",
-    "first_choice",
-    "integer",
-    "is_blank",
-    "is_done",
-    "is_noise",
-    "listed",
-    "member",
-    "opened_chunk",
-    "payloads",
-    "plain",
-    "provider_error",
-    "read",
-    "spoken",
-    "string_text",
-    "undecodable",
-    "value_text",
-    "wire_text",
-]
-
 T = TypeVar("T", bound=msgspec.Struct)
 
 # The errors that a typed decoder raises for text that it refuses (ValidationError is a DecodeError).

@@ -35,8 +35,6 @@ from wholecall.dialects.marks import (
     no,
 )
 
-__all__ = ["MARKS", "SUPPORTING", "Marks"]
-
 
 class Marks(NamedTuple):
     """The marks of a dialect, and the members by which it claims frames (`wholecall.dialects.claims`).

@@ -21,8 +21,6 @@ from wholecall.dialects.decode import NO_TEXT, UNREADABLE, decode, is_done, payl
 from wholecall.dialects.labels import text_label
 from wholecall.framing.frame import Frame
 
-__all__ = ["opened"]
-
 
 class _Envelope(msgspec.Struct, gc=False):
     data: msgspec.Raw = NO_TEXT

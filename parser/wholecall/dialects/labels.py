@@ -6,8 +6,6 @@ from zlib import crc32
 
 from wholecall.deltas import HIGHEST_INDEX, INVALID_INDEX, Index
 
-__all__ = ["choice_label", "id_label", "index_label", "name_label", "text_label"]
-
 _LONGEST_INDEX = 40
 _NO_LABEL = frozenset({"", "null", "None"})
 

@@ -21,8 +21,6 @@ from wholecall.dialects.compiled import Node, TableTranslator, members_of, run
 from wholecall.dialects.pieces import NO_PIECE, Key, PieceTranslator, Read
 from wholecall.dialects.say import Each, Given, Row, Say
 
-__all__ = ["PieceTableTranslator"]
-
 _Index = Annotated[int, msgspec.Meta(ge=0, le=HIGHEST_INDEX)]
 _ABSENT: Final = type(None)
 

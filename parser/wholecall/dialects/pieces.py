@@ -21,8 +21,6 @@ from wholecall.dialects.decode import UNREADABLE
 from wholecall.dialects.translator import TextTranslator, TurnTranslator, frame_of
 from wholecall.framing.frame import Frame, Like
 
-__all__ = ["NO_KEY", "NO_PIECE", "Key", "PieceTranslator", "Read", "Runs", "no_piece"]
-
 Key = tuple[object, object]
 NO_KEY: Key = ("none", "none")  # the key of no piece
 NO_PIECE: Final = (NO_KEY, "")

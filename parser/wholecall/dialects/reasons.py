@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from wholecall.types import CUT_REASONS, TurnReason
 
-__all__ = ["FINISH_REASONS", "NOT_WHOLE", "turn_reason"]
-
 NOT_WHOLE: frozenset[TurnReason] = frozenset({*CUT_REASONS, "error", "aborted"})
 
 _SPELLINGS: dict[TurnReason, tuple[str, ...]] = {

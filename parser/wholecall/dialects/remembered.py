@@ -15,8 +15,6 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["keep_piece", "remembered"]
-
 _EACH = 64  # bytes of an entry, in addition to its text
 _JOINED = 4096  # pieces of this many characters stay as they are
 _PLAIN = frozenset({int, float, bool, type(None)})

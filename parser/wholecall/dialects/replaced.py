@@ -16,8 +16,6 @@ from wholecall.deltas import WireFault
 from wholecall.dialects.decode import payloads, plain
 from wholecall.framing import Frame
 
-__all__ = ["REPLACED", "fault_of"]
-
 REPLACED = WireFault("invalid_utf8", "bytes that are not UTF-8 were replaced")
 _LOST = replace(REPLACED, detail="bytes that are not UTF-8 were replaced where no text stands", hole=True)
 _MARK = "\ufffd"

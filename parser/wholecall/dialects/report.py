@@ -32,27 +32,6 @@ from wholecall.dialects.labels import id_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.types import Kind, TurnReason
 
-__all__ = [
-    "answered",
-    "block_closed",
-    "call_start",
-    "closed",
-    "counts",
-    "ended_together",
-    "error",
-    "extra",
-    "failure",
-    "finish",
-    "piece",
-    "restated_together",
-    "seen",
-    "text",
-    "thought",
-    "unknown",
-    "usage",
-    "whole_call",
-]
-
 
 def text(value: object, choice: int = 0) -> list[Delta]:
     """Return visible text."""

@@ -18,37 +18,6 @@ from wholecall.dialects import at, report
 from wholecall.dialects.at import Label, State, Value
 from wholecall.types import Kind, TurnReason
 
-__all__ = [
-    "By",
-    "Do",
-    "Each",
-    "Given",
-    "Piece",
-    "Row",
-    "Rows",
-    "Say",
-    "Statement",
-    "Stop",
-    "When",
-    "begin",
-    "by",
-    "closed",
-    "counts",
-    "do",
-    "each",
-    "end",
-    "finish",
-    "given",
-    "opened",
-    "own",
-    "piece",
-    "stop_unless_open",
-    "text",
-    "thought",
-    "usage",
-    "when",
-]
-
 
 class Piece(NamedTuple):
     """A piece of one text, which an event may hold alone (see `wholecall.dialects.narrow`).

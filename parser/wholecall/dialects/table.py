@@ -31,20 +31,6 @@ from wholecall.dialects.marks import Detect, decisive
 from wholecall.dialects.translator import Translator
 from wholecall.errors import UnknownDialect, choices, meant
 
-__all__ = [
-    "DIALECTS",
-    "Claims",
-    "Dialect",
-    "Translator",
-    "claimants",
-    "claimants_by_name",
-    "decides",
-    "detect_dialect",
-    "load_plugins",
-    "named",
-    "register",
-]
-
 
 class Dialect(msgspec.Struct, frozen=True):
     """A wire format.

@@ -22,17 +22,6 @@ from wholecall.dialects.labels import name_label
 from wholecall.dialects.unread import with_unread
 from wholecall.framing.frame import Frame, Like, framed
 
-__all__ = [
-    "MOST_SLOTS",
-    "EventView",
-    "Events",
-    "TextTranslator",
-    "Translator",
-    "TurnTranslator",
-    "ViewTranslator",
-    "frame_of",
-]
-
 Events = Mapping[Any, Callable[..., list[Delta]]]  # methods of a translator, by the kind of event
 
 MOST_SLOTS = 128  # slots that a translator keeps of calls with alternating pieces

@@ -38,7 +38,6 @@ from wholecall.deltas import (
 from wholecall.dialects.decode import is_blank, payloads, plain
 from wholecall.framing.frame import Frame
 
-__all__ = ["is_read", "with_unread"]
 _private = True
 
 _WORDS: Final = tuple(rf"{what}[_-]?(?:[cC]all|[uU]se)s?" for what in ("tool", "function"))

@@ -28,8 +28,6 @@ from wholecall.dialects.decode import is_blank, plain
 from wholecall.discreet import discreet_repr
 from wholecall.types import CUT_REASONS, TurnReason
 
-__all__ = ["Manner", "Repeats", "WholeCalls", "says_nothing"]
-
 _MOST_LABELS = 4096  # of calls that are recognized when they are repeated
 _MOST_NAMESAKES = 16  # calls of one label that are compared; with more the label does not distinguish calls
 _MOST_KEPT = 256  # calls of one label that are kept

@@ -32,19 +32,6 @@ from wholecall.framing.frame import Frame, Like
 from wholecall.limits import Limits
 from wholecall.types import FaultKind
 
-__all__ = [
-    "BOM",
-    "CR",
-    "DEFAULT_LIMITS",
-    "LF",
-    "ByteFraming",
-    "BytesLike",
-    "LineFraming",
-    "checked",
-    "decode",
-    "is_one_value",
-]
-
 BytesLike = Union[bytes, bytearray, memoryview]
 BOM = b"\xef\xbb\xbf"
 DEFAULT_LIMITS = Limits()

@@ -17,7 +17,6 @@ from typing import Any, Final, Protocol
 
 from wholecall.framing.zstd_blocks import Blocks
 
-__all__ = ["LARGEST_WINDOW", "MOST", "Decoder", "UndecodableError", "decoder_for", "is_coding"]
 _private = True
 
 MOST: Final = 256 * 1024

@@ -35,8 +35,6 @@ from wholecall.framing.base import DEFAULT_LIMITS, ByteFraming
 from wholecall.framing.frame import Frame
 from wholecall.limits import Limits
 
-__all__ = ["PRELUDE_BYTES", "EventStreamFraming", "is_prelude"]
-
 PRELUDE_BYTES: Final = 12
 _OVERHEAD = PRELUDE_BYTES + 4  # of a message without headers and payload
 _MAX_HEADERS = 128 * 1024

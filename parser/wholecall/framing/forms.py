@@ -17,8 +17,6 @@ from typing import NamedTuple
 
 from wholecall.framing.frame import Frame, Like
 
-__all__ = ["NO_PREFIX", "Block", "Form", "form_of", "id_of", "may_be_named", "named"]
-
 NO_PREFIX = ""  # takes nothing off an event
 _FIELD = re.compile(r"(id|event|data|): ?")  # one without a name is a comment
 _NAME = re.compile(r"(event:[^\n]*\n)?")

@@ -10,8 +10,6 @@ import msgspec
 
 from wholecall.discreet import discreet_repr
 
-__all__ = ["OWN_SIZE", "Frame", "Frames", "Like", "after", "each_framed", "framed"]
-
 OWN_SIZE = 200  # bytes that a frame takes in addition to its text and its name
 
 

@@ -26,8 +26,6 @@ from wholecall.framing.frame import Frame
 from wholecall.framing.nesting import Nesting
 from wholecall.limits import Limits
 
-__all__ = ["JSONArrayFraming"]
-
 _BEGINNING = re.compile(rb"[^\s,\]}]")
 _WORD_END = re.compile(rb"[,\[\]{}]")
 _OPENERS = frozenset(b"{[")

@@ -24,8 +24,6 @@ from wholecall.framing.frame import Frame, Like
 from wholecall.framing.nesting import Nesting
 from wholecall.limits import Limits
 
-__all__ = ["JSONLinesFraming"]
-
 _OPENERS = (b"{", b"[")
 _BEFORE_A_VALUE = (b":", b",", b"[")
 _LIKE = Frame("", "")

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["Nesting"]
-
 _TOKEN = re.compile(rb'["{}\[\]]|\\(?:.|\Z)', re.DOTALL)
 _OPENERS = (b"{", b"[")
 

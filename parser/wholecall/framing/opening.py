@@ -6,8 +6,6 @@ from wholecall.framing.base import BOM
 from wholecall.framing.eventstream import PRELUDE_BYTES, is_prelude
 from wholecall.framing.vercel import is_coded
 
-__all__ = ["framing_of", "sniff"]
-
 _LONGEST_HEAD = 4096  # bytes of white space, after which the framing is no longer looked for
 _CODE = b"0:"
 _CODED_VALUES = (b'"', b"{", b"[")

@@ -6,8 +6,6 @@ parts. Where no blank line ends an event, as in JSON lines, a read stays whole.
 
 from __future__ import annotations
 
-__all__ = ["LARGE", "parted"]
-
 LARGE = 8192  # bytes; smaller reads are not worth a cut
 _PART = 4096
 _BLANK = b"\n\n"

@@ -38,8 +38,6 @@ from wholecall.framing.frame import Frame, Like, framed
 from wholecall.framing.nesting import Nesting
 from wholecall.limits import Limits
 
-__all__ = ["SSEFraming"]
-
 _HELD = 4096  # bytes of an event held for the block reader; small, because they are copied at each read
 _ORDINARY = (b"data:", b"event:", b"id:")
 _FIELDS = frozenset((b"data", b"event", b"id", b"retry"))

@@ -15,8 +15,6 @@ from wholecall.framing.sse import SSEFraming
 from wholecall.framing.vercel import VercelFraming
 from wholecall.limits import Limits
 
-__all__ = ["FRAMINGS", "Framing", "name_of"]
-
 
 class Framing(Protocol):
     """The interface of a framing for a parser; nothing here raises on remote bytes.

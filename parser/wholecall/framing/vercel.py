@@ -11,8 +11,6 @@ from __future__ import annotations
 from wholecall.framing.base import LineFraming
 from wholecall.framing.frame import Frame
 
-__all__ = ["VercelFraming", "is_coded"]
-
 _CODES = b"0123456789abcdefghijk"
 _CODE_SIZE = 2  # with the colon
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from typing import Final
 
-__all__ = ["Blocks"]
 _private = True
 
 _MAGIC: Final = 0xFD2FB528

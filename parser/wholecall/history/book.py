@@ -22,8 +22,6 @@ from wholecall.history.parts import ABSENT, RUN, SIDE, Carried, Line, Message, P
 from wholecall.history.shapes.base import Links, Shape, View
 from wholecall.history.shapes.table import shape_of
 
-__all__ = ["Book", "Written", "pages", "write"]
-
 _MANY = 10_000  # remembered words
 
 

@@ -35,8 +35,6 @@ from wholecall.history.shapes.responses import RESPONSES
 from wholecall.history.shapes.table import SHAPES
 from wholecall.history.shapes.vercel import VERCEL
 
-__all__ = ["RULES", "Finding", "check_transcript"]
-
 
 class Finding(msgspec.Struct, frozen=True):
     """A rule of a provider that a transcript breaks.

@@ -26,7 +26,7 @@ from typing import Any, Final, NamedTuple, Union
 import msgspec
 from msgspec.structs import replace
 
-from wholecall.calls.output.events import (
+from wholecall.calls.output.call_events import (
     BuiltinToolCall,
     CustomToolCall,
     ServerToolCall,
@@ -38,8 +38,6 @@ from wholecall.history.formats import Format, Malformed, encode_arguments
 from wholecall.history.ids import CallIds
 from wholecall.history.values import copied
 from wholecall.types import Kind, TurnReason
-
-__all__ = ["Call", "CallEvent", "Capacity", "Gathered", "Options", "Piece", "gather", "text_of"]
 
 CallEvent = Union[ToolCall, CustomToolCall, BuiltinToolCall, ServerToolCall, ToolCallDropped]
 

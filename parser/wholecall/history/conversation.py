@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Optional
 
 import msgspec
 
-from wholecall.calls.output.events import ServerToolCall, ToolCallDropped
+from wholecall.calls.output.call_events import ServerToolCall, ToolCallDropped
 from wholecall.calls.output.results import Answer, tool_result
 from wholecall.calls.output.turns import OtherBlock, ReasoningBlock, Turn
 from wholecall.errors import UnknownDialect, choices, meant, renamed_argument, renamed_field
@@ -45,8 +45,6 @@ from wholecall.history.values import copied, dumped
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-__all__ = ["Conversation", "Encoded", "encode_calls", "encode_results"]
 
 JSON = dict[str, Any]
 # Tool results, by the call's id (or index): text, a JSON value, or an exception.

@@ -18,36 +18,6 @@ from wholecall.history.formats import Format, IdRule, encode_arguments
 from wholecall.history.parts import LEFT_ALONE, Line, Message, Part
 from wholecall.history.shapes.base import View
 
-__all__ = [
-    "Finder",
-    "Flaw",
-    "Reading",
-    "argument_text",
-    "arguments_type",
-    "bad_ids",
-    "bad_names",
-    "blank_texts",
-    "bodiless",
-    "duplicate_calls",
-    "duplicate_results",
-    "empty_call_lists",
-    "ends_with_model",
-    "first_not_user",
-    "lists_of_blocks",
-    "no_messages",
-    "not_alternating",
-    "orphan_results",
-    "roles_beside",
-    "served_to_user",
-    "thoughtless_loop",
-    "unanswered",
-    "unfollowed_reasoning",
-    "unsigned_calls",
-    "unsigned_thoughts",
-    "user_after_tool",
-    "wordless",
-]
-
 _IDS: Final[dict[IdRule, re.Pattern[str]]] = {
     "any": re.compile(r".+", re.DOTALL),
     "kimi": re.compile(r".+", re.DOTALL),

@@ -45,12 +45,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
 import msgspec
 
-from wholecall.calls.output.events import ToolCall, ToolCallDropped
+from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
 from wholecall.calls.parse import parse_arguments
 from wholecall.errors import UnknownDialect, choices, meant, renamed_argument
 from wholecall.history.values import copied, dumped
-
-__all__ = ["FORMATS", "Carries", "Format", "IdRule", "Malformed", "encode_arguments", "format_named"]
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

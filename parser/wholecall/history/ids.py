@@ -19,8 +19,6 @@ from typing import Any, Final
 
 from wholecall.history.formats import IdRule
 
-__all__ = ["CallIds", "is_counted"]
-
 _LEGAL = re.compile(r"[a-zA-Z0-9_-]{1,64}", re.ASCII)
 _OTHER = re.compile(r"[^a-zA-Z0-9_-]")
 _MISTRAL = re.compile(r"[a-zA-Z0-9]{9}")

@@ -34,19 +34,6 @@ from wholecall.history.shapes.base import View
 from wholecall.history.values import dumped
 from wholecall.types import CUT_REASONS
 
-__all__ = [
-    "Answer",
-    "Rules",
-    "Stop",
-    "answers_of",
-    "endings",
-    "is_incomplete",
-    "judge",
-    "let_joined_be_answered",
-    "name_calls",
-    "put_right",
-]
-
 _ABORTED = frozenset({"aborted", "abort", "canceled", "interrupted"})
 _CUT = CUT_REASONS | {"malformed"}
 _INVALID_NAME = "invalid_tool_call"  # of a nameless call that must stay

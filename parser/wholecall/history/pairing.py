@@ -32,8 +32,6 @@ from wholecall.history.book import Book
 from wholecall.history.parts import Line, Message, Part
 from wholecall.history.shapes.base import Shape
 
-__all__ = ["Plan", "bring_back", "pair", "place"]
-
 # --- pairing -------------------------------------------------------------------------------------------
 
 Key = tuple[str, str]

@@ -14,29 +14,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
-__all__ = [
-    "ABSENT",
-    "LEFT_ALONE",
-    "RUN",
-    "SIDE",
-    "Carried",
-    "Form",
-    "Line",
-    "Message",
-    "MessagesT",
-    "Part",
-    "Path",
-    "Places",
-    "at",
-    "call_at",
-    "first_id",
-    "first_text",
-    "found_at",
-    "put",
-    "rebuild",
-    "without",
-]
-
 Message = dict[str, Any]
 if TYPE_CHECKING:
     from typing_extensions import TypeVar

@@ -34,8 +34,6 @@ from wholecall.history.spans import Cut, Leaf, Marker, Spans, read_spans
 from wholecall.history.transcripts import new_messages, read_book
 from wholecall.history.values import Step, built, dumped, walk
 
-__all__ = ["Shrunk", "ShrunkTranscript", "shorten", "shrink_arguments", "shrink_transcript"]
-
 A = TypeVar("A", str, dict[str, Any])
 
 

@@ -25,8 +25,6 @@ from typing import Final, NamedTuple
 from wholecall.arguments.tokens import utf8_size
 from wholecall.history.values import dumped
 
-__all__ = ["Array", "Cut", "Leaf", "Marker", "Spans", "String", "read_spans"]
-
 
 class String(NamedTuple):
     """A string value: its number among all strings, and the range of its token, quotes included."""

@@ -27,8 +27,6 @@ from wholecall.history.parts import ABSENT, Part, at
 from wholecall.history.values import dumped
 from wholecall.types import DropReason, Kind, TurnReason
 
-__all__ = ["Stored", "StoredAnswer", "stored_answers"]
-
 _KINDS: dict[str, Kind] = {
     **dict.fromkeys(("object", "string", "kept"), "function"),
     "free": "custom",

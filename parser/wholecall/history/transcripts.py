@@ -37,8 +37,6 @@ from wholecall.history.shapes.base import Shape, expect_messages
 from wholecall.history.shapes.chat import CHAT
 from wholecall.history.shapes.table import NOTHING, Seen, ShapeName, seen_in, shape_of
 
-__all__ = ["Repaired", "TranscriptReport", "mend", "new_messages", "read_book", "repair_transcript"]
-
 
 class TranscriptReport(msgspec.Struct, frozen=True):
     """The changes of a repair; each list is independent, in the order of the input.

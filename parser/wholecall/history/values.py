@@ -21,8 +21,6 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-__all__ = ["Step", "built", "copied", "dumped", "walk"]
-
 Step = tuple[str, Any]
 
 _spelled = json.JSONEncoder(ensure_ascii=False).encode  # of strings, numbers and words

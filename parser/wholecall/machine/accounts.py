@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
 
-__all__ = ["account"]
-
 _MOST = 64  # calls of a choice, orphans among them, that are compared with each other
 
 

@@ -11,15 +11,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Union
 
 from wholecall.arguments.tokens import utf8_size
-from wholecall.calls.output.events import Output, OutputDropped
+from wholecall.calls.output.answers import Output, OutputDropped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wholecall.calls.tools.misfit import Check
     from wholecall.limits import Limits
-
-__all__ = ["Answer", "OutputWanted"]
 
 
 class OutputWanted:

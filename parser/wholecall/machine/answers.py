@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from wholecall.calls.output.events import EXECUTABLE, Output, OutputDropped, OutputProgress, ToolCallDropped
+from wholecall.calls.output.answers import Output, OutputDropped, OutputProgress
+from wholecall.calls.output.call_events import ToolCallDropped
+from wholecall.calls.output.events import EXECUTABLE
 from wholecall.calls.parse import accept_output
 
 if TYPE_CHECKING:
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
     from wholecall.machine.choice import Choice
     from wholecall.machine.verdicts import Ended
     from wholecall.types import OutputReason
-
-__all__ = ["answer_of", "begin_message", "conclude", "spoil", "type_answer_anew"]
 
 
 def answer_of(choice: Choice) -> Answer | None:

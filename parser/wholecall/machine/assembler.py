@@ -24,7 +24,8 @@ from msgspec.structs import replace
 
 from wholecall.arguments.placeholders import PLACEHOLDER_SIZE
 from wholecall.arguments.tokens import holds_half
-from wholecall.calls.output.events import ReasoningDelta, StreamFault, TextDelta, ToolCallCancelled
+from wholecall.calls.output.call_events import ToolCallCancelled
+from wholecall.calls.output.events import ReasoningDelta, StreamFault, TextDelta
 from wholecall.deltas import (
     BlockKept,
     CallAnswered,
@@ -65,8 +66,6 @@ if TYPE_CHECKING:
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
     from wholecall.policy import Policy
-
-__all__ = ["Assembler"]
 
 _LONGEST_DETAIL = 4096  # characters of a server's description of its error
 _MOST_COUNTS = 256  # members of a turn's usage; further ones are ignored

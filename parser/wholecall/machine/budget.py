@@ -19,8 +19,6 @@ from wholecall.arguments.tokens import utf8_size
 from wholecall.limits import Limits
 from wholecall.machine.call import Call
 
-__all__ = ["Budget", "weight"]
-
 _GRANT = 4096  # characters; also how often the fragments of a call are joined
 _WIDEST = 4  # bytes of the widest character
 _UNBOUNDED = 1 << 62

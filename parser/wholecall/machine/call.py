@@ -15,12 +15,10 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 from wholecall.arguments.placeholders import is_placeholder
-from wholecall.calls.output.events import ArgumentsDelta
+from wholecall.calls.output.call_events import ArgumentsDelta
 from wholecall.deltas import OBJECT, Index
 from wholecall.machine.call_text import CallText
 from wholecall.types import DropReason, EditKind, Kind
-
-__all__ = ["Call", "Phase"]
 
 Phase = Literal["pending", "streaming", "settled", "ended"]
 

@@ -26,8 +26,6 @@ from wholecall.arguments.tokens import joined_surrogates, utf8_size
 from wholecall.deltas import HYDRATION, OBJECT
 from wholecall.types import Flag, Kind
 
-__all__ = ["CallText"]
-
 
 class CallText:
     """The text of one call.

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wholecall.calls.output.events import EXECUTABLE, ToolCallCancelled
+from wholecall.calls.output.call_events import ToolCallCancelled
+from wholecall.calls.output.events import EXECUTABLE
 from wholecall.machine.phases import advance
 from wholecall.machine.verdicts import drop
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from wholecall.deltas import CallCancelled
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
-
-__all__ = ["take_back", "take_over", "take_step_back"]
 
 _TAKEN_BACK = "the provider took the call back"
 _RUN_AGAIN = "the server runs the step again"

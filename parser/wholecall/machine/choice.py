@@ -30,8 +30,6 @@ from wholecall.machine.sameness import Place, Told
 from wholecall.policy import Policy
 from wholecall.types import Anomaly, Kind, TurnReason
 
-__all__ = ["Choice", "Outbox"]
-
 _SPARE = 64  # entries of calls that opened again, before they are searched
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from wholecall.machine.choice import Choice
     from wholecall.types import Kind
 
-__all__ = ["adopt", "at_slot", "begin_again", "learn_labels", "opened_call", "orphan_of", "show"]
-
 
 def opened_call(choice: Choice, kind: Kind, id: str | None, echo: Call | None = None) -> Call:
     """Return a new slotted call that is open; an echo gets its number only if it proves not to be one."""

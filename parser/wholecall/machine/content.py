@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from wholecall.deltas import BlockKept
     from wholecall.machine.choice import Choice
 
-__all__ = ["begin_text", "content", "keep", "place_call"]
-
 
 def begin_text(choice: Choice) -> None:
     """Separate the text that follows from the text before it."""

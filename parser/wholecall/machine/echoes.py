@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from wholecall.machine.choice import Choice
     from wholecall.machine.verdicts import Ended
 
-__all__ = ["is_echo", "may_be_echo"]
-
 _MOST_CLAIMANTS = 16  # calls of one id that are compared with each other
 
 

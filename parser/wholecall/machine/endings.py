@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wholecall.calls.output.events import EXECUTABLE, ToolCallDropped, TurnFinished
+from wholecall.calls.output.call_events import ToolCallDropped
+from wholecall.calls.output.events import EXECUTABLE, TurnFinished
 from wholecall.types import CUT_REASONS
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from wholecall.machine.choice import Choice
     from wholecall.machine.verdicts import Ended
     from wholecall.types import TurnReason
-
-__all__ = ["allows_calls", "ending", "turn_finished"]
 
 _FACTS = CUT_REASONS | {"error", "aborted", "pause"}
 _ALLOWING = frozenset({"tool_calls", "stop", "unknown"})  # of answers whose calls have no separate ends

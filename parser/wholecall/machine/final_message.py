@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from wholecall.machine.readings.solve import ReadCall
     from wholecall.machine.record import Record
 
-__all__ = ["Meant", "restated"]
-
 
 class Meant(NamedTuple):
     """One call of the reading, and its restatement in a final message; `comes_again`: it was there more than once."""

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from wholecall.machine.choice import Choice
     from wholecall.types import DropReason
 
-__all__ = ["conclude", "release"]
-
 _MOST = 256  # calls and events of one choice that are searched for the same call
 
 

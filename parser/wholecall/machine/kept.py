@@ -10,8 +10,6 @@ from wholecall.calls.output.turns import OtherBlock
 from wholecall.deltas import BlockKept
 from wholecall.machine.said import SaidText
 
-__all__ = ["Kept"]
-
 _LABELS = frozenset({"type", "index", "id", "format"})  # of a part that comes in pieces
 
 

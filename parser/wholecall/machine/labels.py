@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
 
-__all__ = ["begin_record", "bind"]
-
 
 def bind(choice: Choice, delta: Labelled) -> Call | None:
     """Return the call that the fragment belongs to, opened if necessary; None if the fragment holds nothing.

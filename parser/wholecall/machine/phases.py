@@ -29,7 +29,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 from wholecall.arguments.placeholders import is_placeholder
-from wholecall.calls.output.events import ArgumentsReset, ToolCallStarted
+from wholecall.calls.output.call_events import ArgumentsReset, ToolCallStarted
 from wholecall.deltas import OBJECT
 from wholecall.machine.claims import show
 from wholecall.machine.echoes import is_echo
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from wholecall.machine.call import Call, Phase
     from wholecall.machine.choice import Choice
     from wholecall.machine.verdicts import Ended
-
-__all__ = ["PHASES", "Cell", "News", "advance", "public_name", "read_as"]
 
 News = Literal["name", "fragment", "whole", "close", "finish", "end"]
 

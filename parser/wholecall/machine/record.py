@@ -18,8 +18,6 @@ from wholecall.machine.budget import weight
 from wholecall.machine.call import Call
 from wholecall.machine.readings.partitions import Piece
 
-__all__ = ["Record", "is_labelled"]
-
 _PIECE = 64  # bytes, without its texts
 
 

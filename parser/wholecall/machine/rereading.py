@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
 
-__all__ = ["reread"]
-
 
 def reread(choice: Choice, delta: Reread) -> bool:
     """Give the calls of a choice the meaning of all of their pieces; return False if they cannot be read so."""

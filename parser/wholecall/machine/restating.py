@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
 
-__all__ = ["find_restated", "matched"]
-
 
 def find_restated(choice: Choice, delta: CallWhole) -> Call | None:
     """Return the call that a final message restates: by id, else by alias, else the call that fits best."""

@@ -70,9 +70,6 @@ if TYPE_CHECKING:
     from wholecall.machine.choice import Choice
     from wholecall.machine.verdicts import Ended
 
-__all__ = ["action_of", "judge_all", "reason_all"]
-
-
 # Labelled deltas.
 
 

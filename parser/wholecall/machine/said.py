@@ -12,8 +12,6 @@ from typing import ClassVar, Final, Union
 from wholecall.calls.output.turns import ReasoningBlock
 from wholecall.deltas import Index, ReasoningFragment
 
-__all__ = ["ReasoningText", "SaidText"]
-
 _MOST: Final = 64  # pieces that are not joined
 
 

@@ -27,7 +27,8 @@ from math import gcd
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from wholecall.arguments.equal import same_value
-from wholecall.calls.output.events import EXECUTABLE, CustomToolCall, ServerToolCall
+from wholecall.calls.output.call_events import CustomToolCall, ServerToolCall
+from wholecall.calls.output.events import EXECUTABLE
 from wholecall.calls.parse import parse_arguments
 
 if TYPE_CHECKING:
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from wholecall.calls.output.events import Event
     from wholecall.deltas import CallAnswered
     from wholecall.machine.call import Call
-
-__all__ = ["Place", "Said", "Told", "held_value", "repeats", "same_text", "text_of"]
 
 _CALLS = (*EXECUTABLE, ServerToolCall)
 _MOST = 256  # calls of one label that are remembered, the last of them; and calls of one id that are compared in a list

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from wholecall.machine.verdicts import Ended
     from wholecall.types import Flag
 
-__all__ = ["doubt", "give", "settle", "settle_reasoned"]
-
 _FLAGS: dict[str, Flag] = {
     "snapshots": "snapshots",
     "repeated": "repeated",

@@ -33,19 +33,6 @@ if TYPE_CHECKING:
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
 
-__all__ = [
-    "announced",
-    "ended_by",
-    "finished_by",
-    "is_all_owned",
-    "is_new",
-    "open_new",
-    "open_restated",
-    "open_slot",
-    "owner",
-    "refused_by",
-]
-
 _MOST_CANDIDATES = 16  # calls that are examined for one piece of text
 
 

@@ -10,17 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from wholecall.calls.output.events import (
-    EXECUTABLE,
+from wholecall.calls.output.call_events import (
     BuiltinToolCall,
     CustomToolCall,
-    Event,
     ServerToolCall,
-    StreamFault,
     ToolCall,
     ToolCallDropped,
-    TurnFinished,
 )
+from wholecall.calls.output.events import EXECUTABLE, Event, StreamFault, TurnFinished
 from wholecall.calls.output.turns import Reasoning, Turn
 from wholecall.deltas import CallUnread, TurnOpened
 from wholecall.limits import Limits
@@ -31,8 +28,6 @@ from wholecall.machine.claims import begin_again
 from wholecall.machine.content import content
 from wholecall.machine.endings import turn_finished
 from wholecall.machine.verdicts import type_anew
-
-__all__ = ["TurnState"]
 
 _FIELDS: dict[type, str] = {
     ToolCall: "calls",

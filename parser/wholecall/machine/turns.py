@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from wholecall.machine.verdicts import Ended
     from wholecall.policy import Policy
 
-__all__ = ["Turns"]
-
 _MOST_UNREAD = 256  # different frames that may wait, of which no call came; more are ignored
 
 

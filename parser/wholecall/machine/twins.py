@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
 
-__all__ = ["is_told_twice"]
-
 
 def is_told_twice(choice: Choice, call: Call) -> bool:
     """Return whether a structured call of the choice is the same, and excuses no other."""

@@ -21,7 +21,7 @@ from wholecall.arguments.equal import same_value
 from wholecall.arguments.ladder import Ending, read_arguments
 from wholecall.arguments.placeholders import is_placeholder
 from wholecall.arguments.verdict import Edit, Verdict
-from wholecall.calls.output.events import (
+from wholecall.calls.output.call_events import (
     ArgumentsReset,
     BuiltinToolCall,
     CustomToolCall,
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
     from wholecall.types import DropReason, Flag
-
-__all__ = ["Ended", "drop", "judge", "type_anew"]
 
 Ended = Literal[Ending, "aborted"]
 

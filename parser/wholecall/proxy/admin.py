@@ -21,7 +21,6 @@ from wholecall.proxy.metrics import CONTENT_TYPE, Snapshot, merged, to_text
 from wholecall.proxy.watch import MOST_RECENT, Watch
 from wholecall.proxy.wire import Receive, Scope, Send
 
-__all__ = ["Admin", "Ask", "Status"]
 _private = True
 
 _TEXT: Final = "text/plain; charset=utf-8"

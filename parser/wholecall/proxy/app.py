@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from wholecall.proxy.exchange import Exchange
 
-__all__ = ["ProxyApp"]
 _private = True
 
 

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Optional
 
-__all__ = ["Background"]
 _private = True
 
 Job = Callable[[], None]

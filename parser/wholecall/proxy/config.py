@@ -31,24 +31,6 @@ from wholecall import WholecallError
 from wholecall.proxy import values
 from wholecall.proxy.values import Address, Reader, Secret
 
-__all__ = [
-    "KEYS",
-    "SECTIONS",
-    "UPSTREAM",
-    "Address",
-    "ClientsConfig",
-    "Config",
-    "ConfigError",
-    "Key",
-    "KeyHeader",
-    "RecordConfig",
-    "RepairConfig",
-    "Route",
-    "Secret",
-    "Setting",
-    "UpstreamConfig",
-    "Withheld",
-]
 _private = True
 
 MIB: Final = 1024 * 1024

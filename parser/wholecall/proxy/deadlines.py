@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Literal, Protocol
 
-__all__ = ["Clock", "Deadlines", "Due", "Timer"]
 _private = True
 
 Due = Literal["ping", "upstream_timeout", "upstream_stalled", "client_stalled"]

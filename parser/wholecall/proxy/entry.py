@@ -19,7 +19,6 @@ from wholecall import ToolCallDropped
 if TYPE_CHECKING:
     from wholecall.repairing.report import RepairReport  # it would import all of the repairers
 
-__all__ = ["Entry", "Handling", "Lost", "NoWatcher", "Outcome", "Unrepaired", "Watcher"]
 _private = True
 
 Outcome = Literal[

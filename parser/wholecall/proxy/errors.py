@@ -15,7 +15,6 @@ from wholecall.proxy.entry import Entry, Outcome
 from wholecall.proxy.wire import Headers
 from wholecall.repairing.answers import dialect_of
 
-__all__ = ["CutOff", "Refusal", "error_body", "error_headers", "message_of", "outcome_of", "refusal_of"]
 _private = True
 
 

@@ -30,7 +30,6 @@ from wholecall.proxy.request import ClientLeft, Incoming, Request, entry_of
 from wholecall.proxy.wire import Headers, Receive, Scope, Send, Upstream
 from wholecall.repairing.answers import ID
 
-__all__ = ["Exchange", "admit"]
 _private = True
 
 _BODY_TIMEOUT: Final = 60.0  # seconds without progress

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 else:
     _Protocol = object
 
-__all__ = ["guarded"]
 _private = True
 
 MOST_HEAD: Final = 32 * 1024  # bytes

@@ -17,15 +17,6 @@ from wholecall.proxy.config import UpstreamConfig
 from wholecall.proxy.wire import Headers
 from wholecall.repairing.answers import EVENT_STREAM, OUTDATED
 
-__all__ = [
-    "BadHeaderError",
-    "credentials_of",
-    "id_of",
-    "live_of",
-    "to_client",
-    "to_upstream",
-    "value_of",
-]
 _private = True
 
 HOP_BY_HOP: Final = frozenset(

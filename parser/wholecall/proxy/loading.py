@@ -35,7 +35,6 @@ from wholecall.proxy.config import (
 )
 from wholecall.proxy.values import Source, is_loopback
 
-__all__ = ["VARIABLES", "check", "load_config"]
 _private = True
 
 _PREFIX: Final = "WHOLECALL_PROXY_"

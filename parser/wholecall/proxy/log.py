@@ -30,7 +30,6 @@ from wholecall.proxy.entry import Entry, Lost
 from wholecall.proxy.errors import CutOff
 from wholecall.recordings.secrets import keyless_path
 
-__all__ = ["Line", "Log", "Teller", "line_of", "plain_path", "quieten", "to_text"]
 _private = True
 
 _MOST_JOBS: Final = 10_000

@@ -7,7 +7,6 @@ request is refused for now (503), and an answer ends as an error.
 
 from __future__ import annotations
 
-__all__ = ["BodyMemory", "Held", "NoMemoryError"]
 _private = True
 
 

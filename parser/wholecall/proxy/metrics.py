@@ -12,7 +12,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, Literal, NamedTuple
 
-__all__ = ["CONTENT_TYPE", "METRICS", "Metric", "Snapshot", "Tally", "merged", "to_text"]
 _private = True
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"

@@ -25,12 +25,12 @@ import uvicorn
 from wholecall import WholecallError
 from wholecall.proxy.admin import Admin, Ask, Status
 from wholecall.proxy.app import ProxyApp
-from wholecall.proxy.config import Address, Config, ConfigError
+from wholecall.proxy.config import Config, ConfigError
 from wholecall.proxy.guard import HEAD_SECONDS, guarded
 from wholecall.proxy.log import Teller, quieten
+from wholecall.proxy.values import Address
 from wholecall.proxy.watch import LoopLag, Watch
 
-__all__ = ["CannotListenError", "Process", "admin_listener", "bound", "close_all", "run", "serve", "signals"]
 _private = True
 
 KEEP_ALIVE: Final = (

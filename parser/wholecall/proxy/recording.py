@@ -34,7 +34,6 @@ from wholecall.proxy.entry import Entry
 from wholecall.proxy.log import plain_path
 from wholecall.recordings import Recorder
 
-__all__ = ["Bounds", "Folder", "Recordings", "Tape"]
 _private = True
 
 MIB: Final = 1024 * 1024

@@ -37,7 +37,6 @@ from wholecall.repairing.answers import (
 )
 from wholecall.repairing.pace import Pace
 
-__all__ = ["Relay"]
 _private = True
 
 _HAS_AN_END: Final = "responses"  # here an error is an end; in other dialects the connection is cut

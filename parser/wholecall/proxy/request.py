@@ -29,7 +29,6 @@ from wholecall.proxy.memory import Held, NoMemoryError
 from wholecall.proxy.wire import Headers, Question, Receive, Scope
 from wholecall.repairing.answers import asks_for_calls, dialect_of, form_of
 
-__all__ = ["ClientLeft", "Incoming", "Request", "entry_of"]
 _private = True
 
 _MOST_PATH: Final = 512  # characters that are kept

@@ -7,7 +7,6 @@ from importlib import import_module
 
 from wholecall.proxy.config import Config
 
-__all__ = ["serve"]
 _private = True
 
 

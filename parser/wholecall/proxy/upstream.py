@@ -24,7 +24,6 @@ from yarl import URL
 from wholecall.proxy.config import Config, UpstreamConfig
 from wholecall.proxy.wire import Answer, Headers, Question, UpstreamCode, UpstreamFailed
 
-__all__ = ["Clients"]
 _private = True
 
 _MOST_HEAD: Final = 64 * 1024  # bytes

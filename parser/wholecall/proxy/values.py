@@ -19,21 +19,6 @@ import msgspec
 
 from wholecall import text_formats
 
-__all__ = [
-    "HOSTS",
-    "MODELS",
-    "NAME",
-    "ORIGINS",
-    "PREFIX",
-    "TEXT_FORMAT",
-    "URL",
-    "Address",
-    "Reader",
-    "Secret",
-    "Source",
-    "is_loopback",
-    "reader_of",
-]
 _private = True
 
 _HOST: Final = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?\.?\Z")

@@ -20,7 +20,6 @@ from wholecall.proxy.log import Line, Log, Teller, line_of, plain_path
 from wholecall.proxy.metrics import Snapshot, Tally
 from wholecall.proxy.recording import Recordings, Tape
 
-__all__ = ["MOST_RECENT", "LoopLag", "Watch"]
 _private = True
 
 MOST_RECENT: Final = 100

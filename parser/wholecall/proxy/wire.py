@@ -14,18 +14,6 @@ import msgspec
 from wholecall import WholecallError
 from wholecall.proxy.config import UpstreamConfig
 
-__all__ = [
-    "Answer",
-    "Headers",
-    "Message",
-    "Question",
-    "Receive",
-    "Scope",
-    "Send",
-    "Upstream",
-    "UpstreamCode",
-    "UpstreamFailed",
-]
 _private = True
 
 Message = MutableMapping[str, Any]

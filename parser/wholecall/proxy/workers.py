@@ -25,7 +25,6 @@ from wholecall.proxy.config import Config
 from wholecall.proxy.log import Teller, quieten
 from wholecall.proxy.process import CannotListenError, Process, admin_listener, bound, close_all, run, signals
 
-__all__ = ["supervise"]
 _private = True
 
 Load = Callable[[], Config]

@@ -21,8 +21,6 @@ from wholecall.recordings.model import Chunk, Recording, Request, broken, provid
 from wholecall.recordings.source import DAMAGE, coding_of, inflated
 from wholecall.stream.shells.detection import detect
 
-__all__ = ["SKIP_REASONS", "Response", "recording_of", "text_to_bytes", "value_to_bytes"]
-
 SKIP_REASONS = (
     *("no_response", "no_body", "other_type", "no_dialect", "no_cassette"),
     *("transcript", "flows"),

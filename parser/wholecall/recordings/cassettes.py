@@ -30,8 +30,6 @@ from wholecall.recordings.large_json import LargeJSON
 from wholecall.recordings.model import Recording, Request, broken
 from wholecall.recordings.source import Source
 
-__all__ = ["read_cassette", "read_interactions"]
-
 _JSON, _EVENTS = "application/json", "text/event-stream"
 _FORM = "cassette"
 _LISTS = ("interactions", "http_interactions")  # vcrpy and similar tools, VCR for Ruby

@@ -14,19 +14,14 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from wholecall.calls.output.events import (
+from wholecall.calls.output.call_events import (
     BuiltinToolCall,
     CustomToolCall,
-    Event,
     ServerToolCall,
-    StreamFault,
     ToolCall,
     ToolCallDropped,
-    TurnFinished,
-    TurnStarted,
 )
-
-__all__ = ["KINDS", "OTHERS", "RecordingCounts", "Words", "described", "merge_words"]
+from wholecall.calls.output.events import Event, StreamFault, TurnFinished, TurnStarted
 
 KINDS: Final = (
     "dropped",

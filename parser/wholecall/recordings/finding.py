@@ -14,8 +14,6 @@ from typing import BinaryIO, Union
 
 import msgspec
 
-__all__ = ["COMPRESSED", "STDIN", "SUFFIXES", "Opens", "Place", "StrPath", "find", "is_named_so"]
-
 StrPath = Union[str, "os.PathLike[str]"]
 Opens = Callable[[], BinaryIO]
 

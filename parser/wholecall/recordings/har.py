@@ -29,8 +29,6 @@ from wholecall.recordings.large_json import LargeJSON
 from wholecall.recordings.model import Chunk, Recording, Request, broken
 from wholecall.recordings.source import Source
 
-__all__ = ["read_archive"]
-
 _FORM = "har"
 _BINARY = 2
 _EVENT_STREAM = "vnd.amazon.eventstream"

@@ -25,8 +25,6 @@ from wholecall.recordings.bodies import Response, recording_of, text_to_bytes, v
 from wholecall.recordings.model import Chunk, Recording, Request, broken
 from wholecall.recordings.source import Source
 
-__all__ = ["read_interceptor"]
-
 _FORM = "llm-interceptor"
 _MAX_RECORD = 256 * 1024 * 1024
 _NAME = "_event_type"

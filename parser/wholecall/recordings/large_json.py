@@ -25,8 +25,6 @@ from ijson.utils import sendable_list
 from wholecall.errors import BadRecording
 from wholecall.recordings.source import Source
 
-__all__ = ["LargeJSON"]
-
 _FIRST_PIECE = 1024 * 1024
 _LARGEST_PIECE = 64 * 1024 * 1024
 _MAX_DEPTH = 200

@@ -22,8 +22,6 @@ from wholecall.recordings.bodies import Response, recording_of
 from wholecall.recordings.model import Recording, broken
 from wholecall.recordings.source import Source
 
-__all__ = ["first_line", "holds_bodies", "read_bodies"]
-
 _FORM = "bodies"
 _MAX_FIRST = 4 * 1024 * 1024  # bytes of a first line that are examined
 _JSON = "application/json"

@@ -15,8 +15,6 @@ import msgspec
 
 from wholecall.errors import BadRecording
 
-__all__ = ["Chunk", "Recording", "Request", "broken", "provider_of"]
-
 Chunk = tuple[Optional[float], bytes]  # seconds since the response began, None if unknown; the bytes
 
 # Hosts that identify the provider; a suffix of the host's name is enough.

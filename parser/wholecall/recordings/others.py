@@ -19,8 +19,6 @@ from wholecall.recordings.model import Recording, broken
 from wholecall.recordings.source import Source
 from wholecall.stream.shells.detection import detect
 
-__all__ = ["OTHERS", "is_transcript", "read_flows", "read_transcript"]
-
 OTHERS = ("transcript", "flows")  # the forms of files without responses
 _LISTS = ("messages", "input", "contents")  # where requests keep their messages
 _ASKING = ("user", "system", "developer", "tool", "toolResult")  # roles other than the model

@@ -28,8 +28,6 @@ from wholecall.recordings.source import Source, opened
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["FORMAT", "VERSION", "ChunkLine", "Header", "Recorder", "is_header", "read_own", "write"]
-
 FORMAT = "recording"
 VERSION = 1
 _BEGINNING = b'{"wholecall":'

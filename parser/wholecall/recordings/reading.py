@@ -32,8 +32,6 @@ from wholecall.recordings.own import is_header, read_own
 from wholecall.recordings.source import Source, opened
 from wholecall.recordings.streams import read_streams
 
-__all__ = ["MAX_HEAD", "READERS", "Recordings", "form_of", "read"]
-
 MAX_HEAD = 64 * 1024  # bytes of the beginning that may be requested
 _BOM = b"\xef\xbb\xbf"
 

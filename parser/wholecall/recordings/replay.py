@@ -21,8 +21,6 @@ from wholecall.recordings.finding import StrPath
 from wholecall.recordings.model import Recording
 from wholecall.recordings.reading import read
 
-__all__ = ["Chunking", "dialect_of", "replay"]
-
 
 class Chunking(msgspec.Struct, frozen=True):
     """How a recording is cut into chunks; by default as it was recorded, a raw file as its bytes come.

@@ -16,8 +16,6 @@ import msgspec
 
 from wholecall.recordings.model import Recording, Request
 
-__all__ = ["keyless_path", "looks_like_a_key", "plain_type", "without_keys", "without_secrets"]
-
 _NAMES: Final = re.compile(
     r"(?i)key|token|secret|passw|pwd|auth|credential|sig(?:nature)?\Z|sess(?:ion)?|jwt|cookie|bearer|\Acode\Z|user"
 )

@@ -21,8 +21,6 @@ from wholecall.errors import BadRecording
 from wholecall.framing.codings import LARGEST_WINDOW, Decoder, UndecodableError, decoder_for
 from wholecall.recordings.finding import STDIN, Place
 
-__all__ = ["DAMAGE", "PIECE", "Source", "coding_of", "inflated", "opened"]
-
 PIECE = 64 * 1024  # bytes of one read
 _MAGIC_BYTES = 4
 _MAX_LINE = 256 * 1024 * 1024

@@ -25,8 +25,6 @@ from wholecall.recordings.finding import STDIN
 from wholecall.recordings.model import Chunk, Recording
 from wholecall.recordings.source import Source, opened
 
-__all__ = ["read_streams"]
-
 _JSON = rb"(?m)^(?:data:[ ]?)?\{\s*"
 _EVENT = rb'(?m)^(?:event:[ ]?|(?:data:[ ]?)?\{\s*"type"\s*:\s*")'
 _BEGINNING = re.compile(_EVENT + rb"(?:message_start|message-start|response\.created)\b")

@@ -23,8 +23,6 @@ from wholecall.history.shapes.atif import steps_of
 from wholecall.recordings.finding import STDIN, Place
 from wholecall.recordings.source import coding_of, opened
 
-__all__ = ["NoTranscript", "Page", "Transcript", "messages_in", "opened_transcript"]
-
 _LISTS = ("messages", "input", "contents", "items")  # where request bodies keep their messages
 _NO_LIST = "it holds no list of messages, each an object"
 _MAGIC_BYTES = 4

@@ -13,14 +13,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from wholecall.calls.output.events import ToolCall
+from wholecall.calls.output.call_events import ToolCall
 from wholecall.calls.output.turns import Turn
 from wholecall.discreet import compact
 from wholecall.recordings.bodies import value_to_bytes
 from wholecall.recordings.model import Recording, Request
 from wholecall.stream.shells.iterate import turns
-
-__all__ = ["WRITERS", "to_archive", "to_bytes", "to_cassette", "to_session"]
 
 _VERSION = "1.2"  # of HAR
 _HARNESS = "wholecall"

@@ -22,23 +22,6 @@ import msgspec
 
 from wholecall.framing.codings import is_coding
 
-__all__ = [
-    "ENDPOINTS",
-    "ERROR_HEADERS",
-    "ERROR_STATUS",
-    "EVENT_STREAM",
-    "ID",
-    "OUTDATED",
-    "UNREAD",
-    "asks_for_calls",
-    "asks_for_functions",
-    "dialect_of",
-    "form_of",
-    "is_encoded",
-    "is_json",
-    "kind_of",
-]
-
 _DIALECTS: Final = {
     "/chat/completions": "chat-completions",
     "/responses": "responses",

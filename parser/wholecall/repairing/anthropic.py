@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final
 
-from wholecall.calls.output.events import Event, ToolCall
+from wholecall.calls.output.call_events import ToolCall
+from wholecall.calls.output.events import Event
 from wholecall.dialects.reasons import turn_reason
 from wholecall.limits import Limits
 from wholecall.repairing.encoders.anthropic import TEXT, THINKING, AnthropicEncoder, error_of
@@ -28,8 +29,6 @@ from wholecall.repairing.strict import Track
 from wholecall.repairing.wire import Body, Leaked, LeakWire, placed
 from wholecall.repairing.withholding import Losses, Withheld
 from wholecall.types import TurnReason
-
-__all__ = ["BODY", "AnthropicLeaks", "AnthropicRewriter"]
 
 _ENDS: Final = {"message_start": Role.BEGINS, "message_stop": Role.ENDS}
 _CALL: Final = "tool_use"

@@ -39,8 +39,6 @@ from wholecall.repairing.notices import Counters, Exchange, Hearer, Notices
 from wholecall.repairing.pace import Pace
 from wholecall.repairing.withholding import Withheld, checked
 
-__all__ = ["AnswerEnded", "RepairMiddleware"]
-
 # The names that ASGI and every framework use.
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from wholecall.repairing.withholding import Withheld
     from wholecall.stream.parser import ToolCallParser
 
-__all__ = ["Beginning", "Lookout"]
-
 _TOO_LARGE: Final = "stream_too_large"
 _MAY_BEGIN: Final = re.compile(rb"(?<![^\r\n])(?:[de]|\Z)")  # `data`, `event`
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from wholecall.calls.output.events import EXECUTABLE, Event, StreamFault, ToolCallDropped
+from wholecall.calls.output.call_events import ToolCallDropped
+from wholecall.calls.output.events import EXECUTABLE, Event, StreamFault
 from wholecall.calls.tools.tool import Tools
 from wholecall.dialects.decode import plain
 from wholecall.dialects.envelope import opened
@@ -39,8 +40,6 @@ from wholecall.text.options import text_calls
 if TYPE_CHECKING:
     from wholecall.calls.tools.tool import AnyTools
     from wholecall.text.options import TextWanted
-
-__all__ = ["RepairedBody", "most_of_body", "repair_body"]
 
 
 class RepairedBody(msgspec.Struct, frozen=True):

@@ -19,13 +19,8 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Any, ClassVar, TypeVar, Union
 
-from wholecall.calls.output.events import (
-    BuiltinToolCall,
-    Event,
-    ToolCallCancelled,
-    ToolCallDropped,
-    TurnStarted,
-)
+from wholecall.calls.output.call_events import BuiltinToolCall, ToolCallCancelled, ToolCallDropped
+from wholecall.calls.output.events import Event, TurnStarted
 from wholecall.limits import Limits
 from wholecall.repairing.encoders.anthropic import AnthropicEncoder
 from wholecall.repairing.encoders.base import Executable, argument_text
@@ -36,8 +31,6 @@ from wholecall.repairing.schema import EVENTS
 from wholecall.repairing.strict import Track
 from wholecall.repairing.templates import FrameTemplate, shows_text
 from wholecall.repairing.withholding import CALLS_WITHHELD, Withheld
-
-__all__ = ["ItemRewriter", "Role", "begins_with", "label_of"]
 
 ItemEncoderT = TypeVar("ItemEncoderT", bound=Union[AnthropicEncoder, ResponsesEncoder])
 

@@ -16,14 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wholecall.calls.output.events import (
-    Event,
-    ReasoningDelta,
-    TextDelta,
-    ToolCall,
-    ToolCallDropped,
-    ToolCallStarted,
-)
+from wholecall.calls.output.call_events import ToolCall, ToolCallDropped, ToolCallStarted
+from wholecall.calls.output.events import Event, ReasoningDelta, TextDelta
 from wholecall.dialects.decode import plain
 from wholecall.limits import Limits
 from wholecall.repairing.encoders.base import argument_text, json_bytes
@@ -37,8 +31,6 @@ if TYPE_CHECKING:
     from wholecall.calls.tools.tool import Tools
     from wholecall.policy import Policy
     from wholecall.text.options import TextCalls
-
-__all__ = ["Leaks", "without_leaks"]
 
 
 class _Block(NamedTuple):

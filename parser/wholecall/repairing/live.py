@@ -19,20 +19,18 @@ from msgspec.structs import replace
 
 from wholecall.arguments.grammar import Grammar, Table
 from wholecall.arguments.tokens import JSON_SPACE
-from wholecall.calls.output.events import (
+from wholecall.calls.output.call_events import (
     ArgumentsDelta,
     ArgumentsReset,
     BuiltinToolCall,
     CustomToolCall,
-    Event,
     ToolCall,
     ToolCallDropped,
     ToolCallStarted,
 )
+from wholecall.calls.output.events import Event
 from wholecall.limits import Limits
 from wholecall.repairing.encoders.base import Encoder, Executable, OpenCall, argument_text
-
-__all__ = ["LIVE", "LiveCalls", "LiveText", "Void"]
 
 _STRING_OR_SPACE: Final = re.compile(rf'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[{JSON_SPACE}]+', re.DOTALL)
 # The events of a shown call.

@@ -20,7 +20,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from wholecall.calls.output.events import StreamFault, ToolCallDropped
+from wholecall.calls.output.call_events import ToolCallDropped
+from wholecall.calls.output.events import StreamFault
 from wholecall.policy import Policy
 from wholecall.repairing.answers import dialect_of
 from wholecall.repairing.report import RepairReport
@@ -29,8 +30,6 @@ from wholecall.repairing.withholding import Withheld
 if TYPE_CHECKING:
     from wholecall.calls.tools.tool import AnyTools
     from wholecall.text.options import TextWanted
-
-__all__ = ["CALLBACKS", "Counters", "Exchange", "Hearer", "Notices", "Wanted"]
 
 CALLBACKS: Final = ("on_dropped", "on_fault", "on_repaired")
 _OURS: Final = frozenset({*CALLBACKS, "counters"})  # options that a repairer does not have

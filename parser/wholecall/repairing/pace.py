@@ -15,8 +15,6 @@ from collections.abc import Iterable, Iterator
 from time import perf_counter
 from typing import ClassVar, Final
 
-__all__ = ["Pace"]
-
 _TURN: Final = 0.001  # seconds after which other tasks have their turn
 _LONG: Final = 0.0005  # seconds after which a slice was too large
 _MOST: Final = 4096  # bytes of a slice; of the first one, and of the least

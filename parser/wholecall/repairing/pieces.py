@@ -23,8 +23,6 @@ from wholecall.framing import Frame, SSEFraming
 from wholecall.limits import Limits
 from wholecall.repairing.encoders.base import json_bytes, server_sent
 
-__all__ = ["Piece", "PieceReader", "is_error", "once", "payload_once"]
-
 _ODD_LINE_ENDS = (b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")  # see `json_bytes`
 _NAME: Final = "event: "
 _UNNAMED: Final = ("message", "")

@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from wholecall.calls.output.events import Event, StreamFault, ToolCallDropped
+from wholecall.calls.output.call_events import ToolCallDropped
+from wholecall.calls.output.events import Event, StreamFault
 from wholecall.calls.tools.tool import Tools
 from wholecall.dialects.table import named
 from wholecall.errors import StreamClosed, Uncopyable
@@ -35,8 +36,6 @@ from wholecall.text.options import text_calls
 if TYPE_CHECKING:
     from wholecall.calls.tools.tool import AnyTools
     from wholecall.text.options import TextWanted
-
-__all__ = ["Repairer"]
 
 _MOST_SAID = 65536  # bytes after which their text is forgotten
 

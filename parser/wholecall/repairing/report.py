@@ -12,20 +12,17 @@ from zlib import crc32
 
 import msgspec
 
+from wholecall.calls.output.call_events import ArgumentsDelta, ToolCallDropped
 from wholecall.calls.output.events import (
     EXECUTABLE,
-    ArgumentsDelta,
     Event,
     ReasoningDelta,
     StreamFault,
     TextDelta,
-    ToolCallDropped,
     TurnFinished,
     TurnStarted,
 )
 from wholecall.repairing.blocks import Blocks
-
-__all__ = ["Ledger", "RepairReport"]
 
 _SAYS_NOTHING = frozenset({ArgumentsDelta, ReasoningDelta, TextDelta})  # most events; not counted
 

@@ -17,14 +17,13 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from msgspec.structs import replace
 
+from wholecall.calls.output.call_events import ToolCallDropped, ToolCallStarted
 from wholecall.calls.output.events import (
     EXECUTABLE,
     Event,
     ReasoningDelta,
     StreamFault,
     TextDelta,
-    ToolCallDropped,
-    ToolCallStarted,
     TurnFinished,
     TurnStarted,
 )
@@ -36,16 +35,6 @@ from wholecall.repairing.schema import Kinds, Schema, conformed
 from wholecall.repairing.strict import Track
 from wholecall.repairing.templates import FrameTemplate
 from wholecall.repairing.withholding import CALLS_WITHHELD, INCOMPLETE, Losses, Withheld
-
-__all__ = [
-    "EXECUTABLE",
-    "Rewriter",
-    "ends_turn",
-    "lasting",
-    "most_of",
-    "never_ended",
-    "own_fault",
-]
 
 EncoderT = TypeVar("EncoderT", bound=Encoder)
 

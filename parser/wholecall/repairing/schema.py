@@ -29,22 +29,6 @@ from msgspec.structs import replace
 
 from wholecall.types import TurnReason
 
-__all__ = [
-    "BODIES",
-    "CHUNK",
-    "END_WORDS",
-    "EVENTS",
-    "GEMINI",
-    "RESPONSE",
-    "ROLES",
-    "EndWords",
-    "Kinds",
-    "Member",
-    "Schema",
-    "conformed",
-    "stand_ins",
-]
-
 Payload = dict[str, Any]
 _MOST_WHOLE: Final = 2.0**53  # beyond it, no number has a fraction
 

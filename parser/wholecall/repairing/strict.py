@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["Track", "is_text"]
-
 
 def is_text(value: object) -> bool:
     """Return whether a value is a string that any decoder of UTF-8 takes: it holds no single half of a character."""

@@ -19,8 +19,6 @@ from wholecall.repairing.responses.leaks import ResponsesLeaks
 from wholecall.repairing.responses.rewriter import ResponsesRewriter
 from wholecall.repairing.wire import Body, LeakWire
 
-__all__ = ["WIRES", "Wire"]
-
 
 class Wire(NamedTuple):
     """A dialect that can be repaired: the rewriter of its streams, its leaks, and the rules for its whole bodies."""

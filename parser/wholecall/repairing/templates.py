@@ -20,9 +20,8 @@ from typing import Any, Final, Optional
 
 import msgspec
 
-from wholecall.calls.output.events import ArgumentsDelta, Event, ReasoningDelta, TextDelta
-
-__all__ = ["FrameTemplate", "shows_text"]
+from wholecall.calls.output.call_events import ArgumentsDelta
+from wholecall.calls.output.events import Event, ReasoningDelta, TextDelta
 
 _STRING: Final = (
     rb'[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u(?:(?![dD][89a-fA-F])[0-9a-fA-F]{4}'

@@ -16,13 +16,12 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from wholecall.calls.output.events import Event, TextDelta, ToolCall, ToolCallDropped
+from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
+from wholecall.calls.output.events import Event, TextDelta
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.rewriter import lasting
 from wholecall.repairing.schema import Schema
 from wholecall.types import TurnReason
-
-__all__ = ["Body", "LeakWire", "Leaked", "placed"]
 
 Payload = dict[str, Any]
 

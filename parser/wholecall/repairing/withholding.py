@@ -13,12 +13,10 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from typing import Final, Literal, NamedTuple
 
-from wholecall.calls.output.events import ToolCallDropped
+from wholecall.calls.output.call_events import ToolCallDropped
 from wholecall.calls.output.reasons import outranks
 from wholecall.repairing.schema import EndWords
 from wholecall.types import CUT_REASONS, DropReason, TurnReason
-
-__all__ = ["CALLS_WITHHELD", "INCOMPLETE", "Ends", "Losses", "Withheld", "checked"]
 
 Withheld = Literal["auto", "error", "end"]
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from wholecall.policy import Policy
     from wholecall.text.options import TextCalls
 
-__all__ = ["assembler"]
-
 
 def assembler(
     wanted: TextCalls | None,

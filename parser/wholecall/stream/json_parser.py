@@ -12,8 +12,6 @@ from wholecall.arguments.partial_json import JsonScanner, PartialJson
 from wholecall.errors import StreamClosed, Uncopyable
 from wholecall.limits import Limits
 
-__all__ = ["PartialJsonParser"]
-
 
 class PartialJsonParser(Uncopyable):
     """A reader of one JSON text while it grows, which shows the value so far.

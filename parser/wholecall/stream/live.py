@@ -11,24 +11,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Union
 
-from wholecall.arguments.progress import PartialArguments, Path, ProgressScanner, StringDelta, StringWatcher
-from wholecall.calls.output.events import (
+from wholecall.arguments.partial import PartialArguments, Path, StringDelta
+from wholecall.arguments.progress import ProgressScanner, StringWatcher
+from wholecall.calls.output.call_events import (
     ArgumentsDelta,
     ArgumentsProgress,
     ArgumentsReset,
     BuiltinToolCall,
-    Event,
     ServerToolCall,
     ToolCall,
     ToolCallDropped,
     ToolCallStarted,
 )
+from wholecall.calls.output.events import Event
 from wholecall.limits import Limits
 
 if TYPE_CHECKING:
     from wholecall.machine.call import Call
-
-__all__ = ["LiveArguments", "Watch"]
 
 Watch = Mapping[
     str, Union[str, Path]

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from wholecall.arguments.answer_progress import AnswerScanner, PartialOutput
-from wholecall.arguments.progress import Piece, StringDelta
+from wholecall.arguments.partial import Piece, StringDelta
 from wholecall.arguments.tokens import utf8_size
-from wholecall.calls.output.events import Event, OutputProgress, TextDelta, ToolCallStarted, TurnFinished
+from wholecall.calls.output.answers import OutputProgress
+from wholecall.calls.output.call_events import ToolCallStarted
+from wholecall.calls.output.events import Event, TextDelta, TurnFinished
 from wholecall.limits import Limits
-
-__all__ = ["LiveOutput"]
 
 Key = tuple[int, int]  # turn, choice
 

@@ -16,13 +16,12 @@ from wholecall.dialects.claims import are_akin
 from wholecall.dialects.decode import is_done, is_noise, payloads, plain, provider_error, undecodable
 from wholecall.dialects.envelope import opened
 from wholecall.dialects.replaced import REPLACED
-from wholecall.dialects.table import Claims, Dialect, Translator, claimants, claimants_by_name, decides
+from wholecall.dialects.table import Claims, Dialect, claimants, claimants_by_name, decides
+from wholecall.dialects.translator import Translator
 from wholecall.framing import Frame
 from wholecall.framing.frame import Like, framed
 from wholecall.limits import Limits
 from wholecall.stream.trials import Trial, tried
-
-__all__ = ["Opening", "is_claimed_by", "within"]
 
 Asked = Callable[[Mapping[str, Any], str], Claims]
 

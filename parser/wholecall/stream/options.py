@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Union, get_args
 
 import msgspec
 
-from wholecall.arguments.progress import Path
+from wholecall.arguments.partial import Path
 from wholecall.dialects.table import DIALECTS, named
 from wholecall.errors import BadSnapshot, UnknownDialect
 from wholecall.framing import FRAMINGS
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from wholecall.calls.tools.tool import Tools
     from wholecall.stream.live import Watch
     from wholecall.text.options import TextWanted
-
-__all__ = ["EventsWanted", "MovedOptions", "ParserOptions", "checked_events", "for_turns"]
 
 EventsWanted = Literal["all", "calls"]
 _WANTED = get_args(EventsWanted)

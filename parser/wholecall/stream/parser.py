@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, cast, overload
 
 from wholecall.arguments.verdict import ArgsT
-from wholecall.calls.output.events import Event, OutputProgress, TextDelta
+from wholecall.calls.output.answers import OutputProgress
+from wholecall.calls.output.events import Event, TextDelta
 from wholecall.calls.output.turns import Turn
 from wholecall.calls.tools.answers import answer_check
 from wholecall.calls.tools.tool import Tools
@@ -45,8 +46,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from wholecall.arguments.answer_progress import PartialOutput
-    from wholecall.arguments.progress import PartialArguments
-    from wholecall.calls.output.events import (
+    from wholecall.arguments.partial import PartialArguments
+    from wholecall.calls.output.call_events import (
         ArgumentsDelta,
         ArgumentsProgress,
         ToolCall,
@@ -58,8 +59,6 @@ if TYPE_CHECKING:
     from wholecall.stream.lanes.lane import Lane
     from wholecall.stream.live import Watch
     from wholecall.text.options import TextWanted
-
-__all__ = ["ToolCallParser"]
 
 _MANY: Final = 16  # from this many frames on, a read is searched for frames without content
 

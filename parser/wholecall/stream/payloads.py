@@ -20,8 +20,6 @@ import msgspec
 
 from wholecall.framing import Frame
 
-__all__ = ["frames_of", "is_of_fields", "quick_text"]
-
 _ENVELOPE = frozenset({"data", "event", "id", "retry", "comments"})  # the fields of a server-sent event
 _ADDED = frozenset(  # declared fields that were never on the wire
     {"snapshot", "parsed", "parsed_arguments", "sdk_http_response", "automatic_function_calling_history"}

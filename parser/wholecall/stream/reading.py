@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from wholecall.deltas import Delta, WireFault, without_hole
 from wholecall.dialects.remembered import remembered
 from wholecall.dialects.replaced import fault_of
-from wholecall.dialects.table import Translator, named
+from wholecall.dialects.table import named
+from wholecall.dialects.translator import Translator
 from wholecall.framing import Frame, Framing
 from wholecall.framing.frame import Like, after, each_framed, framed
 from wholecall.limits import Limits
@@ -28,8 +29,6 @@ from wholecall.stream.trials import Trial, best_of, says_something
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-
-__all__ = ["FrameReader", "Life", "nothing"]
 
 _SHARE = 4  # times max_total_arguments_bytes: decoded arguments may take more
 _LEAST = 1 << 20  # bytes that a translator may always remember: limits are for calls, and may be small

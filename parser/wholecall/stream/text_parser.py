@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from wholecall.text.records import Format
     from wholecall.text.source import Ended
 
-__all__ = ["TextParser", "read_text"]
-
 _DIALECT = "text"  # the dialect name of its turns
 
 

@@ -37,10 +37,10 @@ from wholecall.deltas import (
 )
 from wholecall.dialects.claims import are_akin
 from wholecall.dialects.envelope import opened
-from wholecall.dialects.table import Dialect, Translator
+from wholecall.dialects.table import Dialect
+from wholecall.dialects.translator import Translator
 from wholecall.framing import Frame
 
-__all__ = ["Trial", "best_of", "says_something", "tried"]
 _private = True
 
 # The result of a translator's reading of a frame, from nothing to a call.

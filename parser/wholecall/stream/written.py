@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from wholecall.policy import Policy
     from wholecall.text.options import TextCalls
 
-__all__ = ["TextAssembler"]
-
 
 class TextAssembler(Assembler):
     """An assembler that turns the deltas of one stream into events, including calls in its texts."""

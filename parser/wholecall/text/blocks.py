@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     _Way = Callable[[Region, Block, Rules], Generator[None, None, bool]]
 
-__all__ = ["begins_call", "read_block", "read_python", "read_relaxed"]
-
 _MOST_NOISE: Final = 4096
 _FENCES: Final = matcher(JSON_FENCES)
 _CALL: Final = matcher(["call:", "call ", ":"])

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from wholecall.text.rules import Rules
     from wholecall.text.tools import Declared
 
-__all__ = ["TextEngine"]
-
 _LONGEST_EDGE: Final = 4096  # characters of white space that wait for a marker
 
 READERS: Final[dict[type, Callable[..., Waiting]]] = {Block: read_block, Tag: read_tag, Nested: read_nested}

@@ -16,8 +16,6 @@ from wholecall.arguments.tokens import QUOTES, plain, scan
 from wholecall.arguments.tokens import members as count_members
 from wholecall.types import DropReason
 
-__all__ = ["Meant", "Member", "elements", "members", "read_envelope"]
-
 NAMES: Final = ("name", "tool_name", "function", "_name", "action", "tool", "recipient_name")
 ARGUMENTS: Final = ("arguments", "parameters", "args", "action_input", "input", "tool_input", "params")
 IDS: Final = ("id", "tool_call_id", "call_id")

@@ -18,8 +18,6 @@ from wholecall.text.markers import Matcher, matcher
 if TYPE_CHECKING:
     from wholecall.text.source import Source
 
-__all__ = ["JSON", "PYTHON", "RELAXED", "Extent", "Spelling", "extent"]
-
 Extent = Literal["ok", "bad", "cut"]
 
 

@@ -19,8 +19,6 @@ from wholecall.text import formats_json as json
 from wholecall.text import formats_tags as tags
 from wholecall.text.records import Format, Record
 
-__all__ = ["AUTO", "FORMATS", "NOT_IN_AUTO", "text_formats"]
-
 _ALL = (
     json.HERMES,
     tags.QWEN_XML,

@@ -12,8 +12,6 @@ from wholecall.text.formats_shared import PYTHON_TAG, made
 from wholecall.text.formats_tags import ATEM_CALLS, ATEM_TAG
 from wholecall.text.records import Block, Format, Messages, Params
 
-__all__ = ["BEAM", "FUNCTIONGEMMA", "GEMMA4", "HARMONY", "LFM2", "LLAMA_PYTHONIC", "MUSE", "OLMO3"]
-
 LLAMA_PYTHONIC: Final = made(
     "llama_pythonic",
     Block(opens=("<|python_start|>",), closes=("<|python_end|>",), holds=("python", "json")),

@@ -19,32 +19,6 @@ from wholecall.text.formats_shared import (
 )
 from wholecall.text.records import Block, Params
 
-__all__ = [
-    "APERTUS",
-    "APRIEL",
-    "COHERE",
-    "DEEPSEEK",
-    "ERNIE45",
-    "FUNCTIONARY",
-    "FUNCTOOLS",
-    "GENERIC",
-    "GIGACHAT3",
-    "GRANITE",
-    "HERMES",
-    "INKLING",
-    "INTERNLM2",
-    "JAMBA",
-    "KIMI_K2",
-    "LLAMA3_JSON",
-    "LONGCAT",
-    "MINIMAX_M1",
-    "MISTRAL",
-    "NEMOTRON_V2",
-    "PLAMO3",
-    "REACT",
-    "XLAM",
-]
-
 # --- An object or a list after a marker ---------------------------------------------------------------------
 
 HERMES: Final = made(

@@ -12,20 +12,6 @@ from typing import Final
 
 from wholecall.text.records import Block, Format, Params, Record, Tag, Think, Weak
 
-__all__ = [
-    "ARGUMENT_PAIRS",
-    "FUNCTION_TAG",
-    "INVOKE_TAG",
-    "MISTRAL_CALLS",
-    "PREFIXED",
-    "PYTHON_TAG",
-    "STOPS",
-    "THINK",
-    "TOOL_CALL",
-    "TOOL_CALLS",
-    "made",
-]
-
 THINK: Final[Think] = ("<think>", "</think>")
 
 STOPS: Final = (

@@ -19,25 +19,6 @@ from wholecall.text.formats_shared import (
 )
 from wholecall.text.records import Block, Nested, Params, Tag
 
-__all__ = [
-    "ANTHROPIC",
-    "ATEM_CALLS",
-    "ATEM_TAG",
-    "DOTS",
-    "DSML",
-    "GLM",
-    "HUNYUAN_V3",
-    "K2_HORIZON",
-    "KIMI_K3",
-    "MINICPM5",
-    "MINIMAX_M2",
-    "MINIMAX_M3",
-    "POOLSIDE",
-    "QWEN_XML",
-    "SEED_OSS",
-    "STEP3",
-]
-
 # --- <function=NAME><parameter=KEY> -------------------------------------------------------------------------
 
 QWEN_XML: Final = made("qwen_xml", TOOL_CALL, FUNCTION_TAG)

@@ -17,8 +17,6 @@ from wholecall.text.source import Source
 if TYPE_CHECKING:
     from wholecall.text.records import Params, Tag
 
-__all__ = ["Head", "begun_by", "key_in", "read_head", "read_key", "read_tag_head"]
-
 LONGEST_HEAD: Final = 1024
 _ATTRIBUTE: Final = re.compile(r"""([\w.\-:]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>/]+|/(?!\s*$))+)""")
 _NO_KEY: Final = re.compile(r"""[>="\r\n]|</""")  # markup, or the rest of another head

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from wholecall.text.rules import Rules
     from wholecall.text.source import Waiting
 
-__all__ = ["read_json"]
-
 _FENCES = matcher([FENCE])
 
 

@@ -55,8 +55,6 @@ if TYPE_CHECKING:
     from wholecall.text.source import Ended
     from wholecall.types import DropReason
 
-__all__ = ["TextLayer"]
-
 _OF_CALLS = (CallSeen, CallWhole, Fragment, Labelled, Reread, Restated, Slot)
 
 

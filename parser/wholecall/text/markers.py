@@ -15,8 +15,6 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final
 
-__all__ = ["NONE", "Matcher", "calm_of", "matcher"]
-
 _STRETCH: Final = 4096
 
 _Trie = dict[str, Any]

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from wholecall.text.source import Waiting
     from wholecall.text.telling import Teller
 
-__all__ = ["read_body", "read_header"]
-
 _LONGEST_HEADER: Final = 1024
 _START: Final = "<|start|>"
 _CHANNEL: Final = "<|channel|>"

@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["MODELS", "text_format_of"]
-
 _TABLE = (
     (r"gpt-oss", "harmony"),
     (r"deepseek.*(v3\.2|v4)", "dsml"),

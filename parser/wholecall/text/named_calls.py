@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from wholecall.text.region import Region
     from wholecall.text.source import Waiting
 
-__all__ = ["read_named", "read_object"]
-
 _FENCES: Final = matcher(JSON_FENCES)
 _END_FENCE: Final = matcher([FENCE])
 

@@ -6,8 +6,6 @@ import re
 from collections.abc import Container
 from typing import Final
 
-__all__ = ["LONGEST", "NAME", "cleaned"]
-
 LONGEST: Final = 256  # characters of a name
 # A letter of any script, a digit or `_` first: no signs, because documents write `<tool_call>` and a line end.
 NAME: Final = re.compile(r"\w[\w.\-:/]*")

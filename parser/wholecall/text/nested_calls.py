@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from wholecall.text.source import Waiting
     from wholecall.text.values import Schema
 
-__all__ = ["read_nested"]
-
 _TAG: Final = re.compile(r"<(/?)([^<>/\s][^<>]*)>([\s\S]*)")
 _ITEM: Final = "item"
 

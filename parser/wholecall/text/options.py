@@ -13,8 +13,6 @@ from wholecall.text.formats import AUTO, FORMATS, text_formats
 from wholecall.text.models import text_format_of
 from wholecall.text.records import Format, Weak
 
-__all__ = ["InFence", "InReasoning", "TextCalls", "TextWanted", "text_calls"]
-
 InReasoning = Literal["ignore", "unclosed", "call"]
 InFence = Literal["text", "call"]
 

@@ -13,8 +13,6 @@ import msgspec
 from wholecall.discreet import discreet_repr
 from wholecall.types import DropReason, EditKind, Flag
 
-__all__ = ["Markup", "Output", "Shown", "Unread", "Written"]
-
 
 class Shown(msgspec.Struct, frozen=True, gc=False):
     """Text for the user, or reasoning."""

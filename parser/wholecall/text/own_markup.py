@@ -25,8 +25,6 @@ from wholecall.text.rules import Rules
 if TYPE_CHECKING:
     from wholecall.text.records import Params
 
-__all__ = ["Own", "Taken", "own_markup"]
-
 _WORD: Final = re.compile(r"\w+")
 _SHORTEST: Final = 4  # letters of a word that may be misspelt
 _TAG: Final = re.compile(r"<[^<>\r\n]{0,80}")

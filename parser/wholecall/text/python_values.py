@@ -19,16 +19,6 @@ from wholecall.arguments.equal import spelled_alike
 from wholecall.arguments.tokens import holds_half
 from wholecall.types import DropReason
 
-__all__ = [
-    "DEEPEST",
-    "MOST_DIGITS",
-    "NotPython",
-    "PythonCall",
-    "python_calls",
-    "python_value",
-    "whole_characters",
-]
-
 # The meaning of `max_depth=None`: deeper values could be read, but the readers and writers of JSON recurse.
 DEEPEST: Final = 500
 MOST_DIGITS: Final = 4300  # of an integer: the limit of CPython and msgspec

@@ -19,8 +19,6 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-__all__ = ["Blocks"]
-
 _LONGEST_HEAD: Final = 256  # characters of a line that can decide its kind
 _MOST_ITEMS: Final = 32  # list items within one another
 _CODE: Final = 4  # columns from which a line is code

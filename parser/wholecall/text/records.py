@@ -13,8 +13,6 @@ from typing import Literal, Union
 
 import msgspec
 
-__all__ = ["Block", "Format", "Hold", "Messages", "Nested", "Params", "Record", "Tag", "Think", "Weak"]
-
 Hold = Literal["json", "inner", "named", "pairs", "python", "relaxed"]
 Weak = Literal["json", "python", "fenced", "relaxed", "action", "react"]
 Think = tuple[str, str]  # the opener and the closer of reasoning

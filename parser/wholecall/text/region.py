@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from wholecall.text.tools import Declared
     from wholecall.types import DropReason, EditKind, Flag
 
-__all__ = ["NotOne", "Region", "Unreadable"]
-
 
 class NotOne(Exception):
     """The text here is not a call: the opener is text."""

@@ -18,8 +18,6 @@ from wholecall.arguments.tokens import STRING
 from wholecall.text.python_values import DEEPEST, MOST_DIGITS, whole_characters
 from wholecall.types import DropReason
 
-__all__ = ["DELIMITERS", "NotRelaxed", "relaxed_object"]
-
 DELIMITERS: Final = ('<|"|>', "<escape>")  # each opens a string and closes it
 
 

@@ -10,8 +10,6 @@ from wholecall.text.markers import Matcher, calm_of, matcher
 if TYPE_CHECKING:
     from wholecall.text.records import Format, Record, Weak
 
-__all__ = ["FENCE", "JSON_FENCES", "Rules", "rules_of"]
-
 FENCE: Final = "```"
 JSON_FENCES: Final = ("```json", "```JSON", FENCE)
 _SPECIAL = ("<|", "<\uff5c", "[T")  # beginnings of tokens that do not occur in prose

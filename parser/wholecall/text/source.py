@@ -20,8 +20,6 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from wholecall.text.markers import Matcher
 
-__all__ = ["LOOK_BACK", "Ended", "Source", "Waiting"]
-
 Ended = Literal["clean", "length", "open"]
 Waiting = Generator[None, None, None]
 

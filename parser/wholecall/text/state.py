@@ -9,8 +9,6 @@ from msgspec.structs import replace
 
 from wholecall.text.quoting import Blocks
 
-__all__ = ["Mode", "Saved", "State"]
-
 Mode = Literal["text", "reasoning", "body"]
 
 

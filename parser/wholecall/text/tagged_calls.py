@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from wholecall.text.values import Schema
     from wholecall.types import EditKind
 
-__all__ = ["read_pairs", "read_parameters", "read_tag"]
-
 
 def read_tag(region: Region, tag: Tag, rules: Rules) -> Waiting:
     """Read the tag after the opener."""

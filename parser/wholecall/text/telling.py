@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from wholecall.text.rules import Rules
     from wholecall.text.tools import Declared
 
-__all__ = ["Teller"]
-
 _IN_PARAGRAPH: Final = matcher(["`", "\n"])
 _TICKS: Final = re.compile("`*")
 

@@ -10,8 +10,6 @@ from wholecall.text.values import Schema
 if TYPE_CHECKING:
     from wholecall.calls.tools.tool import Tools
 
-__all__ = ["Declared"]
-
 _NOTHING = Schema(None)
 
 

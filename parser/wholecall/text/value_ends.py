@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from wholecall.text.source import Source
     from wholecall.text.values import Schema
 
-__all__ = ["Shape", "ValueEnd", "read_value_end"]
-
 _LONGEST_SPACE: Final = 4096  # characters of white space after a closer
 
 

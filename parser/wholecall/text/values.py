@@ -23,8 +23,6 @@ from wholecall.arguments.tokens import members, nesting
 from wholecall.calls.tools.spelling import TYPES, target, type_named
 from wholecall.text.python_values import DEEPEST, NotPython, python_value
 
-__all__ = ["Kinds", "Schema", "json_typed", "self_typed", "typed", "written"]
-
 Kinds = frozenset[str]  # of `string integer number boolean object array null`; none: nothing is known
 
 _TYPES: Final[dict[type, str]] = {

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from wholecall.text.source import Waiting
     from wholecall.text.telling import Teller
 
-__all__ = ["read_weak"]
-
 _Shape = Callable[["Teller", Region], Generator[None, None, None]]
 
 _BARE: Final = Block(opens=("{",))

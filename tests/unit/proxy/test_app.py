@@ -23,8 +23,9 @@ from tests.support.proxying import (
     staged,
 )
 from wholecall.proxy.app import ProxyApp
-from wholecall.proxy.config import ClientsConfig, RepairConfig, Secret, UpstreamConfig
+from wholecall.proxy.config import ClientsConfig, RepairConfig, UpstreamConfig
 from wholecall.proxy.errors import CutOff
+from wholecall.proxy.values import Secret
 from wholecall.proxy.wire import Headers, UpstreamFailed
 
 MESSAGES = "/v1/messages"

@@ -7,16 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from wholecall.proxy.config import (
-    Address,
-    ClientsConfig,
-    Config,
-    RecordConfig,
-    RepairConfig,
-    Secret,
-    UpstreamConfig,
-)
+from wholecall.proxy.config import ClientsConfig, Config, RecordConfig, RepairConfig, UpstreamConfig
 from wholecall.proxy.loading import check
+from wholecall.proxy.values import Address, Secret
 
 KEYED = UpstreamConfig(name="k", url="https://h.example", key=Secret("env:KEY", "sk-canary"))
 OPEN = UpstreamConfig(name="o", url="https://h.example")

@@ -9,17 +9,16 @@ from typing import Any, get_args
 import pytest
 
 from wholecall.proxy.config import (
-    Address,
     ClientsConfig,
     Config,
     ConfigError,
     RecordConfig,
     RepairConfig,
-    Secret,
     UpstreamConfig,
     Withheld,
 )
 from wholecall.proxy.loading import VARIABLES, load_config
+from wholecall.proxy.values import Address, Secret
 from wholecall.repairing import withholding
 
 KEY = "sk-canary-key"

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wholecall.proxy.config import Address, Config, RepairConfig, Secret, UpstreamConfig
+from wholecall.proxy.config import Config, RepairConfig, UpstreamConfig
+from wholecall.proxy.values import Address, Secret
 
 ALL = UpstreamConfig(name="all", url="https://all.example")
 OPENAI = UpstreamConfig(name="openai", url="https://api.openai.com", path="/openai")

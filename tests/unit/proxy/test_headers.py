@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from wholecall.proxy.config import Secret, UpstreamConfig
+from wholecall.proxy.config import UpstreamConfig
 from wholecall.proxy.headers import (
     CREDENTIALS,
     HOP_BY_HOP,
@@ -20,6 +20,7 @@ from wholecall.proxy.headers import (
     to_upstream,
     value_of,
 )
+from wholecall.proxy.values import Secret
 
 OPEN = UpstreamConfig(url="https://h.example")
 KEYED = UpstreamConfig(url="https://h.example", key=Secret("env:K", "sk-ours"))

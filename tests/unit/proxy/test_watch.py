@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support.exchanges import SECRET, entry
-from wholecall.calls.output.events import ToolCallDropped
+from wholecall.calls.output.call_events import ToolCallDropped
 from wholecall.proxy.config import Config, RecordConfig, UpstreamConfig
 from wholecall.proxy.entry import Watcher
 from wholecall.proxy.log import Log

@@ -35,7 +35,6 @@ from wholecall.bulk.reporting.tables import Window, found, windows
 from wholecall.bulk.reporting.vectors import coded, numbers, tallied
 from wholecall.recordings.counts import OTHERS
 
-__all__ = ["Finishes", "Hashes", "Worsts", "readable", "report"]
 _private = True
 
 pc: Any = pyarrow.compute  # its functions are made at import

@@ -18,7 +18,6 @@ from wholecall.bulk.reporting.tables import Window
 from wholecall.bulk.reporting.vectors import Coded, coded, constant, distinct, numbers, summed, tallied
 from wholecall.recordings.counts import OTHERS
 
-__all__ = ["GROUPS", "NO_CALL", "Groups"]
 _private = True
 
 pc: Any = pyarrow.compute  # its functions are made at import

@@ -16,19 +16,6 @@ import msgspec
 
 from wholecall.recordings.counts import KINDS, RecordingCounts, Words, described, merge_words
 
-__all__ = [
-    "SECONDS",
-    "BulkReport",
-    "Counts",
-    "Duplicates",
-    "FinishCount",
-    "Group",
-    "Histogram",
-    "Rate",
-    "Unreadable",
-    "Worst",
-    "merged",
-]
 _private = True
 
 SECONDS: Final = ("first_text_s", "first_call_s", "last_s")

@@ -25,7 +25,6 @@ from wholecall.bulk.addresses import address
 from wholecall.bulk.schema import ASSEMBLED, CALLS, VERSION
 from wholecall.bulk.storage import storage_of
 
-__all__ = ["CALL_COLUMNS", "RECORDING_COLUMNS", "Found", "Window", "found", "tables", "windows"]
 _private = True
 
 pc: Any = pyarrow.compute  # its functions are made at import

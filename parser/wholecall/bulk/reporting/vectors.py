@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute
 
-__all__ = ["Coded", "coded", "constant", "distinct", "numbers", "summed", "tallied"]
 _private = True
 
 pc: Any = pyarrow.compute  # its functions are made at import

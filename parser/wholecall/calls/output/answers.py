@@ -18,8 +18,6 @@ from wholecall.arguments.verdict import ArgsT, Edit
 from wholecall.discreet import answer_repr, discreet_repr, to_line
 from wholecall.types import Flag, OutputReason, Status
 
-__all__ = ["Output", "OutputDropped", "OutputProgress"]
-
 
 class OutputProgress(msgspec.Struct, frozen=True, tag_field="type", tag="output_progress"):
     """Progress of an answer that is still arriving, decoded; to show, never to act upon (`live` with `output`).

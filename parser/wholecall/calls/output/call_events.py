@@ -7,24 +7,12 @@ from typing import Any, ClassVar, Final, Generic, Literal, Union, cast
 import msgspec
 from msgspec.structs import replace
 
-from wholecall.arguments.progress import PartialArguments, ProgressScanner
+from wholecall.arguments.partial import PartialArguments
+from wholecall.arguments.progress import ProgressScanner
 from wholecall.arguments.verdict import ArgsT, Edit
 from wholecall.calls.output.describe import as_tool_result, describe_call, describe_dropped
 from wholecall.discreet import call_repr, discreet_repr, to_line
 from wholecall.types import BuiltinKind, DropReason, Flag, Kind, Status
-
-__all__ = [
-    "ArgumentsDelta",
-    "ArgumentsProgress",
-    "ArgumentsReset",
-    "BuiltinToolCall",
-    "CustomToolCall",
-    "ServerToolCall",
-    "ToolCall",
-    "ToolCallCancelled",
-    "ToolCallDropped",
-    "ToolCallStarted",
-]
 
 
 class ToolCallStarted(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="tool_call_started"):

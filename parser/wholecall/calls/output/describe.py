@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from wholecall.arguments.verdict import Edit
     from wholecall.types import DropReason, Flag, Kind, Status
 
-__all__ = ["as_tool_result", "describe_call", "describe_dropped"]
-
 
 class _Dropped(Protocol):
     """The members of a dropped call that are needed here."""

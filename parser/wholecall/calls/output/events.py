@@ -28,31 +28,6 @@ from wholecall.calls.output.call_events import (
 from wholecall.discreet import discreet_repr, to_line
 from wholecall.types import Anomaly, FaultKind, TurnReason
 
-__all__ = [
-    "EXECUTABLE",
-    "PIECES",
-    "TERMINAL",
-    "ArgumentsDelta",
-    "ArgumentsProgress",
-    "ArgumentsReset",
-    "BuiltinToolCall",
-    "CustomToolCall",
-    "Event",
-    "Output",
-    "OutputDropped",
-    "OutputProgress",
-    "ReasoningDelta",
-    "ServerToolCall",
-    "StreamFault",
-    "TextDelta",
-    "ToolCall",
-    "ToolCallCancelled",
-    "ToolCallDropped",
-    "ToolCallStarted",
-    "TurnFinished",
-    "TurnStarted",
-]
-
 
 class TurnStarted(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="turn_started"):
     """A message begins. `id` and `model` are the provider's, None where it names none."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from wholecall.types import TurnReason
 
-__all__ = ["outranks"]
 _private = True
 
 _PRECEDENCE = ("aborted", "error", "content_filter", "length")

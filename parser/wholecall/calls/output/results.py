@@ -20,8 +20,6 @@ from wholecall.errors import UnknownDialect, choices, meant
 if TYPE_CHECKING:
     from wholecall.types import Kind
 
-__all__ = ["Answer", "tool_result"]
-
 
 class Answer(msgspec.Struct, frozen=True):
     """The result of a tool for a call.

@@ -8,22 +8,20 @@ import msgspec
 
 from wholecall.arguments.verdict import ArgsT
 from wholecall.calls.output.answers import Output, OutputDropped
-from wholecall.calls.output.events import (
+from wholecall.calls.output.call_events import (
     BuiltinToolCall,
     CustomToolCall,
     ServerToolCall,
-    StreamFault,
     ToolCall,
     ToolCallDropped,
 )
+from wholecall.calls.output.events import StreamFault
 from wholecall.discreet import discreet_repr
 from wholecall.errors import StreamFailed
 from wholecall.types import Anomaly, TurnReason
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-__all__ = ["OtherBlock", "Reasoning", "ReasoningBlock", "Turn"]
 
 
 class ReasoningBlock(msgspec.Struct, frozen=True):

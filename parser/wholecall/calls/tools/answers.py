@@ -21,8 +21,6 @@ from wholecall.calls.tools.tool import Tool
 from wholecall.calls.tools.types import type_check, value_check
 from wholecall.calls.tools.validators import validator_of
 
-__all__ = ["answer_check"]
-
 _SCHEMAS = (
     *("format", "json_schema", "schema"),
     *("responseJsonSchema", "response_json_schema", "responseSchema", "response_schema"),

@@ -16,8 +16,6 @@ from typing import Any, NamedTuple
 
 from wholecall.calls.tools.spelling import TYPES, type_named
 
-__all__ = ["Defined", "defined", "definitions", "is_definition", "schema_of", "text_of"]
-
 _LISTS = ("function_declarations", "functionDeclarations", "tools")
 _WRAPPERS = ("function", "custom", "toolSpec", "tool_spec")
 _SCHEMAS = (

@@ -18,8 +18,6 @@ import msgspec
 from wholecall.calls.tools.definitions import Defined
 from wholecall.calls.tools.types import parameters_of
 
-__all__ = ["SHAPES", "About", "about_definition", "about_form"]
-
 JSON = dict[str, Any]
 About = Callable[[], tuple[Union[str, None], JSON]]  # gives a tool's description and its JSON Schema
 

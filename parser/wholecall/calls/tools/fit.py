@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from wholecall.policy import Policy
     from wholecall.types import EditKind
 
-__all__ = ["fit"]
-
 
 def fit(verdict: Verdict[Any], raw: str, check: Check, policy: Policy, limits: Limits) -> Verdict[Any]:
     """Return the verdict on readable arguments, now that their tool is known."""

@@ -12,19 +12,6 @@ from typing import Any, Union
 
 import msgspec
 
-__all__ = [
-    "ANY_MEMBER",
-    "REFUSALS",
-    "Check",
-    "Coerced",
-    "Misfit",
-    "Path",
-    "Want",
-    "declared_in",
-    "refused",
-    "shown",
-]
-
 ANY_MEMBER = None  # a part of a path that stands for every member of an object
 Path = tuple[Union[str, int, None], ...]
 

@@ -15,8 +15,6 @@ from typing import Any, NamedTuple
 from wholecall.calls.tools.misfit import Check, Misfit, Want, declared_in, shown
 from wholecall.calls.tools.spelling import invalid, unresolved
 
-__all__ = ["Checked", "schema_check"]
-
 _MAX_ERRORS = 256  # more than a person reads, and than coercion may mend
 
 

@@ -21,8 +21,6 @@ from urllib.parse import unquote
 from wholecall.calls.tools.misfit import Path, shown
 from wholecall.errors import choices
 
-__all__ = ["TYPES", "invalid", "json_schema", "target", "type_named", "unresolved"]
-
 JSON = dict[str, Any]
 
 _SPELLINGS: Final = {

@@ -24,9 +24,6 @@ from wholecall.errors import UnknownDialect, choices, meant
 if TYPE_CHECKING:
     from wholecall.calls.tools.misfit import Check
 
-__all__ = ["AnyTools", "Tool", "Tools", "TypedForm", "TypedTools"]
-
-
 T_co = TypeVar("T_co", covariant=True)
 
 

@@ -28,8 +28,6 @@ from wholecall.calls.tools.misfit import (
 )
 from wholecall.calls.tools.validators import validator_of
 
-__all__ = ["function_check", "parameters_of", "type_check", "value_check"]
-
 # JSON Schema's names for the types in msgspec's messages; only these can be made from a string.
 _JSON_TYPES = {"int": "integer", "float": "number", "object": "object", "array": "array"}
 _MESSAGE = re.compile(r"(?P<rule>.*?)(?: - at `(?P<key>key` in `)?\$(?P<path>[^`]*)`)?", re.DOTALL)

@@ -19,8 +19,6 @@ from typing import Any, get_args
 from wholecall.calls.tools.misfit import REFUSALS, Coerced, Misfit, Path, Want, declared_in, refused, shown
 from wholecall.discreet import compact
 
-__all__ = ["Validator", "validator_of"]
-
 # The types of pydantic's errors that say which type a string should have been.
 _JSON_TYPES = (
     (re.compile(r"int_"), "integer"),

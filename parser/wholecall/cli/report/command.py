@@ -17,8 +17,6 @@ from wholecall.cli.report.text import text_of
 if TYPE_CHECKING:
     from wholecall.bulk import BulkReport
 
-__all__ = ["add_command"]
-
 _ABOUT = """\
 Count what the tables of recordings and calls hold: drop rates by group, reasons of drops, quirks, tools, times, ends of
 turns, tokens, duplicates, and the recordings that one should look at. The tables are read once; texts of arguments are

@@ -31,8 +31,6 @@ from wholecall.cli.show import counted, printable
 if TYPE_CHECKING:
     from wholecall.bulk.reporting.result import BulkReport
 
-__all__ = ["bar", "element", "figures", "heat", "html_of", "rate", "safe"]
-
 _STYLES = ("colours.css", "report.css")
 _SCRIPTS = ("theme.js", "report.js")
 _MOST_ROWS = 500

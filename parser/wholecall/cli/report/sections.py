@@ -17,23 +17,6 @@ if TYPE_CHECKING:
     from wholecall.bulk import Histogram
     from wholecall.bulk.reporting.result import BulkReport, Counts, Group, Worst
 
-__all__ = [
-    "Bars",
-    "Cell",
-    "Column",
-    "Curves",
-    "Fact",
-    "Matrix",
-    "Section",
-    "Table",
-    "key_columns",
-    "number",
-    "sections_of",
-    "shared",
-    "short",
-    "short_share",
-]
-
 
 class Cell(NamedTuple):
     """A cell in a row of a table.

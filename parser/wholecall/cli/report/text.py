@@ -26,8 +26,6 @@ from wholecall.cli.show import cells, clipped, padded, printable, wrapped
 if TYPE_CHECKING:
     from wholecall.bulk.reporting.result import BulkReport
 
-__all__ = ["table_lines", "text_of"]
-
 _MOST_ROWS = 20
 _LEAST_NAME = 16  # cells that a name gets before a column is dropped
 _GAP = 2

@@ -33,8 +33,6 @@ from wholecall.dialects.translator import EventView, TurnTranslator
 from wholecall.framing.frame import Frame
 from wholecall.types import TurnReason
 
-__all__ = ["A2aTranslator"]
-
 _MOST_ARTIFACTS = 4096  # artifacts of a task that are remembered, for when it lists them again
 _OVER: Mapping[str, TurnReason] = {
     "completed": "stop",

@@ -29,8 +29,6 @@ from wholecall.dialects.reasons import turn_reason
 from wholecall.framing.frame import Frame
 from wholecall.types import Flag
 
-__all__ = ["AcpTranslator"]
-
 # Updates that are not about the answer.
 _QUIET: Final = (
     *("user_message_chunk", "user_message", "plan", "plan_update", "plan_removed"),

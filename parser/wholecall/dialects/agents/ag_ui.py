@@ -56,8 +56,6 @@ from wholecall.dialects.translator import Events, TurnTranslator
 from wholecall.framing.frame import Frame
 from wholecall.types import Flag
 
-__all__ = ["AgUiTranslator"]
-
 # Authors of text messages other than the agent; some agents repeat the user's text.
 _OTHERS = frozenset({"developer", "system", "user", "tool", "activity"})
 # Events that are not about the answer.

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from wholecall.deltas import Delta, TurnEnded, TurnOpened
 
-__all__ = ["Beside"]
-
 
 class Beside:
     """The turns of one stream, side by side.

@@ -52,9 +52,6 @@ from wholecall.dialects.decode import is_blank, listed
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.framing.frame import Frame
 
-__all__ = ["ClaudeCodeTranslator"]
-
-
 _QUIET: Final = frozenset({"redacted_thinking", "container_upload", "compaction"})  # blocks
 
 

@@ -40,8 +40,6 @@ from wholecall.dialects.decode import listed, wire_text
 from wholecall.framing.frame import Frame
 from wholecall.types import TurnReason
 
-__all__ = ["CodexAppServerTranslator"]
-
 _BROKEN_OFF: Mapping[object, TurnReason] = {"interrupted": "aborted", "failed": "error"}
 
 

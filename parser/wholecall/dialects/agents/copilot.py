@@ -59,8 +59,6 @@ from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 from wholecall.types import CUT_REASONS, DropReason, Flag, Kind, TurnReason
 
-__all__ = ["CopilotTranslator"]
-
 _NO = ("denied", "reject", "cancel", "user-not-available")  # the first words of answers that deny a request
 # The name of a session's event is in two words, of which the first is one of these.
 _SESSION_EVENT = re.compile(

@@ -25,8 +25,6 @@ from wholecall.dialects.compiled import TableTranslator
 from wholecall.framing.frame import Frame
 from wholecall.types import TurnReason
 
-__all__ = ["McpTranslator"]
-
 _FAILED = {"message": "the tool reports an error"}
 
 # An error that answers no request is the connection's.

@@ -32,8 +32,6 @@ from wholecall.dialects.labels import id_label, name_label
 from wholecall.framing.frame import Frame
 from wholecall.types import TurnReason
 
-__all__ = ["PiTranslator"]
-
 _REASONS: Final[Mapping[str, TurnReason]] = {
     "stop": "stop",
     "length": "length",

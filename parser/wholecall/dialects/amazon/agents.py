@@ -38,8 +38,6 @@ from wholecall.dialects.labels import text_label
 from wholecall.framing.frame import Frame
 from wholecall.types import Flag, Kind, TurnReason
 
-__all__ = ["BedrockAgentsTranslator"]
-
 _CONFIRMED: Final = frozenset({"USER_CONFIRMATION", "USER_CONFIRMATION_AND_RESULT"})
 
 

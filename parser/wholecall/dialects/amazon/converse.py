@@ -47,9 +47,6 @@ from wholecall.dialects.translator import Events
 from wholecall.framing.frame import Frame
 from wholecall.types import Kind
 
-__all__ = ["ConverseTranslator"]
-
-
 # Views.
 
 

@@ -8,8 +8,6 @@ from wholecall.deltas import WireFault
 from wholecall.dialects.decode import member, plain, provider_error
 from wholecall.framing.frame import Frame
 
-__all__ = ["error_of", "exception_in"]
-
 
 def error_of(frame: Frame) -> WireFault:
     """Return the fatal fault for a frame that is named `error`."""

@@ -33,8 +33,6 @@ from wholecall.dialects.decode import (
 from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
 
-__all__ = ["InvokeTranslator"]
-
 
 class _Chunk(msgspec.Struct, gc=False, rename={"coded": "bytes"}):
     coded: Any = None

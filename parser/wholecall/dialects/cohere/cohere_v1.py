@@ -25,8 +25,6 @@ from wholecall.dialects.decode import member
 from wholecall.dialects.labels import text_label
 from wholecall.dialects.pieces import Key
 
-__all__ = ["CohereV1Translator"]
-
 
 def _usage(meta: object) -> list[Delta]:
     return report.usage({name: count for name in ("billed_units", "tokens") if (count := member(meta, name))})

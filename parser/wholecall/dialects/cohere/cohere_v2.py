@@ -24,8 +24,6 @@ from wholecall.deltas import Delta, Index
 from wholecall.dialects import at, report, say
 from wholecall.dialects.cohere.shared import PLAN, CohereTranslator
 
-__all__ = ["CohereV2Translator"]
-
 
 def _slot(index: Index | None, nth: int) -> Index | None:
     """Return the slot of a call: further calls of one event get their own, though no server sends any yet."""

@@ -10,8 +10,6 @@ from wholecall.dialects.decode import is_blank, is_noise, member, plain
 from wholecall.dialects.narrow import PieceTableTranslator
 from wholecall.framing.frame import Frame
 
-__all__ = ["PLAN", "CohereTranslator"]
-
 PLAN: Final = "tool_plan"  # the block of reasoning that holds the plan
 
 

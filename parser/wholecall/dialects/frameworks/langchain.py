@@ -47,9 +47,6 @@ from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
-__all__ = ["LangChainTranslator", "Message", "ended"]
-
-
 # Views.
 
 

@@ -23,8 +23,6 @@ from wholecall.dialects.frameworks.langchain import LangChainTranslator, Message
 from wholecall.dialects.labels import id_label
 from wholecall.framing.frame import Frame
 
-__all__ = ["LangChainEventsTranslator"]
-
 
 class _Data(msgspec.Struct, gc=False):
     chunk: Union[Message, None] = None

@@ -58,9 +58,6 @@ from wholecall.framing.frame import Frame
 from wholecall.limits import Limits
 from wholecall.types import Kind
 
-__all__ = ["LangChainProtocolTranslator"]
-
-
 # Views.
 
 

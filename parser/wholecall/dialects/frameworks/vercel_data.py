@@ -28,8 +28,6 @@ from wholecall.dialects.decode import listed, member, plain, undecodable
 from wholecall.dialects.frameworks.vercel_ui import Announced, Calls
 from wholecall.framing.frame import Frame
 
-__all__ = ["VercelDataTranslator"]
-
 _TEXTS = frozenset({"0", "3", "g"})  # their values are strings
 _QUIET = frozenset("2568ehk")  # their values may be anything
 

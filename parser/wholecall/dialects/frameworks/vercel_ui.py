@@ -53,9 +53,6 @@ from wholecall.dialects.whole_calls import Repeats, says_nothing
 from wholecall.framing.frame import Frame
 from wholecall.types import DropReason, Flag, Kind
 
-__all__ = ["Announced", "Calls", "VercelUITranslator"]
-
-
 # Views.
 
 

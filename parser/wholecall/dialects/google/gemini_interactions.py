@@ -42,9 +42,6 @@ from wholecall.dialects.translator import Events, TurnTranslator
 from wholecall.framing.frame import Frame
 from wholecall.types import Kind
 
-__all__ = ["GeminiInteractionsTranslator"]
-
-
 # Views.
 
 

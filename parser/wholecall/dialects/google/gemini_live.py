@@ -37,8 +37,6 @@ from wholecall.dialects.reasons import turn_reason
 from wholecall.framing.frame import Frame
 from wholecall.types import TurnReason
 
-__all__ = ["GeminiLiveTranslator"]
-
 _QUIET = {
     *("setupComplete", "setup_complete", "serverContent", "server_content"),
     *("toolCall", "toolCallCancellation", "tool_call_cancellation", "goAway", "go_away"),

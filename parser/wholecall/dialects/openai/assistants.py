@@ -46,8 +46,6 @@ from wholecall.dialects.reasons import turn_reason
 from wholecall.framing.frame import Frame
 from wholecall.types import CUT_REASONS, TurnReason
 
-__all__ = ["AssistantsTranslator", "Step"]
-
 _QUIET = frozenset(
     {"thread.created", "thread.message.created", "thread.message.in_progress", "thread.run.cancelling"}
 )

@@ -27,8 +27,6 @@ from wholecall.dialects import at, say
 from wholecall.dialects.compiled import TableTranslator
 from wholecall.framing.frame import Frame
 
-__all__ = ["LegacyTranslator"]
-
 _OF_LLAMA: Final = ("prompt_token_count", "generation_token_count")
 _OF_TITAN: Final = ("inputTextTokenCount", "totalOutputTextTokenCount")
 

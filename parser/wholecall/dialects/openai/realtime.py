@@ -53,9 +53,6 @@ from wholecall.dialects.openai.responses.items import (
 from wholecall.dialects.translator import Events, TurnTranslator
 from wholecall.framing.frame import Frame
 
-__all__ = ["RealtimeTranslator"]
-
-
 # Views.
 
 

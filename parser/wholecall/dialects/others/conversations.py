@@ -27,8 +27,6 @@ from wholecall.dialects.compiled import TableTranslator
 from wholecall.dialects.openai.chat.chunks import content
 from wholecall.types import Flag, Kind
 
-__all__ = ["ConversationsTranslator"]
-
 _QUIET: Final = ("agent.handoff", "agent.handoff.started", "agent.handoff.done")
 
 # The parts of rows.

@@ -32,8 +32,6 @@ from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import EventView, TurnTranslator
 from wholecall.framing.frame import Frame
 
-__all__ = ["DashScopeTranslator"]
-
 
 class _Output(msgspec.Struct, gc=False):
     choices: Union[list[ChoiceView], None] = None

@@ -25,8 +25,6 @@ from wholecall.dialects.compiled import TableTranslator
 from wholecall.dialects.whole_calls import WholeCalls
 from wholecall.types import TurnReason
 
-__all__ = ["GigaChatTranslator"]
-
 _STATE = at.value("../../tool_state_id"), at.value("../../tools_state_id")
 _CALL = say.own("_call", at.id("id"), at.name("name"), at.json_text("arguments"), *_STATE)
 _OURS = say.each("content", say.text("text"), say.given("function_call", _CALL), text="text")

@@ -29,8 +29,6 @@ from wholecall.dialects.openai.chat.chunks import content
 from wholecall.dialects.others.llama_stack import LlamaStackTranslator, counts
 from wholecall.framing.frame import Frame
 
-__all__ = ["LlamaTranslator"]
-
 _TYPES = frozenset({"start", "progress", "complete", "metrics"})
 
 

@@ -37,8 +37,6 @@ from wholecall.dialects.whole_calls import Manner, WholeCalls
 from wholecall.framing.frame import Frame
 from wholecall.limits import Limits
 
-__all__ = ["LlamaStackTranslator", "counts"]
-
 _TYPES = frozenset({"start", "progress", "complete"})
 _SUCCEEDED = frozenset({"succeeded", "success"})
 _FAILED = frozenset({"failed", "failure"})

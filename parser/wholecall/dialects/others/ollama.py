@@ -26,8 +26,6 @@ from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.pieces import NO_PIECE, Key, PieceTranslator, Read
 from wholecall.dialects.whole_calls import WholeCalls
 
-__all__ = ["OllamaTranslator", "piece_of"]
-
 
 def _is_last(done: object) -> bool:
     return done is True

@@ -23,8 +23,6 @@ from wholecall.dialects.translator import Translator
 from wholecall.dialects.unread import with_unread
 from wholecall.framing.frame import Frame
 
-__all__ = ["SapTranslator"]
-
 
 class _Wrapper(msgspec.Struct, gc=False):
     final_result: msgspec.Raw = NO_TEXT

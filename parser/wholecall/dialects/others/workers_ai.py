@@ -31,8 +31,6 @@ from wholecall.dialects.openai.chat.translator import ChatTranslator
 from wholecall.dialects.translator import EventView, TurnTranslator
 from wholecall.framing.frame import Frame
 
-__all__ = ["WorkersTranslator"]
-
 
 class _Frame(EventView, gc=False):
     response: msgspec.Raw = NO_TEXT

@@ -29,8 +29,6 @@ from wholecall.dialects.reasons import turn_reason
 from wholecall.framing.frame import Frame
 from wholecall.types import Kind
 
-__all__ = ["XaiGrpcTranslator"]
-
 _OURS: Final = frozenset({None, "TOOL_CALL_TYPE_INVALID", "TOOL_CALL_TYPE_CLIENT_SIDE_TOOL"})
 
 

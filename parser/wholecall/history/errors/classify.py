@@ -23,8 +23,6 @@ from wholecall.history.errors import messages, requests
 from wholecall.history.errors.rules import ErrorCategory, ErrorKind, ErrorScope, RuleTable
 from wholecall.history.errors.text import expected_type, listen, named_ids, refusal_of
 
-__all__ = ["RULES", "ErrorClass", "classify_error"]
-
 
 class ErrorClass(msgspec.Struct, frozen=True):
     """The class of one error.

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from wholecall.history.errors.rules import ErrorKind, Rule
 
-__all__ = ["ANY_PLACE", "CALLS", "CONTENTS", "MEMBERS", "PAIRS", "THINKING", "TURNS"]
-
 # A place among the messages: `messages[2]`, `messages.2`, `'messages', 2`, `input[3]`, `contents[1]`.
 _MESSAGE = r"\b(?:messages|input|contents)(?:\.?\[\d|[./]\d|'?, ?\d)"
 _CALL = r"(?:tool[_ -]?(?:use|call)s?|function[_ -]?calls?)"

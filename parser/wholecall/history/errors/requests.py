@@ -8,26 +8,6 @@ from __future__ import annotations
 
 from wholecall.history.errors.rules import ErrorKind, Rule
 
-__all__ = [
-    "BUSY",
-    "CONTEXT",
-    "FAILURES",
-    "FLAGGED",
-    "GENERATED",
-    "JSON",
-    "LIMITS",
-    "MEMBERS",
-    "MODELS",
-    "MONEY",
-    "MONEY_OWED",
-    "PLACES",
-    "RATES",
-    "RIGHTS",
-    "TOOLS",
-    "TOOL_PLACES",
-    "VALUES",
-]
-
 
 def _rule(kind: ErrorKind, says: str, *words: str) -> Rule:
     return Rule("request", kind, says, words)

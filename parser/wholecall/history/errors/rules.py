@@ -15,8 +15,6 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-__all__ = ["ErrorCategory", "ErrorKind", "ErrorScope", "Found", "Rule", "RuleTable"]
-
 ErrorCategory = Literal[
     "transcript",
     "context_overflow",

@@ -34,8 +34,6 @@ from typing import Any, Literal, NamedTuple
 
 from wholecall.dialects.decode import plain
 
-__all__ = ["Refusal", "Said", "expected_type", "listen", "named_ids", "refusal_of"]
-
 MAX_JSON_CHARS = 256 * 1024
 MAX_MEMBERS = 2000
 MAX_DEPTH = 12

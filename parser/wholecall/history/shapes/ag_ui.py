@@ -22,8 +22,6 @@ from wholecall.history.parts import Line, Message, Part
 from wholecall.history.shapes.base import MISSING_RESULT, Shape
 from wholecall.history.shapes.blocks import read_message
 
-__all__ = ["AG_UI", "encode"]
-
 _BESIDE: Final = ("reasoning", "activity")
 
 

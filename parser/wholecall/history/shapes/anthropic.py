@@ -25,8 +25,6 @@ from wholecall.history.shapes.base import Shape, held_by_user, missing
 from wholecall.history.shapes.blocks import block_types, read_message
 from wholecall.history.values import copied
 
-__all__ = ["ANTHROPIC", "encode", "encode_thought"]
-
 _OWN_BLOCKS = frozenset({"tool_use", "tool_result", "redacted_thinking", "server_tool_use", "mcp_tool_use"})
 _USUAL_BLOCKS = frozenset({"thinking", "document", "search_result"})
 

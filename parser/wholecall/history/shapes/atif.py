@@ -17,8 +17,6 @@ from wholecall.history.parts import Line, Message, Part, Places, call_at, first_
 from wholecall.history.shapes.base import View, expect_dict
 from wholecall.history.shapes.blocks import read_text
 
-__all__ = ["ATIF", "steps_of"]
-
 _SOURCES = ("system", "user", "agent")
 _CALL = Places((("tool_call_id",),), (("function_name",),), (("arguments",),))
 _RESULT = Places((("source_call_id",),))

@@ -16,18 +16,6 @@ import msgspec
 from wholecall.calls.output.results import Answer, tool_result
 from wholecall.history.parts import Line, Message, Part, rebuild
 
-__all__ = [
-    "MISSING_RESULT",
-    "Links",
-    "Shape",
-    "View",
-    "expect_dict",
-    "expect_messages",
-    "held_by_user",
-    "is_made",
-    "missing",
-]
-
 
 class Links(msgspec.Struct, frozen=True):
     """The members by which the entries of a file form a tree.

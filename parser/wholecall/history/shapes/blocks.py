@@ -25,18 +25,6 @@ from wholecall.history.parts import (
 )
 from wholecall.history.shapes.base import expect_dict, is_made
 
-__all__ = [
-    "CALL_TYPES",
-    "RESULT_ROLES",
-    "RESULT_TYPES",
-    "block_types",
-    "read_content",
-    "read_message",
-    "read_result",
-    "read_stop",
-    "read_text",
-]
-
 CALL_TYPES = frozenset({"tool_use", "toolUse", "toolCall", "tool_call", "functionCall", "function_call"})
 RESULT_TYPES = frozenset(
     {

@@ -26,8 +26,6 @@ from wholecall.history.shapes.blocks import block_types, read_message
 from wholecall.history.shapes.ollama import is_of_ollama
 from wholecall.history.values import copied
 
-__all__ = ["CHAT", "encode", "encode_cohere"]
-
 _USUAL_BLOCKS = frozenset({"image_url", "input_audio", "file", "refusal"})
 
 

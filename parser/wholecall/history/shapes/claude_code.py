@@ -14,8 +14,6 @@ from wholecall.history.parts import SIDE, Line, Message, Part, rebuild
 from wholecall.history.shapes.base import Links, Shape, missing
 from wholecall.history.shapes.blocks import read_message
 
-__all__ = ["CLAUDE_CODE"]
-
 # Members of a line that describe its session, not its message.
 _ENVELOPE = (
     *("parentUuid", "isSidechain", "agentId", "userType", "entrypoint", "cwd", "sessionId", "version"),

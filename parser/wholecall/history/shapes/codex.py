@@ -12,8 +12,6 @@ from wholecall.history.parts import Line, Message, Part, rebuild
 from wholecall.history.shapes.base import Shape
 from wholecall.history.shapes.responses import RESPONSES, read_item, text_output
 
-__all__ = ["CODEX"]
-
 _OWN_TYPES = frozenset({"response_item", "session_meta", "event_msg", "turn_context", "compacted"})
 
 

@@ -27,8 +27,6 @@ from wholecall.history.shapes.base import Shape, expect_dict, held_by_user, is_m
 from wholecall.history.shapes.blocks import read_text
 from wholecall.history.values import copied
 
-__all__ = ["CONVERSE", "encode"]
-
 _USE: Final = Places((("toolUse", "toolUseId"),), (("toolUse", "name"),), (("toolUse", "input"),))
 _RESULT: Final = Places((("toolResult", "toolUseId"),))
 _OWN: Final = ("toolUse", "toolResult", "reasoningContent")

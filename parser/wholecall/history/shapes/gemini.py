@@ -24,8 +24,6 @@ from wholecall.history.shapes.base import MISSING_RESULT, Shape, expect_dict, is
 from wholecall.history.shapes.blocks import read_stop, read_text
 from wholecall.history.values import copied
 
-__all__ = ["GEMINI", "encode"]
-
 _CALLS = ("functionCall", "function_call")
 _RESULTS = ("functionResponse", "function_response")
 _SIGNATURES = ("thoughtSignature", "thought_signature")

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from wholecall.calls.output.events import ToolCallDropped
+from wholecall.calls.output.call_events import ToolCallDropped
 from wholecall.calls.output.turns import ReasoningBlock
 from wholecall.history.content import Call, Piece
 from wholecall.history.parts import Line, Message, Part, Places, call_at, first_id, rebuild
@@ -29,8 +29,6 @@ from wholecall.history.shapes.anthropic import encode_thought
 from wholecall.history.shapes.base import Shape, expect_dict, missing
 from wholecall.history.shapes.blocks import CALL_TYPES, read_content, read_message, read_result, read_stop
 from wholecall.history.values import dumped
-
-__all__ = ["LANGCHAIN", "encode"]
 
 _TYPES: Final = {
     **dict.fromkeys(("ai", "AIMessageChunk"), "model"),

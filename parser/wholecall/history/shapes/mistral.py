@@ -19,8 +19,6 @@ from wholecall.history.parts import RUN, Line, Message, Part, Places, at, call_a
 from wholecall.history.shapes.base import Shape, is_made, missing
 from wholecall.history.shapes.blocks import read_content
 
-__all__ = ["MISTRAL", "encode"]
-
 _CALL: Final = Places((("tool_call_id",), ("id",)), (("name",),), (("arguments",),))
 _RESULT: Final = Places((("tool_call_id",),))
 _SERVED: Final = ("tool.execution", "agent.handoff")

@@ -19,8 +19,6 @@ from wholecall.history.parts import Line, Message
 from wholecall.history.shapes.base import Shape, missing
 from wholecall.history.shapes.blocks import read_message
 
-__all__ = ["OLLAMA", "encode", "is_of_ollama"]
-
 
 def _read(message: Message) -> Line:
     line = read_message(message)

@@ -27,8 +27,6 @@ from wholecall.history.parts import Line, Message, Part, Places, at, call_at, fi
 from wholecall.history.shapes.base import View, expect_dict, is_made
 from wholecall.history.shapes.blocks import read_stop, read_text
 
-__all__ = ["OTEL", "encode", "finish_reason"]
-
 _IDS = (("id",),)
 _CALL = Places(_IDS, (("name",),), (("arguments",),))
 _SERVED = Places(_IDS, (("name",), ("server_tool_call", "type")), (("server_tool_call", "arguments"),))

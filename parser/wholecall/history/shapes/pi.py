@@ -16,8 +16,6 @@ from wholecall.history.parts import Line, Message, Part, rebuild
 from wholecall.history.shapes.base import MISSING_RESULT, Links, Shape
 from wholecall.history.shapes.blocks import block_types, read_message
 
-__all__ = ["PI"]
-
 _OWN_BLOCKS = frozenset({"toolCall", "toolUse", "functionCall", "toolResult"})
 _SAID = ("custom_message", "compaction", "branch_summary")
 _OWN_ROLES = frozenset({"toolResult", "bashExecution", "branchSummary", "compactionSummary"})

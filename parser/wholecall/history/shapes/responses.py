@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from wholecall.calls.output.events import ServerToolCall
+from wholecall.calls.output.call_events import ServerToolCall
 from wholecall.calls.output.turns import OtherBlock, ReasoningBlock
 from wholecall.history.content import Call, Piece
 from wholecall.history.parts import (
@@ -39,8 +39,6 @@ from wholecall.history.parts import (
 from wholecall.history.shapes.base import MISSING_RESULT, Shape, is_made
 from wholecall.history.shapes.blocks import block_types, read_message, read_stop
 from wholecall.history.values import copied
-
-__all__ = ["RESPONSES", "encode", "goes_back", "read_item", "text_output"]
 
 _IDS: tuple[Path, ...] = (("call_id",),)
 _FUNCTION = Places(_IDS, (("name",),), (("arguments",),))

@@ -27,8 +27,6 @@ from wholecall.history.shapes.pi import PI
 from wholecall.history.shapes.responses import RESPONSES
 from wholecall.history.shapes.vercel import VERCEL
 
-__all__ = ["NOTHING", "RECORDS", "SHAPES", "Seen", "ShapeName", "seen_in", "shape_of", "view_of"]
-
 ShapeName = Literal[
     "auto",
     "chat-completions",

@@ -17,14 +17,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from wholecall.calls.output.events import ToolCallDropped
+from wholecall.calls.output.call_events import ToolCallDropped
 from wholecall.calls.output.results import Answer
 from wholecall.history.content import Call, Piece
 from wholecall.history.parts import Line, Message, Part, Places, call_at
 from wholecall.history.shapes.base import MISSING_RESULT, Shape, expect_dict, is_made
 from wholecall.history.shapes.blocks import read_text
-
-__all__ = ["VERCEL", "encode", "with_outputs"]
 
 _ROLES: Final = ("user", "assistant", "system")
 _CALL: Final = Places((("toolCallId",),), (("toolName",),), (("input",),))

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from wholecall.arguments.verdict import Verdict
     from wholecall.machine.readings.marked import Book
 
-__all__ = ["solve_book"]
-
 
 def solve_book(
     book: Book,

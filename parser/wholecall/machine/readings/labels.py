@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from wholecall.machine.readings.partitions import Piece
 
-__all__ = ["MIXED", "Calls", "Costs", "Names", "cost_of_labels", "names_of", "pooled"]
-
 Calls = list[list["Piece"]]
 Costs = dict[str, float]
 Habits = frozenset[str]  # those that fit one call; thousands of calls have few different sets

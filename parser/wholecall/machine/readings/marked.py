@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     Rule = Callable[["Book"], Iterable[bool]]  # for each piece whether the next call begins with it
     Patterns = dict[str, tuple[float, re.Pattern[str]]]  # by habit: its cost, and the marks of a call
 
-__all__ = ["Book", "marked_readings"]
-
 START, TEXT, END = "S", "T", "E"
 
 STARTS: Patterns = {

@@ -27,8 +27,6 @@ from wholecall.discreet import discreet_repr
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["MOST_NAMELESS", "PARTITIONS", "WAYS", "Columns", "Partition", "Piece", "Way", "final_name"]
-
 
 class Piece(msgspec.Struct, gc=False):
     """Fragments of one choice in a row with the same labels.

@@ -28,19 +28,6 @@ if TYPE_CHECKING:
     from wholecall.arguments.verdict import Verdict
     from wholecall.machine.readings.partitions import Deal, Piece
 
-__all__ = [
-    "AGAIN",
-    "NEAR",
-    "ReadCall",
-    "Reading",
-    "Solution",
-    "agreed",
-    "meaning",
-    "readings_of",
-    "solve",
-    "trusted",
-]
-
 NEAR = 0.5  # a reading counts if it costs at most this more than the cheapest
 MOST = 5  # above it nothing is believed
 AGAIN = 1  # each call is repeated, whole, under its id, at a new index

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from wholecall.machine.readings.labels import Calls, Costs
     from wholecall.machine.readings.partitions import Piece
 
-__all__ = ["FoundText", "Values", "joined", "texts_of"]
-
 TEXT: Costs = {
     "pieces": 0,
     "repeated": 1,  # the last equals all before it (23)

@@ -27,8 +27,6 @@ from wholecall.framing.eventstream import PRELUDE_BYTES, is_prelude
 from wholecall.recordings.redacting.letters import Units, units
 from wholecall.recordings.redacting.rules import ARGUMENTS, BASE64, is_count, is_long_number
 
-__all__ = ["Frame", "Leaf", "Messages", "Region", "scan_lines", "scan_value"]
-
 _TOKEN = re.compile(rb'"((?:[^"\\\r\n]|\\[^\r\n])*)("?)(\s*:)?|[{}\[\],]|[^\s"{}\[\],:]+')
 _LINE = re.compile(rb"([^\r\n]*)(\r\n|\r|\n|\Z)")
 _FIELD = re.compile(rb"(?:\xef\xbb\xbf)?(data|event|id|retry|)(: ?)")

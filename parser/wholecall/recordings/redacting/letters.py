@@ -34,8 +34,6 @@ from typing import Literal
 from wholecall.arguments.recovery import SPECIAL_TOKENS
 from wholecall.recordings.redacting.rules import LONG_NUMBER
 
-__all__ = ["Alphabets", "Field", "Letters", "Units", "respelled", "units"]
-
 Units = list[tuple[str, str]]  # characters and their spellings
 
 _UNIT = re.compile(

@@ -44,8 +44,6 @@ from wholecall.recordings.replay import dialect_of
 from wholecall.recordings.secrets import keyless_path, plain_type
 from wholecall.recordings.timeline.steps import Step, timeline
 
-__all__ = ["Redaction", "redact"]
-
 _HEAD = 4096
 _TIME = re.compile(r"[\d\-+:.TZ ]+")
 _NAME = re.compile(r"[A-Za-z_$][\w.$-]{0,40}")

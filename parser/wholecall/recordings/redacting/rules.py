@@ -13,23 +13,6 @@ from functools import cache
 
 from wholecall.recordings.secrets import keyless_path, looks_like_a_key
 
-__all__ = [
-    "ARGUMENTS",
-    "BASE64",
-    "CODE",
-    "LONG_NUMBER",
-    "is_counted",
-    "is_id",
-    "is_key_word",
-    "is_long_number",
-    "is_name",
-    "is_named",
-    "is_of_call",
-    "is_text",
-    "is_word",
-    "named_type",
-]
-
 # Objects under these keys are arguments, and strings argument text.
 ARGUMENTS = frozenset(
     [

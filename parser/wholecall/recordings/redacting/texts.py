@@ -24,8 +24,6 @@ from wholecall.recordings.timeline.effects import CallChange
 from wholecall.recordings.timeline.steps import Step
 from wholecall.types import Kind
 
-__all__ = ["Text", "texts_of"]
-
 _JSON = frozenset('{["') | {""}
 _MOST_EARLY = 256
 _FREE = frozenset({"custom", "builtin", None})  # kinds of calls whose input need not be JSON

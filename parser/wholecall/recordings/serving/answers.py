@@ -19,8 +19,6 @@ from typing import Any, Literal, Optional
 
 import msgspec
 
-__all__ = ["Answer", "Answers", "Ending", "IncomingRequest", "Match"]
-
 Ending = Literal["clean", "cut", "reset", "hang"]
 Match = Literal["path", "body"]
 

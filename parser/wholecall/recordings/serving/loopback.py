@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-__all__ = ["PATIENCE", "Loopback"]
-
 PATIENCE = 20.0  # seconds after which a wait for a client or for a gate fails
 
 _ADDRESS = "127.0.0.1"

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-__all__ = ["MockTransport"]
-
 # The libraries' exception for each ending of a connection: the name of the class, and its message.
 _ERRORS = {
     "cut": (

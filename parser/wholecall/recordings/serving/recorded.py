@@ -39,8 +39,6 @@ from wholecall.recordings.replay import Chunking
 from wholecall.recordings.secrets import without_keys
 from wholecall.recordings.serving.answers import Answer, Answers, IncomingRequest, Match
 
-__all__ = ["RecordedAnswers", "Served", "Take", "Takes", "answer_of"]
-
 Served = Union[StrPath, Recording, Answer, bytes]  # everything that can be served
 
 _JSON = "application/json"

@@ -15,8 +15,6 @@ from typing import Any, Literal
 
 import msgspec
 
-__all__ = ["SUFFIX", "Comparison", "beside", "compare", "lines_of", "write"]
-
 SUFFIX = ".golden.jsonl"
 _CONTEXT = 1  # equal lines shown around a difference
 

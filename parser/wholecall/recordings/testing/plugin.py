@@ -25,8 +25,6 @@ from wholecall.recordings.serving.answers import Match
 from wholecall.recordings.serving.recorded import RecordedAnswers, Served
 from wholecall.recordings.testing import golden
 
-__all__ = ["Golden", "serving", "summary"]
-
 _SHOWN_LINES = 40  # most lines of a shown difference, and
 _SHOWN_CHARS = 400  # most characters of each line; -vv shows all
 _ALL = 2

@@ -25,17 +25,15 @@ import msgspec
 
 from wholecall.arguments.placeholders import is_placeholder
 from wholecall.arguments.verdict import Edit
-from wholecall.calls.output.events import (
-    EXECUTABLE,
-    TERMINAL,
+from wholecall.calls.output.call_events import (
     ArgumentsDelta,
     ArgumentsReset,
     CustomToolCall,
-    Event,
     ServerToolCall,
     ToolCall,
     ToolCallDropped,
 )
+from wholecall.calls.output.events import EXECUTABLE, TERMINAL, Event
 from wholecall.deltas import CallWritten, ReasoningFragment, TextFragment
 from wholecall.discreet import discreet_repr
 from wholecall.machine.call import Phase
@@ -56,8 +54,6 @@ if TYPE_CHECKING:
     from wholecall.text.options import TextCalls
     from wholecall.text.outputs import Output
     from wholecall.text.source import Ended
-
-__all__ = ["CallChange", "CallWatch", "ListeningAssembler", "Outcome", "Phase", "SpanKind", "TextSpan"]
 
 Outcome = Literal["exact", "normalised", "recovered", "empty", "whole", "dropped"]
 SpanKind = Literal["text", "reasoning", "markup", "call", "drop"]

@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from wholecall.machine.turn import TurnState
     from wholecall.text.options import TextWanted
 
-__all__ = ["Step", "Timeline", "timeline"]
-
 _SAMPLE = 64 * 1024  # bytes of a step that are kept, to show them where they form no frame
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from wholecall.calls.output.events import BuiltinToolCall, CustomToolCall
+from wholecall.calls.output.call_events import BuiltinToolCall, CustomToolCall
 from wholecall.dialects.reasons import turn_reason
 from wholecall.repairing.chat.places import (
     CALL_FIELDS,
@@ -22,8 +22,6 @@ from wholecall.repairing.encoders.chat import error_of
 from wholecall.repairing.schema import BODIES, END_WORDS
 from wholecall.repairing.wire import Body, Leaked
 from wholecall.repairing.withholding import Losses
-
-__all__ = ["BODY"]
 
 
 def _rewritten(

@@ -18,8 +18,6 @@ from wholecall.repairing.encoders.chat import ChatEncoder
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.wire import LeakWire
 
-__all__ = ["ChatLeaks"]
-
 _NO_HEAD: Final = NO_HEAD | {"object"}
 
 

@@ -9,43 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from wholecall.calls.output.events import BuiltinToolCall, CustomToolCall
+from wholecall.calls.output.call_events import BuiltinToolCall, CustomToolCall
 from wholecall.dialects.labels import choice_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.repairing.encoders.base import Executable, argument_text
 from wholecall.repairing.encoders.chat import CALL_TEXT
 from wholecall.repairing.responses.places import CALL_EVENTS, CALL_ITEMS
 from wholecall.types import TurnReason
-
-__all__ = [
-    "CALL_FIELDS",
-    "LEGACY",
-    "NO_HEAD",
-    "TEXT_FIELDS",
-    "choices_of",
-    "claims_of",
-    "endings_of",
-    "finishes",
-    "has_calls",
-    "has_content",
-    "holds_calls",
-    "indices_of",
-    "legacy_told_in",
-    "number_of",
-    "only",
-    "piece_in",
-    "rest_of",
-    "shown_of",
-    "shows_content",
-    "speaks",
-    "tells_role",
-    "told_in",
-    "unfinished",
-    "views",
-    "with_calls",
-    "without_messages",
-    "without_speech",
-]
 
 Payload = Mapping[str, Any]
 

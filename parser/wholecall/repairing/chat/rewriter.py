@@ -16,15 +16,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from wholecall.calls.output.events import (
-    BuiltinToolCall,
-    CustomToolCall,
-    Event,
-    ToolCall,
-    ToolCallDropped,
-    TurnFinished,
-    TurnStarted,
-)
+from wholecall.calls.output.call_events import BuiltinToolCall, CustomToolCall, ToolCall, ToolCallDropped
+from wholecall.calls.output.events import Event, TurnFinished, TurnStarted
 from wholecall.dialects.reasons import turn_reason
 from wholecall.limits import Limits
 from wholecall.repairing.chat.places import (
@@ -57,8 +50,6 @@ from wholecall.repairing.schema import CHUNK, END_WORDS, stand_ins
 from wholecall.repairing.strict import Track
 from wholecall.repairing.templates import FrameTemplate, shows_text
 from wholecall.repairing.withholding import Ends, Withheld
-
-__all__ = ["ChatRewriter"]
 
 # A chunk without any of this holds no call, ends nothing and has its text where clients look for it.
 _NOTABLE: Final = re.compile(

@@ -19,8 +19,6 @@ from wholecall.repairing.chat.places import choices_of, number_of
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.schema import ROLES
 
-__all__ = ["said_in", "shaped"]
-
 Words = Mapping[str, str]  # the texts of a delta, by its members
 
 _MEMBERS: Final = {TextDelta: "content", ReasoningDelta: "reasoning_content"}

@@ -8,14 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
-from wholecall.calls.output.events import (
-    ReasoningDelta,
-    StreamFault,
-    TextDelta,
-    ToolCall,
-    TurnFinished,
-    TurnStarted,
-)
+from wholecall.calls.output.call_events import ToolCall
+from wholecall.calls.output.events import ReasoningDelta, StreamFault, TextDelta, TurnFinished, TurnStarted
 from wholecall.repairing.encoders.base import (
     Encoder,
     Executable,
@@ -25,8 +19,6 @@ from wholecall.repairing.encoders.base import (
     tokens_of,
 )
 from wholecall.types import Kind
-
-__all__ = ["TEXT", "THINKING", "AnthropicEncoder", "error_of"]
 
 _REASONS: Final = {"length": "max_tokens", "content_filter": "refusal", "pause": "pause_turn"}
 TEXT: Final = {"type": "text", "text": ""}

@@ -14,19 +14,11 @@ from typing import Any, ClassVar, Final, Union
 
 import msgspec
 
-from wholecall.calls.output.events import (
-    BuiltinToolCall,
-    CustomToolCall,
-    Event,
-    StreamFault,
-    ToolCall,
-    TurnFinished,
-)
+from wholecall.calls.output.call_events import BuiltinToolCall, CustomToolCall, ToolCall
+from wholecall.calls.output.events import Event, StreamFault, TurnFinished
 from wholecall.calls.output.usage import tokens_of as usage_tokens
 from wholecall.discreet import compact
 from wholecall.types import Kind
-
-__all__ = ["Encoder", "Executable", "OpenCall", "argument_text", "json_bytes", "server_sent", "tokens_of"]
 
 Executable = Union[ToolCall[Any], CustomToolCall, BuiltinToolCall]
 

@@ -11,16 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
-from wholecall.calls.output.events import (
-    BuiltinToolCall,
-    CustomToolCall,
-    ReasoningDelta,
-    StreamFault,
-    TextDelta,
-    ToolCall,
-    TurnFinished,
-    TurnStarted,
-)
+from wholecall.calls.output.call_events import BuiltinToolCall, CustomToolCall, ToolCall
+from wholecall.calls.output.events import ReasoningDelta, StreamFault, TextDelta, TurnFinished, TurnStarted
 from wholecall.repairing.encoders.base import (
     Encoder,
     Executable,
@@ -30,8 +22,6 @@ from wholecall.repairing.encoders.base import (
     tokens_of,
 )
 from wholecall.types import Kind
-
-__all__ = ["CALL_TEXT", "CHUNK", "ChatEncoder", "error_of"]
 
 CHUNK: Final = "chat.completion.chunk"  # clients skip objects of other names
 _HEAD: Final = {"id": "", "object": CHUNK, "created": 0, "model": ""}

@@ -8,18 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
-from wholecall.calls.output.events import (
-    ReasoningDelta,
-    StreamFault,
-    TextDelta,
-    ToolCall,
-    TurnFinished,
-    TurnStarted,
-)
+from wholecall.calls.output.call_events import ToolCall
+from wholecall.calls.output.events import ReasoningDelta, StreamFault, TextDelta, TurnFinished, TurnStarted
 from wholecall.repairing.encoders.base import Encoder, Executable, OpenCall, server_sent, tokens_of
 from wholecall.types import Kind
-
-__all__ = ["GeminiEncoder", "call_part", "error_of"]
 
 _REASONS: Final = {"length": "MAX_TOKENS", "content_filter": "SAFETY"}
 _BESIDE: Final = ("thoughtSignature", "partMetadata")

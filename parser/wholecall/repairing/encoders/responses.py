@@ -11,10 +11,9 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
+from wholecall.calls.output.call_events import BuiltinToolCall, CustomToolCall
 from wholecall.calls.output.events import (
     EXECUTABLE,
-    BuiltinToolCall,
-    CustomToolCall,
     ReasoningDelta,
     StreamFault,
     TextDelta,
@@ -30,8 +29,6 @@ from wholecall.repairing.encoders.base import (
     tokens_of,
 )
 from wholecall.types import Kind
-
-__all__ = ["ResponsesEncoder"]
 
 _INCOMPLETE: Final = {"length": "max_output_tokens", "content_filter": "content_filter"}
 # By kind: the item's type, the beginning of its id, the field of its text, and the events of that text.

@@ -12,8 +12,6 @@ from wholecall.repairing.encoders.chat import ChatEncoder
 from wholecall.repairing.encoders.gemini import GeminiEncoder
 from wholecall.repairing.encoders.responses import ResponsesEncoder
 
-__all__ = ["ENCODERS", "encoder"]
-
 ENCODERS: Final[dict[str, Callable[[], Encoder]]] = {
     "anthropic": AnthropicEncoder,
     "chat-completions": ChatEncoder,

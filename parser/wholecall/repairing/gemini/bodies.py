@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from wholecall.calls.output.events import ToolCall
+from wholecall.calls.output.call_events import ToolCall
 from wholecall.repairing.encoders.base import Executable
 from wholecall.repairing.encoders.gemini import call_part, error_of
 from wholecall.repairing.gemini import places
@@ -13,8 +13,6 @@ from wholecall.repairing.schema import END_WORDS, GEMINI, conformed
 from wholecall.repairing.wire import Body, Leaked
 from wholecall.repairing.withholding import Ends, Losses
 from wholecall.types import TurnReason
-
-__all__ = ["BODY"]
 
 
 def _claims(payload: Any) -> list[TurnReason]:

@@ -10,8 +10,6 @@ from wholecall.repairing.gemini import places
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.wire import LeakWire
 
-__all__ = ["GeminiLeaks"]
-
 _SAID: Final = frozenset({"text", "thought"})  # members of a part that holds nothing but text
 
 

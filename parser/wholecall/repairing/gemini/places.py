@@ -10,35 +10,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from wholecall.calls.output.events import ToolCall
+from wholecall.calls.output.call_events import ToolCall
 from wholecall.dialects.labels import choice_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.repairing.encoders.gemini import call_part
 from wholecall.repairing.withholding import Ends
 from wholecall.types import TurnReason
-
-__all__ = [
-    "ODD",
-    "Label",
-    "candidates_of",
-    "endings_of",
-    "has_calls",
-    "head_of",
-    "label_of",
-    "mapped",
-    "number_of",
-    "numbers_with",
-    "parts_of",
-    "response_of",
-    "shaped",
-    "shows_content",
-    "told_in",
-    "with_calls",
-    "with_parts",
-    "with_reasons",
-    "with_response",
-    "without",
-]
 
 Payload = dict[str, Any]
 Label = tuple[int, object, object, object]  # candidate, id, name, arguments

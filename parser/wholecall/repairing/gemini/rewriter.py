@@ -18,7 +18,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from wholecall.calls.output.events import Event, ToolCall, ToolCallDropped, TurnFinished, TurnStarted
+from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
+from wholecall.calls.output.events import Event, TurnFinished, TurnStarted
 from wholecall.limits import Limits
 from wholecall.repairing.encoders.gemini import GeminiEncoder
 from wholecall.repairing.gemini import places
@@ -27,8 +28,6 @@ from wholecall.repairing.rewriter import Rewriter, ends_turn
 from wholecall.repairing.schema import END_WORDS, GEMINI, conformed
 from wholecall.repairing.templates import shows_text
 from wholecall.repairing.withholding import Ends, Withheld
-
-__all__ = ["GeminiRewriter"]
 
 # A response without any of this holds no call, ends nothing and is spelt as clients read it.
 _NOTABLE: Final = re.compile(

@@ -23,8 +23,6 @@ from wholecall.repairing.wire import Body, Leaked, placed
 from wholecall.repairing.withholding import Losses
 from wholecall.types import TurnReason
 
-__all__ = ["BODY"]
-
 
 def _claims(payload: dict[str, Any]) -> list[TurnReason]:
     return [response_claim(payload)]

@@ -34,8 +34,6 @@ from wholecall.repairing.responses.places import (
 )
 from wholecall.repairing.wire import LeakWire
 
-__all__ = ["ResponsesLeaks"]
-
 
 class ResponsesLeaks(LeakWire):
     """The events of one stream, one response after the other."""

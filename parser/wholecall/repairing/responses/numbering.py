@@ -11,8 +11,6 @@ from typing import Any
 
 from wholecall.dialects.openai.responses.translator import is_replay
 
-__all__ = ["NUMBER", "Numbering"]
-
 NUMBER = "sequence_number"
 
 

@@ -18,36 +18,6 @@ from wholecall.dialects.openai.responses.translator import ResponsesTranslator
 from wholecall.repairing.encoders.base import json_bytes
 from wholecall.types import TurnReason
 
-__all__ = [
-    "CALL_EVENTS",
-    "CALL_ITEMS",
-    "CALL_TEXTS",
-    "ENDS",
-    "FAMILIES",
-    "PART_EVENTS",
-    "PART_LISTS",
-    "RUNS",
-    "SPOKEN_EVENTS",
-    "SPOKEN_ITEMS",
-    "Family",
-    "Part",
-    "bare_kind",
-    "call_item",
-    "cut_response",
-    "family_of",
-    "is_ours",
-    "is_output",
-    "item_label",
-    "minted_id",
-    "part_of",
-    "part_with_text",
-    "response_claim",
-    "response_label",
-    "same_label",
-    "with_text",
-    "without_logprobs",
-]
-
 ENDS: Final = frozenset(
     f"response.{word}" for word in ("completed", "incomplete", "failed", "cancelled", "done")
 )

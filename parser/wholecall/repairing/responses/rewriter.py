@@ -44,8 +44,6 @@ from wholecall.repairing.schema import EVENTS, RESPONSE, stand_ins
 from wholecall.repairing.strict import Track
 from wholecall.repairing.withholding import CALLS_WITHHELD, Withheld
 
-__all__ = ["ResponsesRewriter"]
-
 _ITEMS: Final = {"response.output_item.added": Role.OPENS, "response.output_item.done": Role.WHOLE}
 _MEMBERS: Final = stand_ins(RESPONSE)
 

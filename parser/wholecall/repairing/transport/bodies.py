@@ -24,8 +24,6 @@ from wholecall.repairing.bodies import most_of_body
 from wholecall.repairing.notices import Notices
 from wholecall.repairing.pace import Pace
 
-__all__ = ["AsyncBody", "Body", "Gathering", "apieces", "pieces"]
-
 _MOST_BLANK: Final = 64 * 1024  # bytes in front of JSON: servers send some while they think
 _BROKEN_OFF = "the connection was closed before the end of the stream"
 _HAS_AN_END = "responses"

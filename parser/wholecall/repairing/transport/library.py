@@ -15,8 +15,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Final, Literal
 
-__all__ = ["Library", "body_type", "keep_alive", "library_of", "pool_limits", "probes", "timeout"]
-
 Library = Literal["httpx", "httpx2"]
 
 _LIBRARIES: Final[tuple[Library, ...]] = ("httpx2", "httpx")  # the SDKs' present library first

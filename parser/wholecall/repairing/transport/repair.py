@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Union
 
 from wholecall import Limits, Tools
 from wholecall.repairing import RepairedBody, Repairer, answers
-from wholecall.repairing.notices import CALLBACKS, Counters, Exchange, Notices, Wanted
+from wholecall.repairing.notices import CALLBACKS, Exchange, Notices, Wanted
 from wholecall.repairing.transport.bodies import AsyncBody, Body, Gathering, apieces, pieces
 from wholecall.repairing.transport.library import (
     Library,
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from typing_extensions import Self, Unpack
-
-__all__ = ["AsyncRepairTransport", "Counters", "Exchange", "RepairTransport", "async_client", "client"]
 
 
 class PoolLimits(Protocol):

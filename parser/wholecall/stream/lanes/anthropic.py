@@ -31,8 +31,6 @@ from wholecall.stream.lanes.words import Counts, Id, Name, NoList, Nothing, Word
 if TYPE_CHECKING:
     from wholecall.stream.lanes.words import Asked
 
-__all__ = ["AnthropicLane"]
-
 _NAMED: Final = "event: "
 _PIECE: Final = "event: content_block_delta\ndata: "
 _BETWEEN: Final = f"\n\n{_PIECE}"

@@ -31,8 +31,6 @@ from wholecall.stream.lanes.words import Counts, Id, Name, NoList, Nothing, Word
 if TYPE_CHECKING:
     from wholecall.stream.lanes.words import Asked
 
-__all__ = ["ChatLane"]
-
 
 class _Function(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     name: Union[Name, Literal[""], None] = None

@@ -27,8 +27,6 @@ from wholecall.stream.lanes.rows import Row
 from wholecall.stream.lanes.texts import data_of
 from wholecall.stream.lanes.words import Counts, Id, Name, Word
 
-__all__ = ["GeminiLane"]
-
 
 class _Call(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     name: Name

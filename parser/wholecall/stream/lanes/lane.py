@@ -29,16 +29,8 @@ import msgspec
 from wholecall.arguments.ladder import read_arguments
 from wholecall.arguments.placeholders import PLACEHOLDER_SIZE
 from wholecall.arguments.strict import read_strict
-from wholecall.calls.output.events import (
-    ArgumentsDelta,
-    ReasoningDelta,
-    TextDelta,
-    ToolCall,
-    ToolCallDropped,
-    ToolCallStarted,
-    TurnFinished,
-    TurnStarted,
-)
+from wholecall.calls.output.call_events import ArgumentsDelta, ToolCall, ToolCallDropped, ToolCallStarted
+from wholecall.calls.output.events import ReasoningDelta, TextDelta, TurnFinished, TurnStarted
 from wholecall.calls.output.turns import Reasoning, ReasoningBlock, Turn
 from wholecall.calls.tools.misfit import Coerced, Misfit
 from wholecall.deltas import Run, UsageSeen
@@ -57,8 +49,6 @@ if TYPE_CHECKING:
     from wholecall.calls.output.events import Event
     from wholecall.deltas import Delta, Piecewise
     from wholecall.stream.lanes.words import Asked
-
-__all__ = ["Act", "Lane", "More", "SdkPiece", "is_unread", "no_more"]
 
 _ODD: Final = (AttributeError, KeyError, TypeError, ValueError)  # of objects that differ from their class
 # Bytes of an incomplete event, which are copied at each read: at least this many, and up to this multiple of the

@@ -24,8 +24,6 @@ from wholecall.stream.lanes.lane import Lane, is_unread, no_more
 from wholecall.stream.lanes.rows import Row
 from wholecall.stream.lanes.words import Id, Name, Word
 
-__all__ = ["OllamaLane"]
-
 _Count = Union[int, None]
 
 

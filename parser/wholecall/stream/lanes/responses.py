@@ -35,8 +35,6 @@ from wholecall.stream.lanes.words import Counts, Id, Name, NoList, Word
 if TYPE_CHECKING:
     from wholecall.stream.lanes.words import Asked
 
-__all__ = ["ResponsesLane"]
-
 _NAMED: Final = "event: "
 _NO_PIECE: Final = "event: none\n"  # no event begins so
 _UNFINISHED: Final = ("queued", "in_progress")

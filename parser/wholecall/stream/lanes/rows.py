@@ -10,8 +10,6 @@ from typing import Any, Final, NamedTuple, Union
 from wholecall.framing.frame import Frame
 from wholecall.machine.said import SaidText
 
-__all__ = ["Entry", "LaneCall", "Row", "Source", "Thought", "size_of", "something"]
-
 _FIRST: Final = 256  # characters of a call whose pieces are kept as they came
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from wholecall.framing.frame import Frame
     from wholecall.stream.lanes.lane import Lane
 
-__all__ = ["LIMITS", "POLICY", "are_far", "lane_for", "lane_of", "lane_of_frame"]
-
 POLICY: Final = Policy()
 LIMITS: Final = Limits()
 _KIB: Final = 1024

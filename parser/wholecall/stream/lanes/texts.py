@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["data_of", "named_events"]
-
 
 def data_of(block: str) -> list[str] | None:
     """Return the data of server-sent events of one line each, None if one of them is of another form."""

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from wholecall.limits import Limits
     from wholecall.policy import Policy
 
-__all__ = ["CRLF", "Asked", "Counts", "Id", "Name", "NoList", "Nothing", "Word"]
-
 
 class Asked(NamedTuple):
     """The options of a caller; `shows` whether text is shown as it comes."""

@@ -10,8 +10,6 @@ from wholecall.stream.parser import ToolCallParser
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["Detection", "detect"]
-
 
 class Detection(str):
     """The name of a dialect, a string like any other.

@@ -19,8 +19,6 @@ from wholecall.stream.shells.found import Found
 if TYPE_CHECKING:
     from wholecall.stream.shells.sources import AsyncFeeding, Feeding
 
-__all__ = ["AsyncEventIterator", "EventIterator", "aevents_of", "events_of"]
-
 _FORGET_EVERY = 64  # chunks after which text is forgotten where turns are not wanted
 
 

@@ -15,13 +15,12 @@ from wholecall.arguments.verdict import ArgsT
 from wholecall.errors import StreamUnread, Uncopyable
 
 if TYPE_CHECKING:
-    from wholecall.arguments.progress import PartialArguments
-    from wholecall.calls.output.events import Event, ToolCall, ToolCallDropped, ToolCallStarted
+    from wholecall.arguments.partial import PartialArguments
+    from wholecall.calls.output.call_events import ToolCall, ToolCallDropped, ToolCallStarted
+    from wholecall.calls.output.events import Event
     from wholecall.calls.output.turns import Turn
     from wholecall.stream.parser import ToolCallParser
     from wholecall.stream.shells.sources import AsyncFeeding, Feeding
-
-__all__ = ["Found"]
 
 _NOTHING = (
     "nothing was read of the stream: iterate over it first (what an SDK's own methods read passes by unseen);"

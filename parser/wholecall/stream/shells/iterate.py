@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from wholecall.calls.tools.tool import AnyTools, TypedTools
 
-__all__ = ["acollect", "aevents", "aturns", "collect", "events", "turns"]
-
 Chunk = Union[bytes, bytearray, memoryview, Any]
 
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from wholecall.text.records import Format
     from wholecall.text.source import Ended
 
-__all__ = ["Leaks", "leak_in"]
-
 # Text that distinguishes formats with the same openers: where a text contains it, the format comes first.
 _TELLING: Final = (("<function=", "qwen_xml"), ("<arg_key>", "glm"))
 

@@ -23,17 +23,6 @@ if TYPE_CHECKING:
 
     from wholecall.calls.output.events import Event
 
-__all__ = [
-    "AsyncFeeding",
-    "AsyncSource",
-    "Feeding",
-    "Source",
-    "advice",
-    "gives_chunks",
-    "is_asynchronous",
-    "is_synchronous",
-]
-
 ChunkT = TypeVar("ChunkT")
 Source = Union[Iterable[ChunkT], AbstractContextManager[Iterable[ChunkT]]]
 AsyncSource = Union[AsyncIterable[ChunkT], AbstractAsyncContextManager[AsyncIterable[ChunkT]]]

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from wholecall.calls.tools.tool import AnyTools, TypedTools
     from wholecall.stream.shells.sources import AsyncSource, Source
 
-__all__ = ["AsyncWrappedStream", "WrappedStream", "wrap"]
-
 ChunkT = TypeVar("ChunkT")
 
 

@@ -41,8 +41,6 @@ from wholecall.stream.snapshots.shapes import (
     unfolded,
 )
 
-__all__ = ["Reading", "Writing", "decoded", "encoded", "opened", "sealed"]
-
 _MAGIC: Final = "wholecall.snapshot.1"  # with the number of the format
 _UTF8: Final = ("utf-8", "surrogatepass")
 # An extension cannot be a key of a dictionary, but a function that makes it can.

@@ -26,8 +26,6 @@ import msgspec
 from wholecall.dialects.openai.responses.translator import ResponsesTranslator
 from wholecall.errors import BadSnapshot
 
-__all__ = ["Asked", "converted", "folded", "kept_by", "listed", "row_of", "shape_of", "state_of", "unfolded"]
-
 _LATE: Final[dict[str, Any]] = {"ResponsesTranslator": ResponsesTranslator}  # its user imports it late
 _AS_THEY_ARE: Final = frozenset({str, int, bool, bytes, bytearray, type(None), Literal})
 _HOLDING: Final[dict[Any, Any]] = {kind: kind for kind in (list, tuple, dict, Union)}

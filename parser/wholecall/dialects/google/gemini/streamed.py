@@ -38,9 +38,6 @@ from wholecall.dialects.remembered import keep_piece
 from wholecall.limits import Limits
 from wholecall.types import DropReason
 
-__all__ = ["ArgumentsBuilder", "StreamedCalls", "steps"]
-
-
 # The object of one call.
 
 _Step = Union[str, int]

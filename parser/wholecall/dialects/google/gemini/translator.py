@@ -50,8 +50,6 @@ from wholecall.dialects.whole_calls import Manner, WholeCalls
 from wholecall.framing.frame import Frame, Like
 from wholecall.types import Kind
 
-__all__ = ["GeminiTranslator"]
-
 _MALFORMED = "MALFORMED_FUNCTION_CALL"
 _PARTS = Manner(grows=True)
 _ANSWER = "text"  # the block of signatures on visible text: they are not a thought's

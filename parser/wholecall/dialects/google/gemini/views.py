@@ -14,24 +14,6 @@ import msgspec
 
 from wholecall.dialects.decode import NO_TEXT, decode, is_blank, listed, member, plain
 
-__all__ = [
-    "CALLED",
-    "SPOKEN",
-    "Call",
-    "Candidate",
-    "Code",
-    "Feedback",
-    "Frame",
-    "Part",
-    "Piece",
-    "Response",
-    "Tool",
-    "Usual",
-    "WireParts",
-    "either",
-    "no_parts",
-]
-
 
 def either(camel: Any, snake: Any) -> Any:
     """Return the value of the spelling of a field that came."""

@@ -29,8 +29,6 @@ from wholecall.dialects.openai.chat.chunks import (
     only_opens,
 )
 
-__all__ = ["Answer", "Opening"]
-
 _VARY = 2  # after so many changes in a row more are expected
 
 

@@ -35,39 +35,6 @@ from wholecall.dialects.decode import NO_TEXT, member, plain, provider_error, va
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.framing.frame import Frame
 
-__all__ = [
-    "CALL_PIECE",
-    "NARROW",
-    "TEXT_PIECE",
-    "THOUGHT_PIECE",
-    "WIDE",
-    "ChoiceView",
-    "Chunk",
-    "DeltaView",
-    "Executed",
-    "NarrowCall",
-    "NarrowChoice",
-    "PieceChunk",
-    "ToolCallView",
-    "argument_text",
-    "content",
-    "error_of",
-    "flat_choice",
-    "has_calls",
-    "kind_of",
-    "labelled",
-    "listed",
-    "mirrors",
-    "name_of",
-    "only_opens",
-    "own_thought",
-    "reasoning_details",
-    "restated",
-    "speech",
-    "unknown_fields",
-]
-
-
 # The wide view.
 
 Raw = msgspec.Raw

@@ -81,8 +81,6 @@ from wholecall.framing.frame import Frame, Like
 if TYPE_CHECKING:
     from wholecall.dialects.openai.responses.translator import ResponsesTranslator
 
-__all__ = ["THOUGHT", "ChatTranslator"]
-
 _LEGACY_INDEX = "function_call"  # the one anonymous call of a choice (quirk 83)
 _narrow, _whole = NARROW.decode, WIDE.decode
 _BESIDE = frozenset({BlockKept, UsageSeen})  # the deltas that may accompany a piece

@@ -26,24 +26,6 @@ from wholecall.dialects.openai.responses.items import (
 from wholecall.dialects.reasons import turn_reason
 from wholecall.types import CUT_REASONS, Kind
 
-__all__ = [
-    "BODY_DECODER",
-    "COMMON",
-    "DECODER",
-    "DONE_EVENTS",
-    "ERROR_DECODER",
-    "FRAGMENTS",
-    "QUIET",
-    "CallPiece",
-    "Event",
-    "TextPiece",
-    "ThoughtPiece",
-    "added",
-    "finish_of",
-    "outcome_of",
-    "whole_text",
-]
-
 # Text of a call, in pieces and whole: (field of the whole text, kind).
 DONE_EVENTS: Final[dict[str | None, tuple[str, Kind]]] = {
     "response.function_call_arguments.done": ("arguments", "function"),

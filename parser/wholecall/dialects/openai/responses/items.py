@@ -44,26 +44,6 @@ from wholecall.dialects.decode import NO_TEXT, is_blank, listed, member, string_
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.types import Flag, Kind
 
-__all__ = [
-    "QUIET_ITEMS",
-    "Details",
-    "FunctionCall",
-    "Item",
-    "Response",
-    "answered",
-    "call_delta",
-    "finished_call",
-    "is_call",
-    "is_kept",
-    "kept_item",
-    "message_text",
-    "public_id",
-    "reasoning_deltas",
-    "restated_calls",
-    "summed",
-]
-
-
 # Views.
 
 

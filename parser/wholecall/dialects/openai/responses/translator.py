@@ -85,8 +85,6 @@ from wholecall.dialects.translator import MOST_SLOTS, Events, TextTranslator, Vi
 from wholecall.dialects.unread import is_read, with_unread
 from wholecall.framing.frame import Frame, Like
 
-__all__ = ["ResponsesTranslator", "is_replay"]
-
 _Wire = Callable[[int], object]  # gives an item of the response as the wire has it
 
 
