@@ -17,11 +17,12 @@ from wholecall.framing import FRAMINGS
 from wholecall.stream.snapshots.shapes import Asked, kept_by, listed, row_of, shape_of
 
 # Where the state of a parser is made. `live` follows calls, whose texts are in their records. The decoder of a content
-# coding is not part of a parser, which gets the decoded bytes. A lane is left before a snapshot is taken.
+# coding is not part of a parser, which gets the decoded bytes. A lane is left before a snapshot is taken. Shells hold
+# parsers, and snapshots their copies.
 _PACKAGES = ("framing", "dialects", "machine", "stream")
 _STATELESS = (
-    *("machine.readings", "stream.live", "stream.lanes", "framing.forms", "framing.frame"),
-    *("framing.codings", "framing.zstd_blocks"),
+    *("machine.readings", "stream.live", "stream.lanes", "stream.shells", "stream.snapshots"),
+    *("framing.forms", "framing.frame", "framing.codings", "framing.zstd_blocks"),
 )
 CLASSES = [
     (name, node.name)

@@ -23,7 +23,7 @@ MODULES = {
     "assembler": "wholecall.machine.assembler",
     "turns": "wholecall.machine.turns",
     "ladder": "wholecall.arguments.ladder",
-    "parse": "wholecall.parse",
+    "parse": "wholecall.calls.parse",
     "recovery": "wholecall.arguments.recovery",
     "sse": "wholecall.framing.sse",
     "forms": "wholecall.framing.forms",

@@ -75,6 +75,7 @@ class Intent:
 
     @property
     def pair(self) -> tuple[str, dict[str, Any]]:
+        """The name and the arguments."""
         return self.name, self.arguments
 
 

@@ -21,8 +21,8 @@ from tests.support.words import (
     told,
     whole,
 )
-from wholecall import parse
 from wholecall.arguments import strict
+from wholecall.calls import parse
 from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
 from wholecall.deltas import (
     DONE,
