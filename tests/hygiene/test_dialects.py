@@ -64,10 +64,12 @@ def test_every_dialect_is_detected_by_a_test() -> None:
 
 
 def test_every_translator_has_a_test() -> None:
-    """The content of each dialect's deltas is tested next to the tests of its kin."""
+    """The content of each dialect's deltas is tested: in its cases, or next to the tests of its kin."""
+    folder = PROJECT / "tests" / "dialects"
     shared = {"test_detect.py", "test_table.py"}
-    paths = [path for path in (PROJECT / "tests" / "dialects").glob("test_*.py") if path.name not in shared]
+    paths = [path for path in folder.glob("test_*.py") if path.name not in shared]
     words = set(re.findall(r"\w+", "".join(path.read_text("utf-8") for path in paths)))
     tested = {dialect.name for dialect in DIALECTS if type(dialect.start()).__name__ in words}
+    tested |= {path.stem for path in folder.glob("cases/*.txt")}
 
-    assert "" == missing(tested, NAMES, "test what the translator says in tests/dialects/test_<dialect>.py")
+    assert "" == missing(tested, NAMES, "write frames and their deltas into tests/dialects/cases/<dialect>.txt")
