@@ -238,6 +238,7 @@ _PAIRS = frozenset(
 @examples(1 / 2)
 @given(talk=talks, places=st.lists(st.integers(0, 40), min_size=1, max_size=6))
 @example(talk=([[call("{}", "c1")], [call("{}", None), call("{}", "c1")]], [0, 0, 0, 0], False), places=[17])
+@example(talk=([[call("{}", "c1")], [call("{}", "c1")]], [0, 0, 0, 0], False), places=[27, 1, 3, 0, 10])
 def test_what_was_damaged_is_mended(
     format: str, talk: tuple[list[list[Any]], list[int], bool], places: list[int]
 ) -> None:

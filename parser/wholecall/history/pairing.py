@@ -349,8 +349,10 @@ def _gather(turn: Turn, results: list[Part], book: Book, plan: Plan) -> None:
         plan.relocate(lines[whole.row], turn.end)
     blocks = [part for part in results if part.field]
     home = turn.home or (turn.after if book.shape.alternates else None)
-    stays = home is not None
-    home = home or next((lines[row] for row in _donors(blocks, lines)), None)
+    stays = home is not None and not home.relocated  # else it went to the calls of another turn
+    if home is None or not stays:
+        donors = (lines[row] for row in _donors(blocks, lines))
+        home = next((line for line in donors if not (line.head or line.relocated)), None)
     if home is None:
         if blocks:
             values = [part.value for part in blocks]
