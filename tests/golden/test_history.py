@@ -23,7 +23,7 @@ from wholecall.calls.output.call_events import (
     ToolCall,
     ToolCallDropped,
 )
-from wholecall.history import FORMATS, Encoded, encode_calls
+from wholecall.history import HISTORY_FORMATS, Encoded, encode_calls
 
 NEVER_SENT = ("nameless", "aborted", "too_many_calls")
 BARE = ("langchain",)  # carries objects, and malformed text where there is a place for it
@@ -69,7 +69,7 @@ def _objects(sent: ToolCallDropped) -> list[dict[str, Any]]:
 
 def _agrees(sent: Any, found: Any, format: str) -> bool:
     """Return whether a call that went out is the one that came back."""
-    as_text = FORMATS[format].carries == "string"
+    as_text = HISTORY_FORMATS[format].carries == "string"
     if isinstance(sent, ToolCall):
         same = isinstance(found, ToolCall) and sent.name == found.name
         same = same and canonical(sent.arguments) == canonical(found.arguments)

@@ -15,7 +15,7 @@ from wholecall import ToolCallParser, parse_arguments
 from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
 from wholecall.calls.output.events import Event, StreamFault
 from wholecall.history import (
-    FORMATS,
+    HISTORY_FORMATS,
     classify_error,
     encode_arguments,
     repair_transcript,
@@ -160,7 +160,7 @@ def test_characters_cut_in_half_come_out_whole(vectors_dir: Path) -> None:
 
 
 def _encodings(arguments: Any) -> dict[str, Any]:
-    return {name: encode_arguments(arguments, name) for name in FORMATS}
+    return {name: encode_arguments(arguments, name) for name in HISTORY_FORMATS}
 
 
 def _coercion_complaints(case: dict[str, Any]) -> list[str]:
@@ -178,8 +178,8 @@ def _coercion_complaints(case: dict[str, Any]) -> list[str]:
     complaints = []
     for arguments in given:
         for name, found in _encodings(arguments).items():
-            expected = wanted[FORMATS[name].carries]
-            if FORMATS[name].strict_json_arguments and "INVALID_JSON" in wanted["object"]:
+            expected = wanted[HISTORY_FORMATS[name].carries]
+            if HISTORY_FORMATS[name].strict_json_arguments and "INVALID_JSON" in wanted["object"]:
                 expected = encode.compact(wanted["object"])
             if found != expected:
                 complaints.append(f"{name}: {type(arguments).__name__} became {found!r}")

@@ -72,4 +72,6 @@ def test_every_translator_has_a_test() -> None:
     tested = {dialect.name for dialect in DIALECTS if type(dialect.start()).__name__ in words}
     tested |= {path.stem for path in folder.glob("cases/*.txt")}
 
-    assert "" == missing(tested, NAMES, "write frames and their deltas into tests/dialects/cases/<dialect>.txt")
+    assert "" == missing(
+        tested, NAMES, "write frames and their deltas into tests/dialects/cases/<dialect>.txt"
+    )

@@ -17,16 +17,16 @@ from tests.support.renderers import RENDERERS, SERVER_SIDE
 from tests.support.turns import Plan, canonical, full_objects, parse, plans
 from wholecall import ToolCallParser, Turn, parse_arguments
 from wholecall.calls.output.call_events import ToolCall
-from wholecall.history import FORMATS, encode_arguments, encode_calls, shrink_arguments
+from wholecall.history import HISTORY_FORMATS, encode_arguments, encode_calls, shrink_arguments
 from wholecall.history.values import dumped
 
 # Most of these laws run no stream, so they can try more: 20,000 examples in the long profile.
 many = examples(2, long=10)
 few = examples(1 / 2)
 
-STRINGS = [name for name, format in FORMATS.items() if format.carries == "string"]
-LENIENT = [name for name in STRINGS if not FORMATS[name].strict_json_arguments]
-OBJECTS = [name for name, format in FORMATS.items() if format.carries == "object"]
+STRINGS = [name for name, format in HISTORY_FORMATS.items() if format.carries == "string"]
+LENIENT = [name for name in STRINGS if not HISTORY_FORMATS[name].strict_json_arguments]
+OBJECTS = [name for name, format in HISTORY_FORMATS.items() if format.carries == "object"]
 JSON_LIKE = st.text(alphabet="{}[]\",:\\ \n1eaT'é😀\ud83d", max_size=40)
 argument_texts = st.one_of(documents.objects, full_objects.map(json.dumps), JSON_LIKE)
 

@@ -10,7 +10,13 @@ import pytest
 
 from tests.hygiene.source_tree import PROJECT
 from wholecall import UnknownDialect
-from wholecall.history import FORMATS, Format, check_transcript, classify_error, repair_transcript
+from wholecall.history import (
+    HISTORY_FORMATS,
+    HistoryFormat,
+    check_transcript,
+    classify_error,
+    repair_transcript,
+)
 from wholecall.history.checking import RULES
 
 Messages = list[dict[str, Any]]
@@ -24,7 +30,9 @@ def ids_for(provider: str) -> tuple[str, str]:
 
 def chat(provider: str) -> Messages:
     """Return a sound conversation of Chat Completions: two calls, their results, an answer, a question."""
-    arguments: Any = {"port": "Brest"} if FORMATS[provider].carries == "object" else '{"port":"Brest"}'
+    arguments: Any = (
+        {"port": "Brest"} if HISTORY_FORMATS[provider].carries == "object" else '{"port":"Brest"}'
+    )
     function = {"name": "tide", "arguments": arguments}
     calls = [{"id": id, "type": "function", "function": function} for id in ids_for(provider)]
     return [
@@ -231,7 +239,7 @@ WITH_IDS = sorted(
 @pytest.mark.parametrize("provider", WITH_IDS)
 def test_ids_are_those_of_the_format(provider: str) -> None:
     """An id of the length that the format takes is not a finding; a longer one is, unless any is taken."""
-    rule = FORMATS[provider].ids
+    rule = HISTORY_FORMATS[provider].ids
     found = [kinds(with_id(provider, "a" * size), provider) for size in (LONG[rule], LONG[rule] + 1)]
 
     assert [set(), set() if rule in ("any", "kimi") else {"bad_tool_call_id"}] == found
@@ -347,14 +355,14 @@ def test_what_was_repaired_can_be_sent(provider: str) -> None:
 
 def test_a_provider_without_rules_is_refused() -> None:
     """Silence would read as a yes, so a format without known rules raises, as an unknown one does."""
-    for name in (*(FORMATS.keys() - RULES.keys()), "antropic"):
+    for name in (*(HISTORY_FORMATS.keys() - RULES.keys()), "antropic"):
         with pytest.raises(UnknownDialect):
             check_transcript([], name)
 
 
 def test_a_format_of_ones_own_has_its_ids() -> None:
-    """A `Format` is judged by the rules of its name and by its own rule of ids."""
-    mine = Format("chat-completions", "string", ids="any")
+    """A `HistoryFormat` is judged by the rules of its name and by its own rule of ids."""
+    mine = HistoryFormat("chat-completions", "string", ids="any")
 
     assert [] == check_transcript(with_id("chat-completions", "a" * 99), mine)
 

@@ -11,12 +11,12 @@ import pytest
 from tests.support.events import builtin, call, custom, drop, server
 from wholecall import ToolCallParser, parse_arguments
 from wholecall.calls.output.call_events import ArgumentsDelta, ToolCall
-from wholecall.history import FORMATS, Format, encode_arguments
+from wholecall.history import HISTORY_FORMATS, HistoryFormat, encode_arguments
 from wholecall.types import DropReason
 
 CUT = '{"path": "/foo'
 STRINGS = ("chat-completions", "responses", "cohere-v2", "mistral", "mistral-conversations", "kimi")
-STRICT = ("minimax", "stepfun", Format("a template", "string", strict_json_arguments=True))
+STRICT = ("minimax", "stepfun", HistoryFormat("a template", "string", strict_json_arguments=True))
 OBJECTS = ("anthropic", "gemini", "bedrock-converse", "ollama")
 
 strings = pytest.mark.parametrize("format", STRINGS)
@@ -227,7 +227,7 @@ def test_good_arguments_are_never_left_out(word: Any) -> None:
 
 
 @pytest.mark.parametrize("reason", get_args(DropReason))
-@pytest.mark.parametrize("format", [*FORMATS, STRICT[-1]])
+@pytest.mark.parametrize("format", [*HISTORY_FORMATS, STRICT[-1]])
 @pytest.mark.parametrize("raw", ['{"gate":2}', ' { "gate" : 2.0 }\n', "{}"])
 def test_a_dropped_object_goes_back_as_what_it_is(reason: Any, format: Any, raw: str) -> None:
     """Whatever the reason for the drop: where its text is the JSON of an object, no format gets it wrapped."""
@@ -261,7 +261,7 @@ def test_what_was_held_against_a_tool_was_read(raw: str, arguments: Any) -> None
 
 def test_the_wrapper_has_a_name() -> None:
     """Another key may be used."""
-    own = Format("anthropic", "object", wrapper="raw")
+    own = HistoryFormat("anthropic", "object", wrapper="raw")
 
     assert {"raw": CUT} == encode_arguments(CUT, own)
 

@@ -12,9 +12,9 @@ from wholecall.calls.output.turns import Turn
 from wholecall.dialects import table
 from wholecall.errors import UnknownDialect
 from wholecall.history import (
-    FORMATS,
+    HISTORY_FORMATS,
     Conversation,
-    Format,
+    HistoryFormat,
     encode_arguments,
     encode_calls,
     encode_results,
@@ -31,8 +31,10 @@ def test_formats_are_named_like_dialects() -> None:
     """A format goes by the name of a dialect; profiles of chat completions and telemetry are the exceptions."""
     dialects = {dialect.name for dialect in table.DIALECTS}
 
-    assert FORMATS.keys() - dialects == PROFILES | TELEMETRY
-    assert {name: FORMATS[name].name for name in FORMATS} == {name: name for name in FORMATS}
+    assert HISTORY_FORMATS.keys() - dialects == PROFILES | TELEMETRY
+    assert {name: HISTORY_FORMATS[name].name for name in HISTORY_FORMATS} == {
+        name: name for name in HISTORY_FORMATS
+    }
 
 
 @pytest.mark.parametrize(
@@ -58,13 +60,13 @@ def test_formats_are_named_like_dialects() -> None:
 )
 def test_what_formats_take(name: str, carries: Any, strict: bool, ids: Any) -> None:
     """Each API has separate rules for the container of arguments, strictness and ids."""
-    assert Format(name, carries, strict, "INVALID_JSON", ids) == format_named(name)
+    assert HistoryFormat(name, carries, strict, "INVALID_JSON", ids) == format_named(name)
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", HISTORY_FORMATS)
 def test_the_container_is_the_formats(name: str) -> None:
     """Text goes where text is carried and an object where an object is: the wrong container is a 400."""
-    expected = str if FORMATS[name].carries == "string" else dict
+    expected = str if HISTORY_FORMATS[name].carries == "string" else dict
 
     for arguments in ("{}", '{"a":1}', '{"a":1,}', '{"a', "[1]", "", {"a": [1]}):
         assert expected is type(encode_arguments(arguments, name))
@@ -72,7 +74,7 @@ def test_the_container_is_the_formats(name: str) -> None:
 
 def test_a_format_is_its_own_answer() -> None:
     """A described format is not looked up."""
-    own = Format("a server of mine", "object", wrapper="raw", ids="mistral9")
+    own = HistoryFormat("a server of mine", "object", wrapper="raw", ids="mistral9")
 
     assert own is format_named(own)
     assert {"raw": "[1]"} == encode_arguments("[1]", own)
@@ -82,7 +84,7 @@ def test_an_unknown_name() -> None:
     """An unknown name gives advice."""
     with pytest.raises(
         UnknownDialect,
-        match=r"'chatt'; describe it as Format\(.*did you mean .chat-completions.. Use one of: ag-ui, ",
+        match=r"'chatt'; describe it as HistoryFormat\(.*did you mean .chat-completions.. Use one of: ag-ui, ",
     ):
         format_named("chatt")
 
@@ -90,7 +92,7 @@ def test_an_unknown_name() -> None:
 def test_no_format_at_all() -> None:
     """A value that is not a name is a mistake of another kind."""
     nothing: Any = None
-    with pytest.raises(TypeError, match="a name or a Format, not NoneType"):
+    with pytest.raises(TypeError, match="a name or a HistoryFormat, not NoneType"):
         format_named(nothing)
 
 
@@ -105,7 +107,7 @@ def test_no_format_at_all() -> None:
 def test_a_format_that_cannot_be(fields: dict[str, Any], message: str) -> None:
     """An unknown word is refused where it is given, not in the middle of a conversation."""
     with pytest.raises(ValueError, match=message):
-        Format(**{"name": "mine", "carries": "string", **fields})
+        HistoryFormat(**{"name": "mine", "carries": "string", **fields})
 
 
 def test_the_former_argument_warns() -> None:

@@ -12,7 +12,7 @@ import pytest
 from tests.support.events import builtin, call, custom, drop, server, turn
 from wholecall import Turn, UnknownDialect
 from wholecall.calls.output.turns import Reasoning, ReasoningBlock
-from wholecall.history import CallIds, Format, encode_calls, format_named
+from wholecall.history import CallIds, HistoryFormat, encode_calls, format_named
 from wholecall.history.content import Capacity, Options, gather
 
 CUT = '{"path": "/foo'
@@ -719,7 +719,7 @@ def test_encoding_twice_is_the_same() -> None:
 
 def test_a_format_without_a_shape() -> None:
     """Where only arguments can be encoded, the message states that."""
-    for format in ("vercel-data", Format("mine", "string")):
+    for format in ("vercel-data", HistoryFormat("mine", "string")):
         with pytest.raises(UnknownDialect, match="has no message shape; use encode_arguments"):
             encode_calls(SENT, format)
 

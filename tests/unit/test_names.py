@@ -14,7 +14,7 @@ from wholecall.calls.tools.described import SHAPES
 from wholecall.dialects.table import DIALECTS, named
 from wholecall.encoders import encoder
 from wholecall.errors import ALIASES, meant
-from wholecall.history import FORMATS, Conversation, Format, encode_calls, encode_results
+from wholecall.history import HISTORY_FORMATS, Conversation, HistoryFormat, encode_calls, encode_results
 from wholecall.history.formats import format_named
 from wholecall.repairing.encoders.table import ENCODERS
 from wholecall.types import Kind
@@ -33,7 +33,7 @@ def test_an_alias_is_known_wherever_its_name_is(alias: str) -> None:
     known = format_named(alias).name
 
     assert name == named(alias).name == ToolCallParser(alias).dialect
-    assert (alias if alias in FORMATS else name) == known
+    assert (alias if alias in HISTORY_FORMATS else name) == known
     assert name not in SHAPES or SAMPLE.definitions(name) == SAMPLE.definitions(alias)
     assert name not in ENCODERS or type(encoder(name)) is type(encoder(alias))
     assert name == "vercel-ui" or tool_result(name, answer) == tool_result(alias, answer)
@@ -54,7 +54,7 @@ def test_capitals_and_underscores_do_not_matter(name: str) -> None:
     assert name == named(name.upper()).name == named(name.replace("-", "_")).name
 
 
-@pytest.mark.parametrize("name", sorted(FORMATS.keys() - NO_JSON_SCHEMA))
+@pytest.mark.parametrize("name", sorted(HISTORY_FORMATS.keys() - NO_JSON_SCHEMA))
 def test_what_a_conversation_takes_writes_tools_too(name: str) -> None:
     """Every format whose requests list tools with a JSON Schema has the shape of that list, which reads back."""
     listed = SAMPLE.definitions(name)
@@ -79,7 +79,7 @@ def test_a_loop_may_use_one_word_throughout() -> None:
         parser = ToolCallParser(word)
         parser.feed_event({"choices": [{"index": 0, "delta": {"content": "Hello"}, "finish_reason": "stop"}]})
         parser.close()
-        own = Format(word, "string")
+        own = HistoryFormat(word, "string")
         messages = Conversation(word).add(parser.turn)
         assert messages == encode_calls(parser.turn, own).messages
         assert [] == encode_results(parser.turn, {}, own)

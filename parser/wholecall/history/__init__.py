@@ -7,14 +7,14 @@ from wholecall.history.checking import Finding, check_transcript
 from wholecall.history.conversation import Conversation, Encoded, encode_calls, encode_results
 from wholecall.history.errors.classify import ErrorClass, classify_error
 from wholecall.history.errors.rules import ErrorCategory, ErrorKind, ErrorScope
-from wholecall.history.formats import FORMATS, Format, encode_arguments, format_named
+from wholecall.history.formats import HISTORY_FORMATS, HistoryFormat, encode_arguments, format_named
 from wholecall.history.ids import CallIds
 from wholecall.history.shapes.base import MISSING_RESULT
 from wholecall.history.shrinking import Shrunk, ShrunkTranscript, shrink_arguments, shrink_transcript
 from wholecall.history.transcripts import Repaired, TranscriptReport, repair_transcript
 
 __all__ = [
-    "FORMATS",
+    "HISTORY_FORMATS",
     "MISSING_RESULT",
     "CallIds",
     "Conversation",
@@ -24,7 +24,7 @@ __all__ = [
     "ErrorKind",
     "ErrorScope",
     "Finding",
-    "Format",
+    "HistoryFormat",
     "Repaired",
     "Shrunk",
     "ShrunkTranscript",
@@ -45,8 +45,8 @@ if not TYPE_CHECKING:
         __name__,
         {
             "Report": "TranscriptReport",
-            "TRANSPORTS": "FORMATS",
-            "Transport": "Format",
+            "TRANSPORTS": "HISTORY_FORMATS",
+            "Transport": "HistoryFormat",
             "transport_named": "format_named",
         },
     )

@@ -20,7 +20,7 @@ from wholecall.errors import UnknownDialect, choices
 from wholecall.history import flaws
 from wholecall.history.errors.rules import ErrorKind
 from wholecall.history.flaws import Finder, Flaw, Reading
-from wholecall.history.formats import Format, format_named
+from wholecall.history.formats import HistoryFormat, format_named
 from wholecall.history.parts import MessagesT
 from wholecall.history.shapes.ag_ui import AG_UI
 from wholecall.history.shapes.anthropic import ANTHROPIC
@@ -496,7 +496,9 @@ RULES: Final[Mapping[str, Provider]] = MappingProxyType(
 """The rules by which each provider refuses, by the name of its format."""
 
 
-def check_transcript(messages: MessagesT, provider: str | Format, *, thinking: bool = False) -> list[Finding]:
+def check_transcript(
+    messages: MessagesT, provider: str | HistoryFormat, *, thinking: bool = False
+) -> list[Finding]:
     """List the flaws for which a provider will refuse a transcript: "may I send this to Anthropic?".
 
     The messages are neither sent nor changed. `repair_transcript` repairs most findings; `CallIds` spells ids for a
@@ -504,7 +506,7 @@ def check_transcript(messages: MessagesT, provider: str | Format, *, thinking: b
 
     Args:
         messages: of the request, as the provider takes them: a list or tuple of dicts.
-        provider: the name of its format, such as `"anthropic"` or `"mistral"`, or a `Format` of such a name.
+        provider: the name of its format, such as `"anthropic"` or `"mistral"`, or a `HistoryFormat` of such a name.
         thinking: whether the request lets the model think, as Anthropic's `thinking` does, and Gemini 3 always: then
             the turns of an open tool loop must contain their thoughts, or signatures.
 

@@ -34,7 +34,7 @@ from wholecall.calls.output.call_events import (
     ToolCallDropped,
 )
 from wholecall.calls.output.turns import OtherBlock, ReasoningBlock, Turn
-from wholecall.history.formats import Format, Malformed, encode_arguments
+from wholecall.history.formats import HistoryFormat, Malformed, encode_arguments
 from wholecall.history.ids import CallIds
 from wholecall.history.values import copied
 from wholecall.types import Kind, TurnReason
@@ -115,7 +115,7 @@ class Capacity(msgspec.Struct, frozen=True):
 class Options(NamedTuple):
     """The caller's options."""
 
-    format: Format
+    format: HistoryFormat
     on_malformed: Malformed
     strict_json_arguments: bool
 

@@ -26,7 +26,7 @@ from wholecall.calls.output.results import Answer, tool_result
 from wholecall.calls.output.turns import OtherBlock, ReasoningBlock, Turn
 from wholecall.errors import UnknownDialect, choices, meant, renamed_argument, renamed_field
 from wholecall.history.content import Call, CallEvent, Capacity, Options, Piece, gather
-from wholecall.history.formats import Format, Malformed, format_named
+from wholecall.history.formats import HistoryFormat, Malformed, format_named
 from wholecall.history.ids import CallIds
 from wholecall.history.shapes import (
     ag_ui,
@@ -253,7 +253,7 @@ _SHAPES: Final = MappingProxyType(
 @renamed_argument("transport", "format")
 def encode_calls(
     turn: Turn[Any],
-    format: str | Format,
+    format: str | HistoryFormat,
     *,
     on_malformed: Malformed = "wrap",
     strict_json_arguments: bool = False,
@@ -277,7 +277,7 @@ def encode_calls(
     Args:
         turn: the turn, usually a finished one; of a turn that continues, the content that has ended so far. It covers
             one choice; give `turn.choice(n)` for another one. It is not changed.
-        format: the name of a known format, or a `Format` whose name has a shape.
+        format: the name of a known format, or a `HistoryFormat` whose name has a shape.
         on_malformed: the replacement of text that is not a JSON object where only an object is accepted, see
             `encode_arguments`; with `"omit"` such calls are left out. Under `"wrap"` the text stays bare where
             LangChain and OpenTelemetry have a place for it.
@@ -304,7 +304,7 @@ def encode_calls(
     )
 
 
-def _shape(format: Format) -> _Shape:
+def _shape(format: HistoryFormat) -> _Shape:
     shape = _SHAPES.get(meant(format.name, _SHAPES) or "")
     if shape is None:
         raise UnknownDialect(
@@ -314,7 +314,7 @@ def _shape(format: Format) -> _Shape:
     return shape
 
 
-def _checked(ids: object, format: Format) -> CallIds:
+def _checked(ids: object, format: HistoryFormat) -> CallIds:
     if not isinstance(ids, CallIds):
         raise TypeError(f"ids are those of the Encoded before, not {type(ids).__name__}")
     if ids.rule != format.ids:
@@ -331,7 +331,7 @@ def _checked(ids: object, format: Format) -> CallIds:
 def encode_results(
     turn: Turn[Any],
     results: Results,
-    format: str | Format,
+    format: str | HistoryFormat,
     *,
     on_malformed: Malformed = "wrap",
     strict_json_arguments: bool = False,
@@ -372,7 +372,7 @@ def encode_results(
     return form.messages(_answers(turn, results, encoded, kinds=form.kinds))
 
 
-def _results(format: Format) -> _Results | None:
+def _results(format: HistoryFormat) -> _Results | None:
     form = _SHAPES.get(meant(format.name, _SHAPES) or "")
     return None if form is None else form.results
 
@@ -431,14 +431,14 @@ class Conversation:
             messages += conversation.add(turn, {call.id: run(call) for call in turn.calls})
 
     Attributes:
-        format: the name of a known format, or a `Format`.
+        format: the name of a known format, or a `HistoryFormat`.
         on_malformed, strict_json_arguments: see `encode_calls`.
         ids: the ids of the conversation so far.
         carries_on: further members that the next request must have next to the messages, by name, such as Anthropic's
             `container`; usually empty.
     """
 
-    format: str | Format
+    format: str | HistoryFormat
     on_malformed: Malformed = "wrap"
     strict_json_arguments: bool = False
     ids: CallIds | None = None
@@ -446,12 +446,12 @@ class Conversation:
 
     @classmethod
     @renamed_argument("transport", "format")
-    def after(cls, messages: Iterable[object], format: str | Format, **options: Any) -> Self:
+    def after(cls, messages: Iterable[object], format: str | HistoryFormat, **options: Any) -> Self:
         """Return a conversation that continues existing messages: its ids do not collide with theirs.
 
         Args:
             messages: the conversation so far, dicts of any shape, such as those of a stored session.
-            format: the name of a known format, or a `Format`.
+            format: the name of a known format, or a `HistoryFormat`.
             options: `on_malformed` and `strict_json_arguments`.
 
         Raises:

@@ -14,7 +14,7 @@ from itertools import groupby, pairwise
 from typing import Final, NamedTuple
 
 from wholecall.history.book import Book
-from wholecall.history.formats import Format, IdRule, encode_arguments
+from wholecall.history.formats import HistoryFormat, IdRule, encode_arguments
 from wholecall.history.parts import LEFT_ALONE, Line, Message, Part
 from wholecall.history.shapes.base import View
 
@@ -62,7 +62,9 @@ class Reading:
         gathers: whether all consecutive lines of one side are one turn; else each line of the model is a separate turn.
     """
 
-    def __init__(self, messages: Sequence[Message], view: View, format: Format, *, gathers: bool) -> None:
+    def __init__(
+        self, messages: Sequence[Message], view: View, format: HistoryFormat, *, gathers: bool
+    ) -> None:
         self.book = Book(messages, view)
         self.format = format
         # A system prompt among the messages does not affect the order of the others.

@@ -58,7 +58,7 @@ Carries = Literal["string", "object"]
 IdRule = Literal["any", "openai40", "anthropic", "mistral9", "responses", "kimi"]
 
 
-class Format(msgspec.Struct, frozen=True):
+class HistoryFormat(msgspec.Struct, frozen=True):
     """The rules by which calls go back to a provider.
 
     Attributes:
@@ -87,66 +87,66 @@ class Format(msgspec.Struct, frozen=True):
             raise ValueError("a wrapper is a key, and cannot be empty")
 
 
-def _table(*formats: Format) -> Mapping[str, Format]:
+def _table(*formats: HistoryFormat) -> Mapping[str, HistoryFormat]:
     return MappingProxyType({format.name: format for format in formats})
 
 
-FORMATS: Final = _table(
-    Format("chat-completions", "string", ids="openai40"),
-    Format("bedrock-invoke-chat-completions", "string", ids="openai40"),
-    Format("dashscope", "string"),
+HISTORY_FORMATS: Final = _table(
+    HistoryFormat("chat-completions", "string", ids="openai40"),
+    HistoryFormat("bedrock-invoke-chat-completions", "string", ids="openai40"),
+    HistoryFormat("dashscope", "string"),
     # Profiles of chat completions: providers that speak it, but refuse some content that others accept.
-    Format("kimi", "string", ids="kimi"),
-    Format("minimax", "string", strict_json_arguments=True, ids="openai40"),
-    Format("mistral", "string", ids="mistral9"),
-    Format("stepfun", "string", strict_json_arguments=True, ids="openai40"),
-    Format("responses", "string", ids="responses"),
-    Format("openai-realtime", "string", ids="responses"),
-    Format("mistral-conversations", "string", ids="mistral9"),
-    Format("cohere-v2", "string"),
-    Format("bedrock-invoke-cohere-v2", "string"),
-    Format("llama-api", "string"),
-    Format("xai-grpc", "string"),
-    Format("ag-ui", "string"),
-    Format("anthropic", "object", ids="anthropic"),
-    Format("bedrock-invoke-anthropic", "object", ids="anthropic"),
-    Format("bedrock-converse", "object", ids="anthropic"),
-    Format("bedrock-invoke-nova", "object", ids="anthropic"),
-    Format("gemini", "object"),
-    Format("gemini-live", "object"),
-    Format("gemini-interactions", "object"),
-    Format("ollama", "object"),
-    Format("cohere-v1", "object"),
-    Format("bedrock-invoke-cohere-v1", "object"),
-    Format("langchain", "object"),
-    Format("vercel-ui", "object"),
-    Format("vercel-data", "object"),
-    Format("otel", "object"),
+    HistoryFormat("kimi", "string", ids="kimi"),
+    HistoryFormat("minimax", "string", strict_json_arguments=True, ids="openai40"),
+    HistoryFormat("mistral", "string", ids="mistral9"),
+    HistoryFormat("stepfun", "string", strict_json_arguments=True, ids="openai40"),
+    HistoryFormat("responses", "string", ids="responses"),
+    HistoryFormat("openai-realtime", "string", ids="responses"),
+    HistoryFormat("mistral-conversations", "string", ids="mistral9"),
+    HistoryFormat("cohere-v2", "string"),
+    HistoryFormat("bedrock-invoke-cohere-v2", "string"),
+    HistoryFormat("llama-api", "string"),
+    HistoryFormat("xai-grpc", "string"),
+    HistoryFormat("ag-ui", "string"),
+    HistoryFormat("anthropic", "object", ids="anthropic"),
+    HistoryFormat("bedrock-invoke-anthropic", "object", ids="anthropic"),
+    HistoryFormat("bedrock-converse", "object", ids="anthropic"),
+    HistoryFormat("bedrock-invoke-nova", "object", ids="anthropic"),
+    HistoryFormat("gemini", "object"),
+    HistoryFormat("gemini-live", "object"),
+    HistoryFormat("gemini-interactions", "object"),
+    HistoryFormat("ollama", "object"),
+    HistoryFormat("cohere-v1", "object"),
+    HistoryFormat("bedrock-invoke-cohere-v1", "object"),
+    HistoryFormat("langchain", "object"),
+    HistoryFormat("vercel-ui", "object"),
+    HistoryFormat("vercel-data", "object"),
+    HistoryFormat("otel", "object"),
 )
 
 
-def format_named(format: str | Format) -> Format:
-    """Return the format of this name or common alias; a `Format` is returned unchanged.
+def format_named(format: str | HistoryFormat) -> HistoryFormat:
+    """Return the format of this name or common alias; a `HistoryFormat` is returned unchanged.
 
     Raises:
         UnknownDialect: no format has this name.
-        TypeError: this is neither a name nor a `Format`.
+        TypeError: this is neither a name nor a `HistoryFormat`.
     """
     known = _known(format)
     if known is None:
         raise UnknownDialect(
-            f"there is no format {format!r}; describe it as Format(name, carries='string' or 'object'),"
-            f" or: {choices(format, FORMATS)}"
+            f"there is no format {format!r}; describe it as HistoryFormat(name, carries='string' or 'object'),"
+            f" or: {choices(format, HISTORY_FORMATS)}"
         )
     return known
 
 
-def _known(format: object) -> Format | None:
-    if isinstance(format, Format):
+def _known(format: object) -> HistoryFormat | None:
+    if isinstance(format, HistoryFormat):
         return format
     if isinstance(format, str):
-        return FORMATS.get(meant(format, FORMATS) or "")
-    raise TypeError(f"a format is a name or a Format, not {type(format).__name__}")
+        return HISTORY_FORMATS.get(meant(format, HISTORY_FORMATS) or "")
+    raise TypeError(f"a format is a name or a HistoryFormat, not {type(format).__name__}")
 
 
 # --- arguments ----------------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ _READ: Final = frozenset({"schema", "unknown_tool", "empty_arguments"})
 @renamed_argument("transport", "format")
 def encode_arguments(
     arguments: ToolCall | ToolCallDropped | str | dict[str, Any],
-    format: str | Format,
+    format: str | HistoryFormat,
     *,
     on_malformed: Malformed = "wrap",
     strict_json_arguments: bool = False,
@@ -171,9 +171,9 @@ def encode_arguments(
     Args:
         arguments: an emitted call, a dropped call, argument text (judged here, once, as after a clean end), or an
             object. It is not changed.
-        format: the name of a known format, or a `Format`.
+        format: the name of a known format, or a `HistoryFormat`.
         on_malformed: the replacement of text that is not a JSON object, in object formats and in strict string
-            formats: `"wrap"` an object that contains the text under `Format.wrapper`, `"empty"` an empty object
+            formats: `"wrap"` an object that contains the text under `HistoryFormat.wrapper`, `"empty"` an empty object
             (the text is lost), `"omit"` nothing: leave out the call and its result.
         strict_json_arguments: treat a string format as strict, whatever its own setting.
 

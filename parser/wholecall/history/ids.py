@@ -126,7 +126,7 @@ class CallIds(Mapping[str, str]):
     the results of a whole conversation use `answers`.
 
     Attributes:
-        rule: the rule that the ids follow, see `Format.ids`.
+        rule: the rule that the ids follow, see `HistoryFormat.ids`.
         pending: ids of the provider's own calls whose results follow in a later turn.
     """
 

@@ -27,7 +27,7 @@ import msgspec
 from wholecall.calls.parse import parse_arguments
 from wholecall.dialects.reasons import turn_reason
 from wholecall.history.book import Book
-from wholecall.history.formats import Format, encode_arguments
+from wholecall.history.formats import HistoryFormat, encode_arguments
 from wholecall.history.ids import is_counted
 from wholecall.history.parts import ABSENT, LEFT_ALONE, Carried, Form, Line, Part
 from wholecall.history.shapes.base import View
@@ -39,7 +39,7 @@ _CUT = CUT_REASONS | {"malformed"}
 _INVALID_NAME = "invalid_tool_call"  # of a nameless call that must stay
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
-_OBJECT, _TEXT = Format("object", "object"), Format("text", "string")
+_OBJECT, _TEXT = HistoryFormat("object", "object"), HistoryFormat("text", "string")
 _TEXTS: tuple[Carried, ...] = ("text", "blank")
 _CARRIED: dict[Form, tuple[Carried, ...]] = {"object": ("object", "empty"), "string": _TEXTS, "free": _TEXTS}
 

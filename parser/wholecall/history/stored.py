@@ -20,7 +20,7 @@ import msgspec
 from wholecall.calls.parse import parse_arguments
 from wholecall.dialects.reasons import turn_reason
 from wholecall.history.book import Book
-from wholecall.history.formats import Format
+from wholecall.history.formats import HistoryFormat
 from wholecall.history.judging import Answer, Stop, answers_of, endings, is_incomplete
 from wholecall.history.pairing import pair
 from wholecall.history.parts import ABSENT, Part, at
@@ -36,7 +36,7 @@ _CALLS = frozenset({"call", "server_call"})
 # The members that contain an item's request, if that is not one text.
 _ASKED = ("action", "queries", "code", "arguments", "operation", "input", "actions")
 _NAMESPACES = ("namespace", "toolset_name")
-_WRAPPER = Format("object", "object").wrapper
+_WRAPPER = HistoryFormat("object", "object").wrapper
 
 
 class Stored(msgspec.Struct, frozen=True):
