@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.marked import INVOKED, frames_of, words_of
 from wholecall.dialects.claims import KNOWN, are_akin, members_of
-from wholecall.dialects.detect import MARKS, SUPPORTING
+from wholecall.dialects.detect import ENTRIES, SUPPORTING
 from wholecall.dialects.marks import (
     ABSENT,
     EMPTY,
@@ -139,7 +139,7 @@ def kinds() -> dict[str, set[str]]:
 
 def is_decisive(name: str, kind: str) -> bool:
     """Return whether a row of the dialect takes the kind as a word, or asks for a member that is called so."""
-    rows = MARKS[name].rows
+    rows = ENTRIES[name].rows
     tests = [test for row in rows for test in row.values() if not mark_of(test).negative]
     words = [test for test in tests if isinstance(test, (str, frozenset, set))]
     return any(decisive(({NAME: test},))({}, kind) for test in words) or any(
@@ -281,7 +281,7 @@ def test_a_traceback_shows_that_marks_were_asked() -> None:
     assert "<marks>" in [str(entry.path) for entry in caught.traceback]
 
 
-@pytest.mark.parametrize("name", MARKS)
+@pytest.mark.parametrize("name", ENTRIES)
 def test_a_row_is_decisive_for_its_dialect_alone(name: str) -> None:
     """The smallest frames of each row, made of its data, are claimed by no other dialect, unless it is akin."""
     for payload, event in frames_of(name):
@@ -292,7 +292,7 @@ def test_a_row_is_decisive_for_its_dialect_alone(name: str) -> None:
         assert strangers <= {other for one, other in CLAIMED_BESIDES if one == name}, payload
 
 
-@pytest.mark.parametrize("name", MARKS)
+@pytest.mark.parametrize("name", ENTRIES)
 def test_the_best_claim_to_a_smallest_frame_is_its_own(name: str) -> None:
     """Where others claim it as well, the order and the weak members decide."""
     found = [([each.name for each in claimants(*frame).best], frame) for frame in frames_of(name)]
@@ -324,7 +324,7 @@ def test_the_words_of_a_row_are_kinds_of_the_translator() -> None:
     """Of several words at one place of which a translator has one, it has all, or they are listed with a reason."""
     found: dict[str, set[str]] = {}
     for name, had in kinds().items():
-        for row in MARKS[name].rows:
+        for row in ENTRIES[name].rows:
             for words in (words_of(row, way) for path in row for way in path.split("|")):
                 odd = {
                     word for word in words if not any(decisive(({NAME: {word}},))({}, kind) for kind in had)
@@ -337,12 +337,12 @@ def test_the_words_of_a_row_are_kinds_of_the_translator() -> None:
 
 def test_the_table_is_in_the_order_of_detection() -> None:
     """The marks of a dialect are found where the dialect is."""
-    assert list(OURS) == list(MARKS)
+    assert list(OURS) == list(ENTRIES)
 
 
 def test_every_row_rests_on_a_member_that_is_known_or_on_the_name_of_the_event() -> None:
     """Dialects are asked only about frames that have such a member or name."""
-    rows = [(KNOWN[name].own | {NAME}, row) for name, marks in MARKS.items() for row in marks.rows]
+    rows = [(KNOWN[name].own | {NAME}, row) for name, marks in ENTRIES.items() for row in marks.rows]
     paths = [(own, [members_of({path: test}) for path, test in row.items()]) for own, row in rows]
 
     assert [] == [asked for own, asked in paths if not any(found and found <= own for found in asked)]
@@ -357,10 +357,10 @@ def test_members_are_said_once() -> None:
     """A member that rows ask for is not listed again among those besides; each supporting member is asked for."""
     asked = {
         name: frozenset[str]().union(*(members_of(row) for row in marks.rows))
-        for name, marks in MARKS.items()
+        for name, marks in ENTRIES.items()
     }
 
     assert {} == {
-        n: both for n, m in MARKS.items() if (both := (asked[n] - SUPPORTING) & set(m.besides.split()))
+        n: both for n, m in ENTRIES.items() if (both := (asked[n] - SUPPORTING) & set(m.besides.split()))
     }
     assert SUPPORTING == SUPPORTING & frozenset[str]().union(*asked.values())

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from wholecall.dialects.detect import MARKS
+from wholecall.dialects.detect import ENTRIES
 from wholecall.dialects.marks import (
     FILLED,
     FRAME,
@@ -27,7 +27,9 @@ from wholecall.dialects.marks import (
 )
 
 # The dialects in the chunks of others.
-INVOKED = {name: name.removeprefix("bedrock-invoke-") for name in MARKS if name.startswith("bedrock-invoke-")}
+INVOKED = {
+    name: name.removeprefix("bedrock-invoke-") for name in ENTRIES if name.startswith("bedrock-invoke-")
+}
 INVOKED["bedrock-invoke-nova"] = "bedrock-converse"
 
 _EXAMPLES: dict[Mark, Any] = {
@@ -50,7 +52,7 @@ _EXAMPLES_OF_FUNCTIONS: dict[str, Any] = {
 
 def frames_of(name: str) -> Iterator[tuple[dict[str, Any], str]]:
     """Yield frames of a dialect: for each row one for each of its paths and words."""
-    for row in MARKS[name].rows:
+    for row in ENTRIES[name].rows:
         asked = [(path, test) for path, test in row.items() if not mark_of(test).negative and path != FRAME]
         choices = [list(product(path.split("|"), _values(name, test))) for path, test in asked]
         yield from map(_frame, product(*choices))

@@ -2,12 +2,12 @@
 
 Theory of operation. A dialect claims a frame by members that only it has, or by some that others may carry as well:
 `{"metadata": {"usage": {}}}` is an event of Bedrock's, and Google's `interaction.created` has that member, too. The
-members that a dialect's marks ask for are therefore its *own*, and the table of marks says which of these are *weak*,
-and which other members its frames have besides. Together these members are *telling*: only dialects that own one of
-those in a frame are asked about it, and those that know events by their names. Nearly always a frame has no other such members than those of the first dialect that claims it, and that one has
-it. A frame with others is contested: claims that hold without their weak members, and without empty members
-(`candidates: []`), go before all others; a weak claim counts only where no member names the frame's kind. Where more
-than one claim is left, the frame decides nothing, and waits.
+members that a dialect's marks ask for are therefore its *own*, and the table says which of these are *weak*, and which
+other members its frames have besides. Together these members are *telling*: only dialects that own one of those in a
+frame are asked about it, and those that know events by their names. Nearly always a frame has no other such members than
+those of the first dialect that claims it, and that one has it. A frame with others is contested: claims that hold
+without their weak members, and without empty members (`candidates: []`), go before all others; a weak claim counts only
+where no member names the frame's kind. Where more than one claim is left, the frame decides nothing, and waits.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from wholecall.dialects.detect import MARKS, SUPPORTING, Marks
+from wholecall.dialects.detect import ENTRIES, SUPPORTING, Entry
 from wholecall.dialects.marks import FRAME, NAME, Mark, Row
 
 _private = True
@@ -44,14 +44,14 @@ def members_of(row: Row) -> frozenset[str]:
     return frozenset(way.partition(".")[0].partition("[")[0] for way in asked) - {""}
 
 
-def _members(marks: Marks) -> _Members:
-    asked = frozenset[str]().union(*map(members_of, marks.rows))
-    weak = frozenset(marks.weak.split())
-    own = (asked - SUPPORTING - {NAME}).union(weak, marks.besides.split())
+def _members(entry: Entry) -> _Members:
+    asked = frozenset[str]().union(*map(members_of, entry.rows))
+    weak = frozenset(entry.weak.split())
+    own = (asked - SUPPORTING - {NAME}).union(weak, entry.besides.split())
     return _Members(own, weak, own - weak, NAME in asked)
 
 
-KNOWN: Final = {name: _members(marks) for name, marks in MARKS.items()}
+KNOWN: Final = {name: _members(entry) for name, entry in ENTRIES.items()}
 _RIVALS: Final = {
     member: tuple(name for name, members in KNOWN.items() if member in members.own)
     for member in frozenset[str]().union(*(members.own for members in KNOWN.values()))

@@ -1,8 +1,9 @@
-"""The marks of each dialect: the frames by which a stream's dialect is found, as one literal table.
+"""The table of dialects: for each its translator, its framings, and the frames by which it is found.
 
 Theory of operation. A stream's dialect is found by its first decisive frame, before its translator is imported; so
 nothing of the translators is imported here. Rows are in the language of `wholecall.dialects.marks`, below an example of
-the wire, and dialects are in the order in which they are asked (`wholecall.dialects.table` says why).
+the wire. The dialect of most streams is asked first. Nearly all dialects recognise none of each other's frames; the few
+that also take frames of another dialect come after it.
 
 The words for kinds of events are also in the translators; `tests/dialects/test_marks.py` holds both against each other.
 A dialect is known by the members that its rows ask for, except those that only support others (`SUPPORTING`). Members
@@ -35,16 +36,27 @@ from wholecall.dialects.marks import (
     no,
 )
 
+# The usual framing of a dialect comes first.
+SSE: Final = ("sse", "jsonl")
+LINES: Final = ("jsonl", "sse")
+BINARY: Final = ("eventstream", "jsonl", "sse")
+_AGENT: Final = ("jsonl", "sse", "jsonarray")
+_SERVER: Final = ("sse", "jsonl", "jsonarray")
 
-class Marks(NamedTuple):
-    """The marks of a dialect, and the members by which it claims frames (`wholecall.dialects.claims`).
+
+class Entry(NamedTuple):
+    """A dialect of the table: its translator, its framings, and its marks.
 
     Attributes:
-        rows: of which one makes a frame decisive.
+        translator: its class, by the path below `wholecall.dialects`; imported when the first stream starts.
+        framings: the framings in which it comes, by their names.
+        rows: its marks, of which one row makes a frame decisive.
         weak: members that other dialects may have as well.
         besides: members that its frames have, and that no row asks for.
     """
 
+    translator: str
+    framings: tuple[str, ...]
     rows: Rows
     weak: str = ""
     besides: str = ""
@@ -179,8 +191,8 @@ _COHERE_V2: Final[Rows] = (
 )
 
 
-def _invoked(inner: Rows) -> Marks:
-    """Return the marks of a dialect whose events come as chunks: {"chunk":{"bytes":"eyJ0eXBlIjoi…"}}, or without `chunk`."""
+def _invoked(translator: str, inner: Rows) -> Entry:
+    """Return the entry of a dialect whose events come as chunks: {"chunk":{"bytes":"eyJ0eXBlIjoi…"}}, or without `chunk`."""
     is_known = decisive(inner)
 
     def is_event(coded: object) -> bool:
@@ -188,9 +200,8 @@ def _invoked(inner: Rows) -> Marks:
         payload = plain(opened) if isinstance(opened, str) else None
         return isinstance(payload, dict) and is_known(payload, "")
 
-    return Marks(
-        ({"chunk.bytes": holds(is_event)}, {"bytes": holds(is_event), "chunk": ABSENT}), weak="chunk bytes"
-    )
+    rows = {"chunk.bytes": holds(is_event)}, {"bytes": holds(is_event), "chunk": ABSENT}
+    return Entry(translator, BINARY, rows, weak="chunk bytes")
 
 
 # A message of a model, or a chunk of one.
@@ -214,11 +225,19 @@ _LLAMA_STACK_REASONS: Final = frozenset({"end_of_turn", "end_of_message", "out_o
 _CODEX: Final[Row] = {"method": {"item/*", "thread/*", "turn/*"}, "result.thread": no(OBJECT)}
 _UI: Final[Row] = {"parts": no(LIST)}
 
-MARKS: Final[dict[str, Marks]] = {
-    "legacy-completions": Marks(_LEGACY, weak="generation outputText outputs results", besides="object"),
+ENTRIES: Final[dict[str, Entry]] = {
+    "legacy-completions": Entry(
+        "openai.legacy.LegacyTranslator",
+        SSE,
+        _LEGACY,
+        weak="generation outputText outputs results",
+        besides="object",
+    ),
     # 0:"Hel"    a letter, and the value of a part
     # {"role":"assistant","parts":[{"type":"tool-invocation","toolInvocation":{…}}]}
-    "vercel-data": Marks(
+    "vercel-data": Entry(
+        "frameworks.vercel_data.VercelDataTranslator",
+        ("vercel", "jsonl"),
         (
             {NAME: frozenset("0123456789abcdefghijk")},
             {"parts": holds(_has_invocation), "role": "assistant"},
@@ -226,10 +245,14 @@ MARKS: Final[dict[str, Marks]] = {
         ),
         weak="finishReason result toolInvocations parts",
     ),
-    "chat-completions": Marks(_CHAT, weak="apiFormat finishReason toolCalls message"),
+    "chat-completions": Entry(
+        "openai.chat.translator.ChatTranslator", SSE, _CHAT, weak="apiFormat finishReason toolCalls message"
+    ),
     # {"type":"response.output_text.delta","sequence_number":4,"delta":"Hel",…}    with an `event_id` it is of Realtime
     # {"object":"response","status":"completed","output":[…]}
-    "responses": Marks(
+    "responses": Entry(
+        "openai.responses.translator.ResponsesTranslator",
+        SSE,
         (
             {"type": "response.*", "event_id": ABSENT},
             {"object": "response", "output": LIST, "type": no("response.*")},
@@ -237,10 +260,12 @@ MARKS: Final[dict[str, Marks]] = {
         weak="output",
         besides="response metadata",
     ),
-    "anthropic": Marks(_ANTHROPIC, besides="message"),
+    "anthropic": Entry("anthropic.AnthropicTranslator", SSE, _ANTHROPIC, besides="message"),
     # {"serverContent":{"modelTurn":{"parts":[{"text":"Hel"}]}},…}    usage alone is also Gemini's
     # {"tool_call":{"function_calls":[…]}}    others have such a member as well
-    "gemini-live": Marks(
+    "gemini-live": Entry(
+        "google.gemini_live.GeminiLiveTranslator",
+        LINES,
         (
             {
                 "setupComplete|setup_complete|serverContent|server_content|toolCall|toolCallCancellation"
@@ -251,7 +276,9 @@ MARKS: Final[dict[str, Marks]] = {
         besides="usageMetadata usage_metadata",
     ),
     # LangGraph's lists of messages are known by their event; more after `|` says where in the graph it comes from.
-    "langchain": Marks(
+    "langchain": Entry(
+        "frameworks.langchain.LangChainTranslator",
+        SSE,
         (
             {NAME: _LANGGRAPH_LISTS, FRAME: no(FILLED)},
             *({NAME: no(_LANGGRAPH_LISTS), **row} for row in (*_LANGCHAIN, *_within("output", _LANGCHAIN))),
@@ -259,25 +286,35 @@ MARKS: Final[dict[str, Marks]] = {
         weak="output",
         besides="usage_metadata",
     ),
-    "gemini": Marks(
+    "gemini": Entry(
+        "google.gemini.translator.GeminiTranslator",
+        ("sse", "jsonarray", "jsonl"),
         (*_GEMINI, *_within("response", _GEMINI)),
         weak="response usageMetadata usage_metadata promptFeedback prompt_feedback",
     ),
-    "bedrock-converse": Marks(_CONVERSE, weak="metadata output"),
+    "bedrock-converse": Entry(
+        "amazon.converse.ConverseTranslator", BINARY, _CONVERSE, weak="metadata output"
+    ),
     # {"message":{"role":"assistant","content":"Hel"},"done":false,…}    imitating servers leave out its date
-    "ollama": Marks(({"message": OBJECT, "done": TRUTH},), weak="done"),
+    "ollama": Entry(
+        "others.ollama.OllamaTranslator", LINES, ({"message": OBJECT, "done": TRUTH},), weak="done"
+    ),
     # {"response":"Hel","done":false,…}
-    "ollama-generate": Marks(({"response": TEXT, "done": TRUTH},), weak="done"),
-    "bedrock-invoke-anthropic": _invoked(_ANTHROPIC),
-    "bedrock-invoke-nova": _invoked(_CONVERSE),
-    "bedrock-invoke-cohere-v1": _invoked(_COHERE_V1),
-    "bedrock-invoke-cohere-v2": _invoked(_COHERE_V2),
-    "bedrock-invoke-legacy-completions": _invoked(_LEGACY),
-    "bedrock-invoke-chat-completions": _invoked(_CHAT),
+    "ollama-generate": Entry(
+        "others.ollama.OllamaTranslator", LINES, ({"response": TEXT, "done": TRUTH},), weak="done"
+    ),
+    "bedrock-invoke-anthropic": _invoked("anthropic.AnthropicTranslator", _ANTHROPIC),
+    "bedrock-invoke-nova": _invoked("amazon.converse.ConverseTranslator", _CONVERSE),
+    "bedrock-invoke-cohere-v1": _invoked("cohere.cohere_v1.CohereV1Translator", _COHERE_V1),
+    "bedrock-invoke-cohere-v2": _invoked("cohere.cohere_v2.CohereV2Translator", _COHERE_V2),
+    "bedrock-invoke-legacy-completions": _invoked("openai.legacy.LegacyTranslator", _LEGACY),
+    "bedrock-invoke-chat-completions": _invoked("openai.chat.translator.ChatTranslator", _CHAT),
     # {"trace":{"agentId":"A1","trace":{"orchestrationTrace":{…}}}}
     # {"returnControl":{"invocationId":"i","invocationInputs":[…]}}
     # {"chunk":{"bytes":"SGVs"},…}    text; other chunks hold events
-    "bedrock-agents": Marks(
+    "bedrock-agents": Entry(
+        "amazon.agents.BedrockAgentsTranslator",
+        BINARY,
         (
             {"returnControl.invocationInputs": LIST},
             {"invocationInputs": LIST, "returnControl": ABSENT},
@@ -289,9 +326,16 @@ MARKS: Final[dict[str, Marks]] = {
         weak="trace returnControl invocationInputs chunk bytes",
     ),
     # event: thread.run.created    or in the data, or as the object of a run, a step or a message
-    "openai-assistants": Marks(({f"{NAME}|event|object": "thread.*"},), besides="type metadata"),
+    "openai-assistants": Entry(
+        "openai.assistants.AssistantsTranslator",
+        SSE,
+        ({f"{NAME}|event|object": "thread.*"},),
+        besides="type metadata",
+    ),
     # {"type":"response.text.delta","event_id":"event_1","delta":"Hel",…}
-    "openai-realtime": Marks(
+    "openai-realtime": Entry(
+        "openai.realtime.RealtimeTranslator",
+        LINES,
         (
             {"type": {"session.created", "session.updated", "response.*"}, "event_id": HERE},
             {"type": {"session.created", "session.updated"}, "session": OBJECT},
@@ -306,18 +350,24 @@ MARKS: Final[dict[str, Marks]] = {
     ),
     # {"event_type":"step.delta","index":0,"delta":{"type":"text","text":"Hel"},…}
     # {"object":"interaction","steps":[…]}
-    "gemini-interactions": Marks(
+    "gemini-interactions": Entry(
+        "google.gemini_interactions.GeminiInteractionsTranslator",
+        SSE,
         (
             {"event_type": {"interaction.*", "step.*", "content.*"}},
             {"object": "interaction", "steps|outputs": LIST, "event_type": no(TEXT)},
         ),
         weak="steps outputs",
     ),
-    "cohere-v1": Marks(_COHERE_V1, weak="generation_id", besides="response"),
-    "cohere-v2": Marks(_COHERE_V2, weak="message"),
+    "cohere-v1": Entry(
+        "cohere.cohere_v1.CohereV1Translator", LINES, _COHERE_V1, weak="generation_id", besides="response"
+    ),
+    "cohere-v2": Entry("cohere.cohere_v2.CohereV2Translator", SSE, _COHERE_V2, weak="message"),
     # {"event":"content-block-delta","index":0,"delta":{…}}    with `data` it is somebody's envelope
     # {"type":"event","method":"messages","params":{"data":{"event":"message-start"}},…}    or another event in this one
-    "langchain-protocol": Marks(
+    "langchain-protocol": Entry(
+        "frameworks.langchain_protocol.LangChainProtocolTranslator",
+        _SERVER,
         (
             {
                 "event": {
@@ -339,7 +389,9 @@ MARKS: Final[dict[str, Marks]] = {
     ),
     # event: message.output.delta, data: {"type":"message.output.delta","content":"Hel",…}
     # {"conversation_id":"conv_1","outputs":[…]}
-    "mistral-conversations": Marks(
+    "mistral-conversations": Entry(
+        "others.conversations.ConversationsTranslator",
+        SSE,
         (
             {
                 f"{NAME}|type": {
@@ -352,7 +404,9 @@ MARKS: Final[dict[str, Marks]] = {
         besides="object",
     ),
     # {"event":{"event_type":"progress","delta":"Hel","logprobs":null},…}    with null members, and without ids
-    "llama-stack": Marks(
+    "llama-stack": Entry(
+        "others.llama_stack.LlamaStackTranslator",
+        SSE,
         (
             {"completion_message": OBJECT, "logprobs": HERE},
             {"completion_message.stop_reason": _LLAMA_STACK_REASONS},
@@ -368,7 +422,9 @@ MARKS: Final[dict[str, Marks]] = {
     ),
     # {"id":"r1","event":{"event_type":"progress","delta":{"type":"text","text":"Hel"}},…}
     # The first event of llama-stack has an empty text, too, and no id.
-    "llama-api": Marks(
+    "llama-api": Entry(
+        "others.llama_api.LlamaTranslator",
+        SSE,
         (
             {"event.event_type": {"progress", "complete", "metrics"}},
             {"event.event_type": "start", "event.delta.text": no("")},
@@ -378,7 +434,9 @@ MARKS: Final[dict[str, Marks]] = {
         weak="completion_message",
     ),
     # {"type":"TEXT_MESSAGE_CONTENT","messageId":"m1","delta":"Hel",…}
-    "ag-ui": Marks(
+    "ag-ui": Entry(
+        "agents.ag_ui.AgUiTranslator",
+        _SERVER,
         (
             {
                 "type": {
@@ -400,7 +458,9 @@ MARKS: Final[dict[str, Marks]] = {
     ),
     # {"type":"text-delta","id":"t1","delta":"Hel",…}
     # {"id":"m1","role":"assistant","parts":[{"type":"text","text":"Hello"}],…}
-    "vercel-ui": Marks(
+    "vercel-ui": Entry(
+        "frameworks.vercel_ui.VercelUITranslator",
+        SSE,
         (
             {"parts": holds(_are_typed), "role": "assistant"},
             {"type": "start", FRAME: holds(_is_start)},
@@ -416,17 +476,26 @@ MARKS: Final[dict[str, Marks]] = {
         besides="output metadata",
     ),
     # {"event":"on_chat_model_stream","run_id":"r1","data":{"chunk":{…}}}
-    "langchain-events": Marks(({"event": "on_*", "run_id": HERE},), besides="metadata"),
+    "langchain-events": Entry(
+        "frameworks.langchain_events.LangChainEventsTranslator",
+        LINES,
+        ({"event": "on_*", "run_id": HERE},),
+        besides="metadata",
+    ),
     # {"jsonrpc":"2.0","method":"session/update","params":{…}}
     # {"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn"},…}    next to a content it is a sample in MCP
-    "acp": Marks(
+    "acp": Entry(
+        "agents.acp.AcpTranslator",
+        _AGENT,
         (
             {**_RPC, "method": {"session/update", "session/request_permission", "session/prompt"}},
             {**_RPC, "result.stopReason": TEXT, "result.content": ABSENT},
-        )
+        ),
     ),
     # {"type":"assistant.message_delta","data":{"deltaContent":"Hel"},…}    also events about the session itself
-    "copilot": Marks(
+    "copilot": Entry(
+        "agents.copilot.CopilotTranslator",
+        _AGENT,
         (
             {
                 "type": {
@@ -435,11 +504,13 @@ MARKS: Final[dict[str, Marks]] = {
                 },
                 "data": OBJECT,
             },
-        )
+        ),
     ),
     # {"type":"stream_event","session_id":"s","event":{"type":"message_start"},…}    a line of a session
     # {"type":"control_request","request":{"subtype":"can_use_tool"},…}    or between the agent and its client
-    "claude-code": Marks(
+    "claude-code": Entry(
+        "agents.claude_code.ClaudeCodeTranslator",
+        ("jsonl", "jsonarray", "sse"),
         (
             {"type": "stream_event", "event": OBJECT, "session_id": TEXT},
             {"type": {"assistant", "user"}, "message": OBJECT, "session_id": TEXT},
@@ -451,16 +522,20 @@ MARKS: Final[dict[str, Marks]] = {
     ),
     # {"method":"item/agentMessage/delta","params":{"threadId":"t1","delta":"Hel"},…}
     # {"id":1,"result":{"thread":{"id":"t1"}},…}
-    "codex-app-server": Marks(
+    "codex-app-server": Entry(
+        "agents.codex_app_server.CodexAppServerTranslator",
+        _AGENT,
         (
             {**_CODEX, "params.threadId": TEXT},
             {**_CODEX, "params.thread": OBJECT},
             {"result.thread.id": TEXT, "id": HERE},
-        )
+        ),
     ),
     # {"jsonrpc":"2.0","id":1,"result":{"kind":"status-update","status":{…}}}    by its kind, or in a member
     # {"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t1","status":{…}}}}    a task of MCP has a word as its status
-    "a2a": Marks(
+    "a2a": Entry(
+        "agents.a2a.A2aTranslator",
+        _SERVER,
         (
             {**_RPC, "result.kind": {"task", "message", "status-update", "artifact-update"}},
             {**_RPC, "result.statusUpdate|result.task.status": OBJECT},
@@ -471,12 +546,14 @@ MARKS: Final[dict[str, Marks]] = {
                 "method": {"message/send", "message/stream", "SendMessage", "SendStreamingMessage"},
                 "result": no(OBJECT),
             },
-        )
+        ),
     ),
     # {"jsonrpc":"2.0","method":"tools/call","params":{…}}    a request or a notification, by its family
     # {"jsonrpc":"2.0","id":1,"result":{"content":[…]}}    a result of a tool, a list, or a sample
     # {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18"},…}    a handshake, by its date
-    "mcp": Marks(
+    "mcp": Entry(
+        "agents.mcp.McpTranslator",
+        _SERVER,
         (
             {
                 **_RPC,
@@ -493,11 +570,13 @@ MARKS: Final[dict[str, Marks]] = {
             },
             {**_RPC, "result.content": OBJECT, "result.model": HERE, "method": no(TEXT)},
             {**_RPC, "result.protocolVersion": TEXT, "method": no(TEXT)},
-        )
+        ),
     ),
     # {"type":"message_start","message":{"role":"assistant","timestamp":1},…}    its messages have times
     # {"type":"message_update","assistantMessageEvent":{"type":"text_delta","delta":"Hel"},…}
-    "pi": Marks(
+    "pi": Entry(
+        "agents.pi.PiTranslator",
+        _AGENT,
         (
             {
                 "type": {"message_start", "message_end", "turn_end"},
@@ -516,13 +595,17 @@ MARKS: Final[dict[str, Marks]] = {
         besides="result",
     ),
     # {"output":{"choices":[{"message":{…}}]},"request_id":"r1"}
-    "dashscope": Marks(
+    "dashscope": Entry(
+        "others.dashscope.DashScopeTranslator",
+        SSE,
         ({"output.choices": LIST}, {"output.text": TEXT, "request_id": HERE}),
         weak="output",
         besides="message",
     ),
     # {"request_id":"r1","final_result":{"choices":[…]}}    the result of a chain of modules
-    "sap-orchestration": Marks(
+    "sap-orchestration": Entry(
+        "others.sap.SapTranslator",
+        SSE,
         (
             {"final_result.choices": LIST, "request_id": HERE},
             {"orchestration_result.choices": LIST, "final_result": ABSENT, "request_id": HERE},
@@ -530,7 +613,9 @@ MARKS: Final[dict[str, Marks]] = {
         weak="final_result orchestration_result",
     ),
     # {"chunk":{"outputs":[{"delta":{"content":"Hel"}}]}}, {"outputs":[{"message":{…}}]}
-    "xai-grpc": Marks(
+    "xai-grpc": Entry(
+        "others.xai_grpc.XaiGrpcTranslator",
+        LINES,
         (
             {"chunk.outputs[0].delta|chunk.outputs[0].message": OBJECT},
             {"outputs[0].delta|outputs[0].message": OBJECT, "chunk": no(OBJECT)},
@@ -538,7 +623,9 @@ MARKS: Final[dict[str, Marks]] = {
         weak="chunk outputs",
     ),
     # event: response.message.delta, data: {"model":"GigaChat","created_at":1,"messages":[…]}    with `data` it is somebody's envelope
-    "gigachat": Marks(
+    "gigachat": Entry(
+        "others.gigachat.GigaChatTranslator",
+        SSE,
         (
             {
                 f"{NAME}|event": {
@@ -553,7 +640,9 @@ MARKS: Final[dict[str, Marks]] = {
     ),
     # {"response":"Hel","tool_calls":[],…}    a line of Ollama's has a date
     # {"success":true,"result":{…},"errors":[]}    Cloudflare's envelope of a whole body
-    "workers-ai": Marks(
+    "workers-ai": Entry(
+        "others.workers_ai.WorkersTranslator",
+        SSE,
         (
             {"success": TRUTH, "errors": LIST, "result": HERE},
             {"response": TEXT, "created_at": ABSENT},

@@ -1,12 +1,7 @@
-"""The dialects, as one literal table: a record each, in the order in which detection asks them.
+"""The dialects: those of the table (`wholecall.dialects.detect`), and those that others register.
 
-The dialect of most streams is asked first. Nearly all dialects recognise none of each other's frames; the few that also
-take frames of another dialect come after it (`tests/dialects/test_table.py` lists them, and checks that there are no
-others).
-
-A row names the dialect's module and the class in it; reading them all costs more than all else that the package
-imports, so a module is imported when the first stream of its dialect starts. Its marks (`wholecall.dialects.detect`)
-are here from the start; they are compiled when the first frame comes that has one of their members.
+A translator is imported when the first stream of its dialect starts: importing them all costs more than everything else
+that the package imports. Marks are compiled when the first frame comes that has one of their members.
 
 Dialects that others register are asked first, the latest before all: the caller that registers a dialect knows the
 stream. Packages offer theirs as entry points. To look for these takes some milliseconds, so it is done only on request:
@@ -26,7 +21,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from wholecall.dialects import claims
-from wholecall.dialects.detect import MARKS
+from wholecall.dialects.detect import ENTRIES, Entry
 from wholecall.dialects.marks import Detect, decisive
 from wholecall.dialects.translator import Translator
 from wholecall.errors import UnknownDialect, choices, meant
@@ -52,91 +47,28 @@ _NOBODY: Final = frozenset[str]()
 _KINDS = ("type", "event_type")  # the members that hold the type of an event
 _PARTED = re.compile(r"\w[._-]\w")
 
-_SSE = ("sse", "jsonl")
-_LINES = ("jsonl", "sse")
-_BINARY = ("eventstream", "jsonl", "sse")
+_INVOKED: Final = "bedrock-invoke-"  # the beginning of names of dialects whose events come wrapped in chunks
 
 
 @cache
-def _maker(module: str, translator: str) -> Callable[..., Translator]:
+def _class(path: str) -> Callable[..., Translator]:
     """Return the class of a translator, whose module is imported now."""
-    made: Callable[..., Translator] = getattr(import_module(f"wholecall.dialects.{module}"), translator)
-    return made
+    module, _, name = path.rpartition(".")
+    found: Callable[..., Translator] = getattr(import_module(f"wholecall.dialects.{module}"), name)
+    return found
 
 
-def _ours(name: str, framings: tuple[str, ...], module: str, translator: str) -> Dialect:
-    """Return the record of a dialect of our own; its module is imported when a stream of it starts."""
-
-    def start() -> Translator:
-        return _maker(module, translator)()
-
-    return Dialect(name, framings, decisive(MARKS[name].rows), start)
-
-
-def _invoked(inner: str, module: str, translator: str) -> Dialect:
-    """Return the record of a dialect whose events come wrapped in chunks."""
+def _record(name: str, entry: Entry) -> Dialect:
+    """Return the record of a dialect of our own."""
 
     def start() -> Translator:
-        return _maker("amazon.invoke", "InvokeTranslator")(_maker(module, translator))
+        made = _class(entry.translator)
+        return _class("amazon.invoke.InvokeTranslator")(made) if name.startswith(_INVOKED) else made()
 
-    name = f"bedrock-invoke-{inner}"
-    return Dialect(name, _BINARY, decisive(MARKS[name].rows), start)
+    return Dialect(name, entry.framings, decisive(entry.rows), start)
 
 
-DIALECTS: Final[tuple[Dialect, ...]] = (
-    _ours("legacy-completions", _SSE, "openai.legacy", "LegacyTranslator"),
-    _ours("vercel-data", ("vercel", "jsonl"), "frameworks.vercel_data", "VercelDataTranslator"),
-    _ours("chat-completions", _SSE, "openai.chat.translator", "ChatTranslator"),
-    _ours("responses", _SSE, "openai.responses.translator", "ResponsesTranslator"),
-    _ours("anthropic", _SSE, "anthropic", "AnthropicTranslator"),
-    _ours("gemini-live", _LINES, "google.gemini_live", "GeminiLiveTranslator"),
-    _ours("langchain", _SSE, "frameworks.langchain", "LangChainTranslator"),
-    _ours("gemini", ("sse", "jsonarray", "jsonl"), "google.gemini.translator", "GeminiTranslator"),
-    _ours("bedrock-converse", _BINARY, "amazon.converse", "ConverseTranslator"),
-    _ours("ollama", _LINES, "others.ollama", "OllamaTranslator"),
-    _ours("ollama-generate", _LINES, "others.ollama", "OllamaTranslator"),
-    _invoked("anthropic", "anthropic", "AnthropicTranslator"),
-    _invoked("nova", "amazon.converse", "ConverseTranslator"),
-    _invoked("cohere-v1", "cohere.cohere_v1", "CohereV1Translator"),
-    _invoked("cohere-v2", "cohere.cohere_v2", "CohereV2Translator"),
-    _invoked("legacy-completions", "openai.legacy", "LegacyTranslator"),
-    _invoked("chat-completions", "openai.chat.translator", "ChatTranslator"),
-    _ours("bedrock-agents", _BINARY, "amazon.agents", "BedrockAgentsTranslator"),
-    _ours("openai-assistants", _SSE, "openai.assistants", "AssistantsTranslator"),
-    _ours("openai-realtime", _LINES, "openai.realtime", "RealtimeTranslator"),
-    _ours("gemini-interactions", _SSE, "google.gemini_interactions", "GeminiInteractionsTranslator"),
-    _ours("cohere-v1", _LINES, "cohere.cohere_v1", "CohereV1Translator"),
-    _ours("cohere-v2", _SSE, "cohere.cohere_v2", "CohereV2Translator"),
-    _ours(
-        "langchain-protocol",
-        ("sse", "jsonl", "jsonarray"),
-        "frameworks.langchain_protocol",
-        "LangChainProtocolTranslator",
-    ),
-    _ours("mistral-conversations", _SSE, "others.conversations", "ConversationsTranslator"),
-    _ours("llama-stack", _SSE, "others.llama_stack", "LlamaStackTranslator"),
-    _ours("llama-api", _SSE, "others.llama_api", "LlamaTranslator"),
-    _ours("ag-ui", ("sse", "jsonl", "jsonarray"), "agents.ag_ui", "AgUiTranslator"),
-    _ours("vercel-ui", _SSE, "frameworks.vercel_ui", "VercelUITranslator"),
-    _ours("langchain-events", _LINES, "frameworks.langchain_events", "LangChainEventsTranslator"),
-    _ours("acp", ("jsonl", "sse", "jsonarray"), "agents.acp", "AcpTranslator"),
-    _ours("copilot", ("jsonl", "sse", "jsonarray"), "agents.copilot", "CopilotTranslator"),
-    _ours("claude-code", ("jsonl", "jsonarray", "sse"), "agents.claude_code", "ClaudeCodeTranslator"),
-    _ours(
-        "codex-app-server",
-        ("jsonl", "sse", "jsonarray"),
-        "agents.codex_app_server",
-        "CodexAppServerTranslator",
-    ),
-    _ours("a2a", ("sse", "jsonl", "jsonarray"), "agents.a2a", "A2aTranslator"),
-    _ours("mcp", ("sse", "jsonl", "jsonarray"), "agents.mcp", "McpTranslator"),
-    _ours("pi", ("jsonl", "sse", "jsonarray"), "agents.pi", "PiTranslator"),
-    _ours("dashscope", _SSE, "others.dashscope", "DashScopeTranslator"),
-    _ours("sap-orchestration", _SSE, "others.sap", "SapTranslator"),
-    _ours("xai-grpc", _LINES, "others.xai_grpc", "XaiGrpcTranslator"),
-    _ours("gigachat", _SSE, "others.gigachat", "GigaChatTranslator"),
-    _ours("workers-ai", _SSE, "others.workers_ai", "WorkersTranslator"),
-)
+DIALECTS: Final = tuple(_record(name, entry) for name, entry in ENTRIES.items())
 
 _UNNAMED: Final = frozenset({"", "message"})  # events whose names tell nothing
 # The members of the frames that each dialect is asked about, and whether the name of an event is enough.
