@@ -335,11 +335,6 @@ def test_the_words_of_a_row_are_kinds_of_the_translator() -> None:
     assert {name: words for name, (words, _) in NO_EVENTS.items()} == {k: v for k, v in found.items() if v}
 
 
-def test_the_table_is_in_the_order_of_detection() -> None:
-    """The marks of a dialect are found where the dialect is."""
-    assert list(OURS) == list(ENTRIES)
-
-
 def test_every_row_rests_on_a_member_that_is_known_or_on_the_name_of_the_event() -> None:
     """Dialects are asked only about frames that have such a member or name."""
     rows = [(KNOWN[name].own | {NAME}, row) for name, marks in ENTRIES.items() for row in marks.rows]

@@ -31,7 +31,7 @@ NAMES = [
     "langchain-protocol",
     *("mistral-conversations", "llama-stack", "llama-api"),
     *("ag-ui", "vercel-ui", "langchain-events"),
-    *("acp", "copilot", "claude-code", "codex-app-server", "a2a", "mcp", "pi"),
+    *("acp", "copilot", "claude-code", "codex-app-server", "codex-exec", "a2a", "mcp", "pi"),
     *("dashscope", "sap-orchestration", "xai-grpc", "gigachat", "workers-ai"),
 ]
 

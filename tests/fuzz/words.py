@@ -52,8 +52,13 @@ def _of_texts(module: ModuleType) -> set[str]:
     """Return the texts of a module that are words of the wire: all but docstrings, and the names that it exports."""
     tree = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
     outside = {node for body in ast.walk(tree) if _is_said_to_people(body) for node in ast.walk(body)}
-    texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and node not in outside)
-    return {text for text in texts if isinstance(text, str) and _WORD(text)}
+    constants = (
+        node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and node not in outside
+    )
+    texts = [text for text in constants if isinstance(text, str) and not text.endswith("Translator")]
+    if module.__name__ == "wholecall.dialects.detect":  # its texts are paths
+        texts = [step for text in texts for step in re.split(r"[.|\[\]*]+", text)]
+    return {text for text in texts if _WORD(text)}
 
 
 def _is_said_to_people(node: ast.AST) -> bool:

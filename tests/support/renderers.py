@@ -74,10 +74,19 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "bedrock-agents, returning control": encode_bedrock_agents.render_returning,
     "codex-app-server": encode_codex.render,
     "codex-app-server, tools of the client": encode_codex.render_asking,
+    "codex-exec": encode_codex.render_exec,
 }
 
 WITHOUT_IDS = frozenset({"cohere-v1", "bedrock-invoke-cohere-v1"})  # their calls get minted ids
 # The sender of their calls executes them.
 SERVER_SIDE = frozenset(
-    {"acp", "claude-code", "claude-code, with events", "codex-app-server", "pi", "bedrock-agents"}
+    {
+        "acp",
+        "claude-code",
+        "claude-code, with events",
+        "codex-app-server",
+        "codex-exec",
+        "pi",
+        "bedrock-agents",
+    }
 )

@@ -531,6 +531,16 @@ ENTRIES: Final[dict[str, Entry]] = {
             {"result.thread.id": TEXT, "id": HERE},
         ),
     ),
+    # {"type":"item.completed","item":{"id":"item_1","type":"agent_message","text":"Hello"},…}
+    "codex-exec": Entry(
+        "agents.codex_exec.CodexExecTranslator",
+        _AGENT,
+        (
+            {"type": "thread.started", "thread_id": TEXT},
+            {"type": {"turn.started", "turn.completed", "turn.failed"}},
+            {"type": {"item.started", "item.updated", "item.completed"}, "item": OBJECT},
+        ),
+    ),
     # {"jsonrpc":"2.0","id":1,"result":{"kind":"status-update","status":{…}}}    by its kind, or in a member
     # {"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t1","status":{…}}}}    a task of MCP has a word as its status
     "a2a": Entry(

@@ -5,9 +5,10 @@ Values are the wire's own: a value that is not a text, a name or counts where on
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from wholecall.deltas import (
@@ -27,7 +28,7 @@ from wholecall.deltas import (
     TurnEnded,
     UsageSeen,
 )
-from wholecall.dialects.decode import is_blank, provider_error
+from wholecall.dialects.decode import is_blank, provider_error, wire_text
 from wholecall.dialects.labels import id_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.types import Kind, TurnReason
@@ -146,6 +147,19 @@ def block_closed(index: Index | None, others: set[Index | None]) -> list[Delta]:
         others.discard(index)
         return []
     return [CallClosed(0, index, None, final=False)]
+
+
+def arguments_of(members: Mapping[str, msgspec.Raw]) -> str:
+    """Return the arguments of an action: the member of that name, or an object of the members that say something."""
+    if "arguments" in members:
+        return wire_text(members["arguments"])
+    raws = {name: bytes(raw) for name, raw in members.items()}
+    said = [
+        f'"{name}":{raw.decode("utf-8", "surrogatepass")}'
+        for name, raw in raws.items()
+        if raw not in (b"", b"null")
+    ]
+    return f"{{{','.join(said)}}}" if said else ""
 
 
 def extra(**members: object) -> dict[str, Any] | None:

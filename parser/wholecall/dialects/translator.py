@@ -149,6 +149,7 @@ class TurnTranslator(ViewTranslator):
         KINDS: the members that may name an event's kind, else the frame's name does.
         QUIET: kinds of events without calls or text.
         ERRORS: kinds of events, and names of frames, that are errors with all their content.
+        FAILURES: kinds of events that end a message with an error, which their methods report.
         AGAIN: the first words of the kinds of events that only repeat other events' content of calls.
         DONE_ENDS: whether `[DONE]` ends the message that is open; else it is a relay's, and means nothing.
     """
@@ -157,6 +158,7 @@ class TurnTranslator(ViewTranslator):
     KINDS: ClassVar[tuple[str, ...]] = ("type",)
     QUIET: ClassVar[frozenset[str]] = frozenset()
     ERRORS: ClassVar[frozenset[str]] = frozenset()
+    FAILURES: ClassVar[frozenset[str]] = frozenset()
     AGAIN: ClassVar[tuple[str, ...]] = ()
     DONE_ENDS: ClassVar[bool] = False
 
@@ -175,9 +177,9 @@ class TurnTranslator(ViewTranslator):
         return any(f'"{kind}' in frame.data for kind in self.AGAIN)
 
     def _take(self, view: Any, frame: Frame, /) -> list[Delta]:
-        if view.error:
-            return self._fail(view.error)
         kind = self._kind(view, frame)
+        if view.error and kind not in self.FAILURES:
+            return self._fail(view.error)
         event = self.EVENTS.get(kind)
         if event is not None:
             return event(self, view)

@@ -36,7 +36,7 @@ from wholecall.deltas import ITEM_DONE, CallRefused, CallSeen, CallWhole, Delta,
 from wholecall.dialects import at, report, say
 from wholecall.dialects.agents.beside import Beside
 from wholecall.dialects.compiled import TableTranslator
-from wholecall.dialects.decode import listed, wire_text
+from wholecall.dialects.decode import listed
 from wholecall.framing.frame import Frame
 from wholecall.types import TurnReason
 
@@ -232,7 +232,7 @@ class CodexAppServerTranslator(TableTranslator):
         if new:
             extra = report.extra(server=server)
             deltas.append(CallSeen(0, call.slot, None, id_, name, "server", extra=extra))
-        text = _arguments(members)
+        text = report.arguments_of(members)
         if text and text != call.text:
             call.text, call.rank = text, max(call.rank + 1, ITEM_DONE)  # each text replaces the one before
             deltas.append(CallWhole(0, call.slot, None, id_, None, text, call.rank, "server"))
@@ -253,7 +253,7 @@ class CodexAppServerTranslator(TableTranslator):
         call.over = True
         name = kind if new else None
         deltas: list[Delta] = [CallSeen(0, call.slot, None, id_, name, "server", flags=("needs_approval",))]
-        if not call.text and (text := _arguments(members)):
+        if not call.text and (text := report.arguments_of(members)):
             deltas.append(CallWhole(0, call.slot, None, id_, None, text, ITEM_DONE, "server"))
         return deltas + report.closed(call.slot)
 
@@ -271,19 +271,6 @@ class CodexAppServerTranslator(TableTranslator):
         if text:
             deltas.append(CallWhole(0, call.slot, None, id_, None, text, ITEM_DONE))
         return deltas + report.closed(call.slot)
-
-
-def _arguments(members: Mapping[str, msgspec.Raw]) -> str:
-    """Return the arguments: the member of that name, or an object of the members that say something."""
-    if "arguments" in members:
-        return wire_text(members["arguments"])
-    raws = {name: bytes(raw) for name, raw in members.items()}
-    said = [
-        f'"{name}":{raw.decode("utf-8", "surrogatepass")}'
-        for name, raw in raws.items()
-        if raw not in (b"", b"null")
-    ]
-    return f"{{{','.join(said)}}}" if said else ""
 
 
 class Known:
