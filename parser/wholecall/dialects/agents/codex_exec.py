@@ -20,7 +20,7 @@ Source: openai/codex, codex-rs/exec/src/exec_events.rs (2026).
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -32,7 +32,8 @@ from wholecall.dialects.compiled import TableTranslator
 def _work(*members: str) -> say.Row:
     """Report a call that the agent executes: its arguments are the members that describe the action."""
     labels = at.value("/type"), at.id("id"), at.name("tool|type"), at.value("server"), at.value("status")
-    return (say.given("item", say.own(_call, *labels, **{name: at.raw(name) for name in members})),)
+    described: dict[str, Any] = {name: at.raw(name) for name in members}
+    return (say.given("item", say.own(_call, *labels, **described)),)
 
 
 def _call(
