@@ -13,7 +13,6 @@ from wholecall.dialects.decode import (
     NO_TEXT,
     decode,
     dumped,
-    first_choice,
     is_blank,
     is_done,
     is_noise,
@@ -263,22 +262,6 @@ def test_a_value_that_is_no_string_is_whole(raw: bytes, expected: tuple[str, boo
 def test_text_without_a_view_is_read_as_tolerantly(text: str, value: object) -> None:
     """The builtins of a text survive whatever a view survives; text that is not JSON is None."""
     assert value == plain(text)
-
-
-@pytest.mark.parametrize(
-    ("payload", "first"),
-    [
-        ({"choices": [{"a": 1}, {"b": 2}]}, {"a": 1}),
-        ({"choices": []}, {}),
-        ({"choices": [1]}, {}),
-        ({"choices": {"a": 1}}, {}),
-        ({"choices": None}, {}),
-        ({}, {}),
-    ],
-)
-def test_the_first_choice_is_an_object(payload: dict[str, Any], first: dict[str, Any]) -> None:
-    """Whatever is in place of the choices, there is an object to look into."""
-    assert first == first_choice(payload)
 
 
 @pytest.mark.parametrize(

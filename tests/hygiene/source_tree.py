@@ -36,7 +36,8 @@ def modules() -> dict[str, ast.Module]:
 def module_path(name: str) -> Path:
     """Return the file of a module that `modules` names."""
     path = PACKAGE.joinpath(*name.split(".")) if name else PACKAGE
-    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    init = path / "__init__.py"  # a folder without it is left of another version
+    return init if init.exists() else path.with_suffix(".py")
 
 
 def is_package(name: str) -> bool:

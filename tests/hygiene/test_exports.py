@@ -7,11 +7,12 @@ import importlib
 import importlib.metadata
 import importlib.resources
 import re
+from collections import Counter
 
 import pytest
 
 import wholecall
-from tests.hygiene.source_tree import DOCS, PROJECT, is_package, modules
+from tests.hygiene.source_tree import DOCS, PROJECT, is_package, module_path, modules
 
 ASSIGNED = frozenset({"__all__", "__version__", "_private"})  # names that an `__init__` may assign
 
@@ -181,6 +182,30 @@ def test_exports_exist() -> None:
     ]
 
     assert [] == absent
+
+
+def defined(node: ast.stmt) -> list[str]:
+    """Return the names that a statement of a module defines."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def test_no_name_is_unused() -> None:
+    """A function, class or constant of a module is used in the package, or public."""
+    words = Counter(
+        word for name in modules() for word in re.findall(r"\w+", module_path(name).read_text("utf-8"))
+    )
+    unused = [
+        f"{dotted(name)}.{word}"
+        for name, tree in modules().items()
+        for node in tree.body
+        for word in defined(node)
+        if words[word] == 1 and word not in {"_private", "__getattr__"}
+    ]
+
+    assert [] == unused
 
 
 def test_what_is_public_is_documented() -> None:

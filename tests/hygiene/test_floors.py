@@ -15,7 +15,7 @@ from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
-from tests.hygiene.source_tree import PACKAGE, imports, modules
+from tests.hygiene.source_tree import imports, is_package, modules
 
 # Lowest first. Rooms of one floor know nothing of each other.
 FLOORS = (
@@ -106,7 +106,7 @@ def figures() -> dict[str, int]:
 
 def test_every_module_has_a_floor() -> None:
     """The table places each room, and has no room that is not there; so do the lists of ground and pages."""
-    beside = {name for name in modules() if "." not in name and not (PACKAGE / name).is_dir()}
+    beside = {name for name in modules() if "." not in name and not is_package(name)} - {""}
 
     assert {room_of(name) for name in modules()} == set(FLOOR)
     assert beside == GROUND | PAGES

@@ -26,7 +26,7 @@ import functools
 import json
 import re
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple, TypeVar, Union, get_args, get_origin
 
 import msgspec
@@ -176,13 +176,6 @@ def string_text(raw: msgspec.Raw) -> str:
         return _STRING.decode(raw)
     except UNREADABLE:
         return wire_text(raw)
-
-
-def first_choice(payload: Mapping[str, Any], listed: str = "choices") -> Mapping[str, Any]:
-    """Return the first of a frame's choices, which are in the member `listed`; an empty object if there is none."""
-    choices = payload.get(listed)
-    first = choices[0] if isinstance(choices, list) and choices else None
-    return first if isinstance(first, dict) else {}
 
 
 def member(value: Any, *path: str | int) -> Any:

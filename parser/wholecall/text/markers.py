@@ -133,6 +133,3 @@ def _rest(node: _Trie, end: str) -> str:
     if len(onward) == 1 and len(ways) == 1:
         return ways[0]
     return f"(?:{'|'.join(ways)})"
-
-
-NONE: Final = matcher(())
