@@ -1,7 +1,7 @@
 """The checks of the project by name: `nox --list` shows them, `nox -s lint` runs one, `.ci/run` all that CI needs.
 
 A session makes an environment of the packages that a file of `.ci/pins` lists, each by its hash, and puts the package
-on top. Words after `--` go to pytest in place of the session's own selection: `nox -s slow -- -k damage`.
+on top. Words after `--` go to pytest in place of the session's own selection: `nox -s slow -- -m slow -k damage`.
 
     WHOLECALL_WHEEL=FILE         the wheel that sessions install; else the package is built from the folder
     WHOLECALL_CASES=DIR          a folder of further cases: vectors/, recordings/, recordings2/ and so on

@@ -28,6 +28,7 @@ import os
 import re
 import sys
 import tempfile
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -179,7 +180,7 @@ def _store(root: str) -> Store:
 # --- files -----------------------------------------------------------------------------------------------
 
 
-class _Files:
+class _Files(ABC):
     """The operations on files that `pyarrow.fs` has for disks and stores alike.
 
     Each may raise `OSError` for the file it is about, and `StoreFailed` where a store does not answer.
@@ -187,9 +188,9 @@ class _Files:
 
     _fs: Any
 
+    @abstractmethod
     def _inner(self, path: str) -> Any:
         """Return an address as `pyarrow.fs` takes it."""
-        raise NotImplementedError
 
     def info(self, path: str) -> Any:
         """Return the `pyarrow.fs` information on an address."""
