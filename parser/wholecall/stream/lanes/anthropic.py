@@ -164,6 +164,7 @@ class AnthropicLane(Lane):
     _may_be_empty = True
     _READERS = {"RawContentBlockDeltaEvent": _block_delta}  # noqa: RUF012 - as in the base class
     _begins, _n_lines, _prefix = _NAMED.encode(), 2, _PIECE
+    _is_repeating = True
 
     def __init__(self, asked: Asked) -> None:
         super().__init__(asked)

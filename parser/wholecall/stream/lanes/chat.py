@@ -219,6 +219,7 @@ class ChatLane(Lane):
     _may_be_empty = False
     _READERS = {"ChatCompletionChunk": _chunk}  # noqa: RUF012 - as in the base class
     _begins, _n_lines, _prefix = b"data: ", 1, "data: "
+    _is_repeating = True
 
     def __init__(self, asked: Asked) -> None:
         super().__init__(asked)

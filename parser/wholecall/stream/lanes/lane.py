@@ -34,14 +34,16 @@ from wholecall.calls.output.events import ReasoningDelta, TextDelta, TurnFinishe
 from wholecall.calls.output.turns import Reasoning, ReasoningBlock, Turn
 from wholecall.calls.tools.misfit import Coerced, Misfit
 from wholecall.deltas import Run, UsageSeen
-from wholecall.dialects.decode import is_blank
+from wholecall.dialects.decode import UNREADABLE, is_blank
 from wholecall.dialects.labels import id_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.unread import with_unread
+from wholecall.framing.base import CR
 from wholecall.framing.frame import Frame
 from wholecall.machine.kept import Kept
 from wholecall.machine.said import SaidText
 from wholecall.stream.lanes.rows import Entry, LaneCall, Row, Source, Thought, size_of, something
+from wholecall.stream.lanes.templates import Template, string, template_of
 from wholecall.stream.lanes.words import CRLF
 from wholecall.stream.payloads import is_of_fields, quick_text
 
@@ -59,6 +61,8 @@ _LONGEST_SHARE: Final = 64
 # pieces at once.
 _FULL: Final = 4
 _MOST_FULL: Final = 2
+_FIRST_WAIT: Final = 4  # pieces of a text before its template is made; twice as many after each that did not last
+_LASTING: Final = 64  # characters that were read by a template that lasted
 _PLAIN: Final = frozenset({"stop", "length", "tool_calls"})  # reasons without further meaning
 # Bytes of a read with the held bytes, or of a whole response; no limit of a lane's stream is less.
 _LARGEST: Final = 262_144
@@ -126,6 +130,7 @@ class Lane:
     _n_lines: ClassVar[int]
     _prefix: str  # the bytes before the data of a piece; may be empty
     _is_numbered: ClassVar[bool] = False
+    _is_repeating: ClassVar[bool] = False  # the frames of a text usually differ in nothing but the piece
     # Functions that read the pieces in an SDK's objects by their attributes, as the narrow views read them in text.
     _READERS: ClassVar[Mapping[str, Callable[[Any], SdkPiece | None]]] = {}
     _may_be_empty: ClassVar[bool]  # whether a call that ended without arguments has none
@@ -157,6 +162,9 @@ class Lane:
         self._more: More = no_more
         self._act: Act = Lane.say
         self._number = self._n_full = 0
+        self._template: Template | None = None  # of the frames that continue the text
+        self._wait, self._n_waiting = _FIRST_WAIT, 0  # pieces until the next template, 0 if none will be made
+        self._learned = 0  # the place in the text where the template was made
         self._class: type | None = None  # of the last object, and the function that reads pieces in it
         self._read_object: Callable[[Any], SdkPiece | None] = _no_piece
         self._is_counted = False  # counts came with these pieces
@@ -188,6 +196,15 @@ class Lane:
         except UnicodeDecodeError:
             text = "\r"
         events: list[Event[Any]] = []
+        if (
+            (template := self._template) is not None
+            and text.startswith(template.head)
+            and text.endswith(template.tail)
+            and (not rest or self._is_held(rest, n))
+            and self._take_content(template, text[template.start : template.end], events)
+        ):
+            self.held = rest
+            return events  # as most pieces come
         first = text.removeprefix(self._prefix)
         is_one = len(first) != len(text) or (not self._prefix and text)
         if is_one and not rest and "\n" not in first and "\r" not in first:
@@ -195,6 +212,8 @@ class Lane:
             if piece is not None and (not piece or self._act(self, piece, events)):
                 self._number += self._is_numbered
                 self.held = rest
+                if self._is_repeating and piece:
+                    self._learn(first, piece)
                 return events  # nearly always, where each event comes alone
             self.mark()
             taken = self._take(self._frame(first), events)
@@ -223,12 +242,48 @@ class Lane:
                 self._take_pieces(pieces, events) and self._take(self._frame(text), events)
             ):
                 return False
-        self._n_full += n >= _FULL and len(self._log) == n_logged
+        if pieces and self._is_repeating:
+            self._learn(text, pieces[-1], len(pieces))
+        self._n_full += n >= _FULL and len(self._log) == n_logged and self._template is None
         return self._take_pieces(pieces, events)
+
+    def _learn(self, text: str, piece: str, n: int = 1) -> None:
+        """Make the template of a text, after enough of its pieces, of which these are the last, were read without one."""
+        template = self._template
+        if template is not None and template.is_of(f"{self._prefix}{text}"):
+            return
+        if template is not None:
+            self._template = None
+            lasted = size_of(self._of) - self._learned > _LASTING
+            self._wait = self._n_waiting = _FIRST_WAIT if lasted else self._wait * 2
+        elif self._n_waiting > n:
+            self._n_waiting -= n
+        else:
+            self._n_waiting, self._learned = self._wait, size_of(self._of)
+            self._template = template_of(self._prefix, text, piece, lambda frame: self._more(self, frame, 0))
+            if self._template is None:
+                self._wait *= 2
+
+    def _take_content(self, template: Template, content: str, events: list[Event[Any]]) -> bool:
+        """Take the content of one event or of several that have a template; return False, and take none, if one is odd."""
+        if '"' not in content and "\\" not in content and content.isprintable():
+            return bool(content) and self._act(self, content, events)
+        if "\n" in content:
+            pieces = template.pieces(content)
+            return pieces is not None and _AT_ONCE[self._act](self, pieces, events)
+        try:
+            piece = string(f'"{content}"')
+        except UNREADABLE:
+            return False
+        return bool(piece) and self._act(self, piece, events)
 
     def _take_pieces(self, pieces: list[str], events: list[Event[Any]]) -> bool:
         """Take pieces of the same text, and clear their list; return False if one of them is odd."""
-        taken = not pieces or _ALL[self._act](self, pieces, events)
+        taken = (
+            not pieces
+            or _AT_ONCE[self._act](self, pieces, events)
+            or all(self._act(self, piece, events) for piece in pieces)
+        )
         self._number += self._is_numbered * len(pieces)
         pieces.clear()
         return taken
@@ -320,10 +375,10 @@ class Lane:
             lines = rest.replace(b"\r\n", b"\n")
             if lines.find(b"\n\n") >= 0:
                 return False
-        if lines.count(b"\n", 0, -1) >= self._n_lines or lines.find(b"\r") >= 0:
+        if lines.count(b"\n", 0, -1) >= self._n_lines or CR in lines:
             return False
-        longest = max(_LONGEST_FRAME, _LONGEST_SHARE * n_read)
-        return rest.startswith(self._begins[: len(rest)]) and len(rest) <= longest
+        n = len(rest)
+        return rest.startswith(self._begins[:n]) and (n <= _LONGEST_FRAME or n <= _LONGEST_SHARE * n_read)
 
     @abstractmethod
     def _texts(self, block: str, /) -> Iterable[str] | None:
@@ -344,6 +399,7 @@ class Lane:
         if self._more is not no_more:
             self._log += self._rows()
             self._more = no_more
+            self._template = None
         self._log.append(frame)
         self._n_logged += len(frame.data)
         return self._n_logged <= _MOST_LOGGED
@@ -352,6 +408,7 @@ class Lane:
         """Let the pieces that follow continue a text, as `more` reads and `act` takes them."""
         self._more, self._of, self._label, self._act = more, of, label, act
         self._start, self._is_counted = size_of(of), False
+        self._template, self._n_waiting = None, self._wait
 
     def _open_turn(self, id: str | None, model: str | None, events: list[Event[Any]]) -> None:
         self.id, self.model, self.has_begun = id, model, True
@@ -490,12 +547,12 @@ class Lane:
         return True
 
     def argue_all(self, pieces: list[str], events: list[Event[Any]]) -> bool:
-        """Take pieces of the latest call's text, as `argue` does."""
-        call, size = self.calls[-1], sum(map(len, pieces))
-        is_plain = call.size and "{" not in {piece[0] for piece in pieces}
-        if not is_plain or call.size + size + self._n_arguments > _MOST_ARGUMENTS:
-            return all(self.argue(piece, events) for piece in pieces)
-        call.add_all(pieces, size)
+        """Take pieces of the latest call's text; return False, and take none, if one could be more than a piece."""
+        call, text = self.calls[-1], "".join(pieces)
+        is_plain = call.size and ("{" not in text or "{" not in {piece[0] for piece in pieces})
+        if not is_plain or call.size + len(text) + self._n_arguments > _MOST_ARGUMENTS:
+            return False
+        call.add_all(pieces, text)
         if self._shows:
             events += [ArgumentsDelta(0, 0, call.index, piece) for piece in pieces]
         return True
@@ -557,6 +614,7 @@ class Lane:
             return False
         self.reason, self.provider_reason = known
         self._more = no_more
+        self._template = None
         return True
 
     def close(self) -> list[Event[Any]] | None:
@@ -655,8 +713,8 @@ def _bounded(lane: Any) -> type[Lane]:
     return type(f"Bounded{lane.__name__}", (_Bounded, lane), {})
 
 
-# The functions that take several pieces, by the function that takes one.
-_ALL: Final[Mapping[Act, Callable[[Any, list[str], list[Any]], bool]]] = {
+# The functions that take several pieces or none, by the function that takes one.
+_AT_ONCE: Final[Mapping[Act, Callable[[Any, list[str], list[Any]], bool]]] = {
     Lane.say: Lane.say_all,
     Lane.think: Lane.think_all,
     Lane.argue: Lane.argue_all,

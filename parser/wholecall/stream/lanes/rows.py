@@ -36,13 +36,13 @@ class LaneCall:
             self._rest.add(text)
         self.size += len(text)
 
-    def add_all(self, pieces: list[str], size: int) -> None:
-        """Append several, which have this size together."""
+    def add_all(self, pieces: list[str], text: str) -> None:
+        """Append several, which are this text together."""
         if self.size < _FIRST:
             self.parts += pieces
         else:
-            self._rest.add("".join(pieces))
-        self.size += size
+            self._rest.add(text)
+        self.size += len(text)
 
     @property
     def text(self) -> str:
