@@ -229,10 +229,6 @@ class SSEFraming(LineFraming):
             text = block.decode()
         except UnicodeDecodeError:
             return None
-        return self._texts(text)
-
-    def _texts(self, text: str) -> tuple[list[str], Like] | None:
-        """Return the result of `_events` for decoded text."""
         # Nearly always all events of a read have the same name, or none, and so has the next read.
         first = text.removeprefix(self._prefix)
         if len(first) == len(text):
@@ -265,7 +261,7 @@ class SSEFraming(LineFraming):
             # Servers that think send a comment every few seconds, and an event next to it is as usual as any other.
             spoken = _COMMENTS.sub("\n\n", f"\n\n{text}\n\n")[2:-2]
             if len(spoken) < len(text):
-                return self._texts(spoken) if spoken else _NOTHING
+                return self._events(spoken.encode()) if spoken else _NOTHING
         form = self._form
         texts = None if form is None else form.texts(text)
         if texts is None:

@@ -147,10 +147,23 @@ class Assembler(Turns):
 
     def _take_at_once(self, of: Piecewise, texts: Sequence[str]) -> bool:
         """Take pieces that differ only in their text; return False, and take none, if one could be more."""
-        if of is not self._last and not self._finds(of):
-            return False
         call = self._last_call
-        if call is None:
+        if of is not self._last:
+            choice = self._choices.get(of.choice)
+            if choice is None:
+                return False
+            if type(of) is Fragment:
+                call = choice.hot.get(of.index)
+            elif type(of) is Slot:
+                call = choice.hot_slots.get(of.index)
+                if call is not None and (of.alias != call.heard or (of.id is not None and of.id != call.id)):
+                    return False
+            else:
+                return self._finds_speech(choice, of) and self._take_speech(texts)
+            if call is None:
+                return False
+            self._last, self._last_call = of, call
+        elif call is None:
             return self._take_speech(texts)
         text = "".join(texts)
         room = call.room - len(text)
@@ -166,30 +179,18 @@ class Assembler(Turns):
                 out.events.extend(map(call.to_event, texts))
         return True
 
-    def _finds(self, of: Piecewise) -> bool:
-        """Find the hot call, or the text of a choice, to which pieces are added; return False if there is none."""
-        choice = self._choices.get(of.choice)
-        if choice is None:
+    def _finds_speech(self, choice: Choice, of: Piecewise) -> bool:
+        """Find the text of a choice to which pieces are added; return False if there is none."""
+        if choice.ended:
             return False
-        call = None
-        if type(of) is Slot:
-            call = choice.hot_slots.get(of.index)
-            if call is None or of.alias != call.heard or (of.id is not None and of.id != call.id):
-                return False
-        elif type(of) is Fragment:
-            call = choice.hot.get(of.index)
-            if call is None:
-                return False
-        elif choice.ended:
-            return False
-        elif type(of) is ReasoningFragment:
+        if type(of) is ReasoningFragment:
             self._said, self._to_event = (
                 choice.block_of(of),
                 partial(ReasoningDelta, choice.turn, choice.number),
             )
         else:
             self._said, self._to_event = choice.text, partial(TextDelta, choice.turn, choice.number)
-        self._last, self._last_call = of, call
+        self._last, self._last_call = of, None
         return True
 
     def _take_speech(self, texts: Sequence[str]) -> bool:
