@@ -215,7 +215,7 @@ def _react(calls: Sequence[Call]) -> str:
     return f"Action: {calls[0].name}\nAction Input: {_json(calls[0].arguments)}\nObservation: fine."
 
 
-_FUNCTION = {
+_FUNCTION: Final[dict[str, Any]] = {
     "each": "<function=NAME>\n",
     "value": "<parameter=KEY>\nVALUE\n</parameter>\n",
     "closes": "</function>\n",
