@@ -19,7 +19,7 @@ from wholecall.text.rules import Rules
 
 TOOLS: list[Any] = [{"name": CALL.name, "parameters": schema_of(dict(CALL.arguments))}]
 ARGUMENTS = dict(CALL.arguments)
-NOT_THERE = NOT_IN_AUTO | {"muse", "generic", "react"}
+NOT_THERE = NOT_IN_AUTO | {"muse", "granite_pythonic", "generic", "react"}
 SAMPLE = 17  # one of this many slips is also read in pieces, and cut
 
 

@@ -148,6 +148,8 @@ def test_behind_a_block_that_quotes_a_call_is_one(container: str) -> None:
     """Law 83: a quotation ends where Markdown ends it: a call after it is meant."""
     wrong = []
     for name in MARKED:
+        if "```" in CONTAINERS[container][1] and "```" in quoted(name).splitlines():
+            continue  # its own fence ends the one around it
         text = f"The page says:\n\n{contained(name, container)}\n\nSo I do it.\n\n{quoted(name)}"
         for pieces in (list(text), [text]):
             outputs = read(name, pieces, tools=TOOLS, weak=frozenset())

@@ -18,7 +18,7 @@ from wholecall.text.outputs import Unread
 from wholecall.text.source import Ended
 
 RANDOM = st.integers(0, 2**32).map(random.Random)
-NOT_THERE = NOT_IN_AUTO | {"muse", "generic", "react"}
+NOT_THERE = NOT_IN_AUTO | {"muse", "granite_pythonic", "generic", "react"}
 PIECES = sorted({literal for form in EVERY.values() for literal in literals(form)})
 WORDS = st.sampled_from(
     [

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 
-from wholecall.text import FORMATS, Block, Format, Messages, Nested, Params, Record, Tag
+from wholecall.text import FORMATS, Block, Body, Format, Messages, Nested, Params, Record, Tag
 from wholecall.text.formats import NOT_IN_AUTO
 from wholecall.text.formats_shared import PREFIXED, THINK
+from wholecall.text.formats_tags import HUNYUAN_SUFFIXED
 from wholecall.text.models import MODELS
 
 _MOST = 3  # spellings of a marker; of more the number is said
@@ -20,7 +21,7 @@ _HOLDS = {
     "relaxed": "`call:NAME{KEY:VALUE}`",
 }
 # The readable forms of regular expressions of model names.
-_SPOKEN = ((r"\\b", ""), (r"-\?", "-"), (r"\\\.", "."), (r"\.\*", " … "))
+_SPOKEN = ((r"\\b", ""), (r"-\?", "-"), (r"\\\.", "."), (r"\.\*", " … "), (r"\\d", "N"))
 
 
 def markdown() -> str:
@@ -34,12 +35,18 @@ def markdown() -> str:
             f"{_code(opener)} … {_code(closer)}" for opener, closer in form.think if opener != THINK[0]
         )
         weak = ", ".join(f"`{shape}`" for shape in form.weak)
-        shared = "no" if name in NOT_IN_AUTO or not (form.calls or form.messages) else "yes"
+        shared = _in_auto(name, form)
         models = ", ".join(f"`{model}`" for model in _models(name))
         lines.append(
             f"| `{name}` | {_written(form)} | {thoughts or '-'} | {weak or '-'} | {shared} | {models or '-'} |"
         )
     return "\n".join(lines) + "\n"
+
+
+def _in_auto(name: str, form: Format) -> str:
+    if name not in NOT_IN_AUTO and (form.calls or form.messages):
+        return "yes"
+    return "no" if HUNYUAN_SUFFIXED.calls[0] not in form.calls else "words with a suffix"
 
 
 def _written(form: Format) -> str:
@@ -56,6 +63,9 @@ def _record(record: Record) -> str:
     if isinstance(record, Tag):
         head = _head(record.opens[0], record.name_attr, "NAME", record.gt, is_eq=record.name == "eq")
         return f"{_code(head)} … {_code(record.closes[0])} with {_parameter(record.params)}{_spellings(record.opens)}"
+    if isinstance(record, Body):
+        head = _head(record.opens[0], "", "NAME", record.gt, is_eq=True)
+        return f"{_code(head)} … {_code(record.closes[0])} on lines of their own: plain text or an object"
     closers = f" … {_few(record.closes)}" if record.closes else ""
     holds = [word for hold in record.holds for word in _held(record, hold)]
     return f"{_few(record.opens)}{closers}: {' or '.join(holds)}"
@@ -64,10 +74,14 @@ def _record(record: Record) -> str:
 def _held(block: Block, hold: str) -> list[str]:
     if hold == "named":
         marks = "".join((*((block.id_sep + "ID",) if block.id_sep else ()), *block.seps))
-        example = "".join((*block.skip_prefix[:1], "NAME", marks, "{…}"))
+        lead = (block.lead[0], "ID" if block.lead_is_id else "SERVER", block.lead[1]) if block.lead[1] else ()
+        example = "".join((*lead, *block.skip_prefix[:1], "NAME", marks, "{…}", *block.tails))
         return [_code(example)]
     if hold == "pairs" and block.pairs is not None:
-        return [f"`NAME` and {_parameter(block.pairs)}"]
+        heads = [f"{kind}NAME⏎{{…}}" for kind in block.kinds] + [f"NAME{end}{{…}}" for end in block.head_ends]
+        return [f"`NAME` and {_parameter(block.pairs)}", *map(_code, heads)]
+    if block.fenced:
+        return ["JSON in a fence"]
     return ['`{"NAME": {…}}`' if hold == "json" and block.as_key else _HOLDS[hold]]
 
 

@@ -14,13 +14,15 @@ from wholecall.text.engine import TextEngine
 from wholecall.text.formats import AUTO, FORMATS
 from wholecall.text.options import InFence, InReasoning
 from wholecall.text.outputs import Markup, Output, Shown, Unread, Written
-from wholecall.text.records import Block, Format, Nested, Params, Tag, Weak
+from wholecall.text.records import Block, Body, Format, Nested, Params, Tag, Weak
 from wholecall.text.rules import rules_of
 from wholecall.text.source import Ended
 from wholecall.text.tools import Declared
 
 EVERY: Final[Mapping[str, Format]] = {**FORMATS, AUTO.name: AUTO}
-ALL_WEAK: Final[frozenset[Weak]] = frozenset({"json", "python", "fenced", "relaxed", "action", "react"})
+ALL_WEAK: Final[frozenset[Weak]] = frozenset(
+    {"json", "python", "calls", "fenced", "relaxed", "action", "react"}
+)
 TOOLS: Final[Mapping[str, Any]] = {
     "f": {"type": "object", "properties": {"a": {"type": "string"}}},
     "get.weather": None,
@@ -122,6 +124,9 @@ def literals(form: Format) -> list[str]:
         found += [*record.opens, *record.closes]
         if isinstance(record, Block):
             found += [*record.seps, *record.skip_prefix, record.id_sep, *_of_params(record.pairs)]
+            found += [*record.lead, *record.tails]
+        elif isinstance(record, Body):
+            found.append(record.gt)
         elif isinstance(record, Tag):
             found += [record.gt, *_of_params(record.params)]
         elif isinstance(record, Nested):

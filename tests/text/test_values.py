@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wholecall.arguments.equal import spelled_alike
-from wholecall.text.values import Schema, json_typed, self_typed, typed, written
+from wholecall.text.values import Schema, is_half_quoted, json_typed, quoted, self_typed, typed, written
 
 ANY_TEXT = st.text(st.characters()) | st.lists(
     st.sampled_from([*"{}[]():,\"'\\ -+.", "1", "e9", "null", "true", "None", "\ud800", "a", "\n"])
@@ -436,3 +436,34 @@ def test_a_schema_that_multiplies_is_answered() -> None:
     )
 
     assert (frozenset(), frozenset()) == (document.kinds("a") - {"object"}, document.kinds("b"))
+
+
+@pytest.mark.parametrize(
+    ("raw", "kinds", "value"),
+    [
+        ('"Oban"', "string", "Oban"),
+        ('"Oban"', "", "Oban"),
+        (' "a\\n\\"b\\"" \n', "string null", 'a\n"b"'),
+        ('"5"', "string", "5"),
+        ('"5"', "integer", "5"),
+        ("5", "string", "5"),
+        ("5", "", 5),
+        ("Oban", "string", "Oban"),
+        ('["a"]', "array", ["a"]),
+    ],
+)
+def test_a_quoted_text_is_the_string_that_it_spells(raw: str, kinds: str, value: Any) -> None:
+    """Where a format writes texts in quotes, a JSON string is its value; all else is left to the schema."""
+    assert value == quoted(raw, frozenset(kinds.split()), max_depth=4)
+
+
+@pytest.mark.parametrize(
+    ("raw", "is_one"),
+    [
+        ('"a"', False), ('"a', True), ('a"', True), ('"a" "b"', True), ('"a\\"', True), ('the "A" berth', False),
+        ("", False), ("a", False), ('["a"]', False), ('"', True),
+    ],
+)  # fmt: skip
+def test_a_quote_at_one_end_is_half_of_a_pair(raw: str, is_one: bool) -> None:
+    """A text with a quote at an end that is no JSON string can be read in two ways."""
+    assert is_one == is_half_quoted(raw)

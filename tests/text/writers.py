@@ -108,6 +108,7 @@ def _tagged(
     opens: str = "",
     ends: str = "",
     never: tuple[str, ...],
+    spell: Callable[[Any], str] = _raw,
     **more: Any,
 ) -> Writer:
     def one(call: Call) -> str:
@@ -115,7 +116,7 @@ def _tagged(
             value.replace("KEY", key)
             .replace("KIND", kind_of(item))
             .replace("IS_TEXT", "true" if isinstance(item, str) else "false")
-            .replace("VALUE", _raw(item))
+            .replace("VALUE", spell(item))
             for key, item in call.arguments.items()
         )
         return f"{each.replace('NAME', call.name)}{''.join(texts)}{closes}"
@@ -127,10 +128,10 @@ def _tagged(
 
 
 def _pairs(
-    word: str, opens: str = "", ends: str = "", suffix: str = "", sep: str = "\n", **more: Any
+    word: str, opens: str = "", ends: str = "", sep: str = "\n", key_word: str | None = None, **more: Any
 ) -> Writer:
-    call = f"{word}tool_call{suffix}>"
-    key, value = f"{word}arg_key{suffix}>", f"{word}arg_value{suffix}>"
+    call, of = f"{word}tool_call>", word if key_word is None else key_word
+    key, value = f"{of}arg_key>", f"{of}arg_value>"
     typed = f"<{word}arg_type>KIND</{word}arg_type>" if word == "ifm|" else ""
     return _tagged(
         f"<{call}NAME{sep}", f"<{key}KEY</{key}{typed}<{value}VALUE</{value}\n", f"</{call}", opens=opens, ends=ends,
@@ -202,17 +203,26 @@ def _elements(calls: Sequence[Call]) -> str:
     return f"{_M3}<tool_call>{''.join(texts)}{_M3}</tool_call>"
 
 
+def _in_lines(calls: Sequence[Call]) -> str:
+    return "\n".join(_python([call])[1:-1] for call in calls)
+
+
+def _fenced(calls: Sequence[Call]) -> str:
+    return "\n".join(f"**Tool Call:**\n```json\n{one}\n```" for one in _objects(calls))
+
+
 def _react(calls: Sequence[Call]) -> str:
     return f"Action: {calls[0].name}\nAction Input: {_json(calls[0].arguments)}\nObservation: fine."
 
 
-_FUNCTION = {
+_FUNCTION: Final[dict[str, Any]] = {
     "each": "<function=NAME>\n",
     "value": "<parameter=KEY>\nVALUE\n</parameter>\n",
     "closes": "</function>\n",
 }
 _FUNCTION_NEVER: Final = ("<parameter=", "</parameter>", "</function>", "</content>")
 _DSML: Final = "｜DSML｜"  # noqa: RUF001 - its bars are full-width
+_GCML: Final = "｜GCML｜"  # noqa: RUF001
 _PLAMO: Final = "<|plamo:{}:plamo|>"
 
 
@@ -233,6 +243,8 @@ WRITERS: Final[Mapping[str, Writer]] = {
     ),
     "glm": _pairs(""),
     "hunyuan_v3": _pairs("", "<tool_calls>\n", "\n</tool_calls>", sep="<tool_sep>\n"),
+    "hyperclovax": _pairs("", spell=_json),
+    "iquest": _pairs("iquestcoder_", key_word=""),
     "deepseek": _named(
         "<｜tool▁calls▁begin｜>",  # noqa: RUF001
         "<｜tool▁call▁begin｜>function<｜tool▁sep｜>NAME\n```json\nOBJECT\n```<｜tool▁call▁end｜>",  # noqa: RUF001
@@ -245,6 +257,14 @@ WRITERS: Final[Mapping[str, Writer]] = {
         opens=f"<{_DSML}tool_calls>\n",
         ends=f"</{_DSML}tool_calls>",
         never=("DSML",),
+    ),
+    "gigachat35": _tagged(
+        f'<{_GCML}invoke name="NAME">\n',
+        f'<{_GCML}parameter name="KEY" string="IS_TEXT">VALUE</{_GCML}parameter>\n',
+        f"</{_GCML}invoke>\n",
+        opens=f"<{_GCML}tool_calls>\n",
+        ends=f"</{_GCML}tool_calls>",
+        never=("GCML",),
     ),
     "kimi_k2": _named(
         "<|tool_calls_section_begin|>",
@@ -290,6 +310,7 @@ WRITERS: Final[Mapping[str, Writer]] = {
     "muse": _attr("atem:invoke", "atem:parameter", "", opens="<atem:function_calls>\n", ends="</atem:function_calls>"),
     "cohere": _list("<|START_ACTION|>", "<|END_ACTION|>", "parameters"),
     "granite": _list("<|tool_call|>", ""),
+    "granite_pythonic": Writer(_in_lines, before="So be it.\n", behind=""),
     "functionary": _named("", "<|recipient|>NAME\n<|content|>OBJECT", ""),
     "functools": _list("functools", ""),
     "xlam": _list("[TOOL_CALLS]", ""),
@@ -297,6 +318,26 @@ WRITERS: Final[Mapping[str, Writer]] = {
     "internlm2": _each("<|action_start|><|plugin|>\n", "\n<|action_end|>", "parameters"),
     "ernie45": _each("<tool_call>\n", "\n</tool_call>\n"),
     "gigachat3": _each("<|function_call|>", ""),
+    "step_audio2": _named("", "<tool_call>function\nNAME\nOBJECT</tool_call>", ""),
+    "solar_open": _named(
+        "<|tool_calls|>",
+        "<|tool_call:begin|>call0NUMBER<|tool_call:name|>NAME<|tool_call:args|>OBJECT<|tool_call:end|>",
+        "<|calls|>",
+    ),
+    "solar_open2": _tagged(
+        "<|tool_call:start|>NAME\n",
+        "<|tool_arg:start|>KEY<|tool_arg:value|>VALUE<|tool_arg:end|>\n",
+        "<|tool_call:end|>\n",
+        never=("<|tool_", "</content>"),
+    ),
+    "mirothinker": _named(
+        "",
+        "<use_mcp_tool>\n<server_name>default</server_name>\n<tool_name>NAME</tool_name>\n<arguments>\nOBJECT\n"
+        "</arguments>\n</use_mcp_tool>\n",
+        "",
+    ),
+    "cwm": _named("", "<tool: NAME>\nOBJECT\n</tool>\n", "", before="So be it.\n", behind=""),
+    "rwkv": Writer(_fenced, before="So be it.\n", behind=""),
     "inkling": _each("<|content_invoke_tool_json|>", "<|end_message|>", "args"),
     "apertus": Writer(
         lambda calls: f"<|tools_prefix|>[{', '.join(_json({c.name: c.arguments}) for c in calls)}]<|tools_suffix|>"

@@ -50,6 +50,15 @@ def leaks(data: bytes) -> Counter[str]:
             '<minimax:tool_call><invoke name="ring"><parameter name="bell">4</parameter></invoke></minimax:tool_call>',
             {"minimax_m2": 1},
         ),
+        (
+            '<|tool_call:begin|>0<|tool_call:name|>ring<|tool_call:args|>{"bell": 4}<|tool_call:end|>',
+            {"solar_open": 1},
+        ),
+        (
+            "<tool_calls:6124c78e><tool_call:6124c78e>ring</tool_call:6124c78e></tool_calls:6124c78e>",
+            {"hunyuan_v3": 1},
+        ),
+        ('**Tool Call:**\n\n```json\n{"bell": 4}\n```', {}),
         ('<tool_call>{"name": "ring", "argu', {"hermes": 1}),
         (QUOTED, {}),
         ("Write <tool_call> and then the call.", {}),

@@ -4,12 +4,13 @@ from typing import TYPE_CHECKING
 
 from wholecall.errors import renamed
 from wholecall.text.formats import AUTO, FORMATS
-from wholecall.text.records import Block, Format, Messages, Nested, Params, Record, Tag
+from wholecall.text.records import Block, Body, Format, Messages, Nested, Params, Record, Tag
 
 __all__ = [
     "AUTO",
     "FORMATS",
     "Block",
+    "Body",
     "Format",
     "Messages",
     "Nested",

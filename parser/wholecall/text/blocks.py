@@ -75,7 +75,7 @@ def _json(region: Region, block: Block, rules: Rules) -> Generator[None, None, b
     source = region.source
     fence = yield from source.take(_FENCES)
     following = yield from source.space()
-    if following not in ("{", "["):
+    if following not in ("{", "[") or (block.fenced and fence is None):
         return False
     if following == "[" and "python" in block.holds and (yield from begins_call(region)):
         return False

@@ -17,11 +17,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from wholecall.text.blocks import read_block
+from wholecall.text.body_calls import read_body_call
 from wholecall.text.markers import matcher
 from wholecall.text.messages import read_body, read_header
 from wholecall.text.nested_calls import read_nested
 from wholecall.text.outputs import Output, Shown
-from wholecall.text.records import Block, Nested, Tag
+from wholecall.text.records import Block, Body, Nested, Tag
 from wholecall.text.region import NotOne, Unreadable
 from wholecall.text.source import Ended, Source, Waiting
 from wholecall.text.state import Saved
@@ -38,7 +39,12 @@ if TYPE_CHECKING:
 
 _LONGEST_EDGE: Final = 4096  # characters of white space that wait for a marker
 
-READERS: Final[dict[type, Callable[..., Waiting]]] = {Block: read_block, Tag: read_tag, Nested: read_nested}
+READERS: Final[dict[type, Callable[..., Waiting]]] = {
+    Block: read_block,
+    Tag: read_tag,
+    Nested: read_nested,
+    Body: read_body_call,
+}
 
 
 class TextEngine(Teller):
@@ -48,7 +54,7 @@ class TextEngine(Teller):
         self, rules: Rules, declared: Declared, limits: Limits, *, prompt: str = "",
         in_reasoning: InReasoning = "unclosed", in_fence: InFence = "text",
     ) -> None:  # fmt: skip
-        super().__init__(rules, declared, limits)
+        super().__init__(rules.naming(declared), declared, limits)
         self.in_reasoning = in_reasoning
         self.in_fence = in_fence
         self._walk = self._run()

@@ -25,8 +25,11 @@ _ALL = (
     tags.SEED_OSS,
     tags.GLM,
     tags.HUNYUAN_V3,
+    tags.HYPERCLOVAX,
+    tags.IQUEST,
     json.DEEPSEEK,
     tags.DSML,
+    tags.GIGACHAT35,
     json.KIMI_K2,
     tags.KIMI_K3,
     json.MISTRAL,
@@ -47,6 +50,7 @@ _ALL = (
     code.MUSE,
     json.COHERE,
     json.GRANITE,
+    json.GRANITE_PYTHONIC,
     json.FUNCTIONARY,
     json.FUNCTOOLS,
     json.XLAM,
@@ -54,6 +58,12 @@ _ALL = (
     json.INTERNLM2,
     json.ERNIE45,
     json.GIGACHAT3,
+    json.STEP_AUDIO2,
+    json.SOLAR_OPEN,
+    tags.SOLAR_OPEN2,
+    json.MIROTHINKER,
+    tags.CWM,
+    json.RWKV,
     json.INKLING,
     json.APERTUS,
     json.LONGCAT,
@@ -70,7 +80,17 @@ _ALL = (
 FORMATS: Final[Mapping[str, Format]] = MappingProxyType({format_.name: format_ for format_ in _ALL})
 
 NOT_IN_AUTO: Final = frozenset(
-    {"hunyuan_v3", "seed_oss", "functionary", "functools", "olmo3", "beam", "apriel"}
+    {
+        "hunyuan_v3",  # but for its suffixed words
+        "hyperclovax",
+        "seed_oss",
+        "functionary",
+        "functools",
+        "olmo3",
+        "beam",
+        "apriel",
+        "rwkv",
+    }
 )
 _PLAIN_WORDS = frozenset({"<response>", "</response>", "<answer>", "</answer>"})  # also in HTML, and in prose
 
@@ -90,7 +110,8 @@ def _records(formats: tuple[Format, ...]) -> tuple[Record, ...]:
 
 
 def _union() -> Format:
-    formats = tuple(format_ for format_ in _ALL if format_.name not in NOT_IN_AUTO)
+    in_union = (format_ for format_ in _ALL if format_.name not in NOT_IN_AUTO)
+    formats = (*in_union, tags.HUNYUAN_SUFFIXED)
     noise = dict.fromkeys(literal for format_ in formats for literal in format_.noise)
     return Format(
         name="auto",

@@ -60,6 +60,12 @@ GRANITE: Final = made(
     Block(opens=("<function_call>",)),
 )
 
+# Calls of Granite 3.3 and 4.0 H-Small under another chat template (a proposal for vLLM, granite_pythonic_tool_parser).
+GRANITE_PYTHONIC: Final = made("granite_pythonic", weak=("calls",))
+
+# vLLM's rwkv_tool_parser: the marker and a fence, in older models `<tool_call>` and an object, or the fence alone.
+RWKV: Final = made("rwkv", Block(opens=("**Tool Call:**",), fenced=True), TOOL_CALL, weak=("fenced",))
+
 FUNCTOOLS: Final = made("functools", Block(opens=("functools[",), overlap=1))
 
 XLAM: Final = made("xlam", TOOL_CALL, MISTRAL_CALLS, weak=("json", "fenced"))
@@ -78,6 +84,9 @@ GIGACHAT3: Final = made(
     Block(opens=("<|function_call|>", "function call<|role_sep|>")),
     noise=("<|message_sep|>",),
 )
+
+# vLLM's step_audio_2_tool_parser; the shared record has its lines.
+STEP_AUDIO2: Final = made("step_audio2", TOOL_CALL)
 
 INKLING: Final = made(
     "inkling",
@@ -154,6 +163,36 @@ FUNCTIONARY: Final = made(
     Block(opens=(">>>",), holds=("named",), declared=True, text_names=("all",)),
     Block(opens=("<|recipient|>",), holds=("named",), seps=("<|content|>",), text_names=("all",)),
     noise=("<|from|>assistant",),
+)
+
+# The id stands before the name (Upstage's branch of vLLM, solar_open_tool_parser; llama.cpp has the chat template).
+SOLAR_OPEN: Final = made(
+    "solar_open",
+    Block(opens=("<|tool_calls|>",), closes=("<|calls|>",), holds=("inner",)),
+    Block(
+        opens=("<|tool_call:begin|>",),
+        closes=("<|tool_call:end|>",),
+        holds=("named",),
+        lead=("", "<|tool_call:name|>"),
+        lead_is_id=True,
+        seps=("<|tool_call:args|>",),
+    ),
+    think=(("<|think|>", "<|end|>"),),
+    noise=("<|content|>", "<|begin|>assistant", "<|begin|>", "<|flush|>"),
+)
+
+# MiroThinker's parser for vLLM (apps/lobehub-compatibility in its repository), and the prompts of Cline and Roo Code.
+MIROTHINKER: Final = made(
+    "mirothinker",
+    Block(
+        opens=("<use_mcp_tool>",),
+        closes=("</use_mcp_tool>",),
+        holds=("named",),
+        lead=("<server_name>", "</server_name>"),
+        skip_prefix=("<tool_name>",),
+        seps=("</tool_name>", "<arguments>"),
+        tails=("</arguments>",),
+    ),
 )
 
 PLAMO3: Final = made(

@@ -63,9 +63,16 @@ ARGUMENT_PAIRS: Final = Params(
     value_opens="<arg_value>",
 )
 
-# Hermes writes JSON in it, Qwen a tag, GLM a name and pairs, Granite and xLAM a list.
+# Hermes writes JSON in it, Qwen a tag, GLM a name and pairs, Granite and xLAM a list. GLM-5.3-Flash also writes
+# `NAME>{…}` without a closer (SGLang's glm53_flash_detector), Step-Audio-2 `function`, the name and the object in lines
+# of their own (vLLM's step_audio_2_tool_parser).
 TOOL_CALL: Final = Block(
-    opens=("<tool_call>",), closes=("</tool_call>",), holds=("json", "inner", "pairs"), pairs=ARGUMENT_PAIRS
+    opens=("<tool_call>",),
+    closes=("</tool_call>",),
+    holds=("json", "inner", "pairs"),
+    pairs=ARGUMENT_PAIRS,
+    kinds=("function\n",),
+    head_ends=(">",),
 )
 
 TOOL_CALLS: Final = Block(opens=("<tool_calls>",), closes=("</tool_calls>",), holds=("json", "inner"))

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from wholecall.text.formats_shared import (
     ARGUMENT_PAIRS,
     FUNCTION_TAG,
@@ -17,7 +19,7 @@ from wholecall.text.formats_shared import (
     TOOL_CALL,
     made,
 )
-from wholecall.text.records import Block, Nested, Params, Tag
+from wholecall.text.records import Block, Body, Nested, Params, Tag
 
 # --- <function=NAME><parameter=KEY> -------------------------------------------------------------------------
 
@@ -43,36 +45,89 @@ GLM: Final = made("glm", TOOL_CALL)
 
 POOLSIDE: Final = made("poolside", TOOL_CALL, weak=("json",))
 
-# The public model writes `:opensource` after each of its words.
+# The words of a public model end in a suffix: `:opensource`, in others a number (vLLM's hy_v3_tool_parser and
+# hy_v4_tool_parser take it from the vocabulary; the number is that of Hy3 and Hy4). Hy4 has no separator.
+_HUNYUAN_SUFFIXES: Final = (":opensource", ":6124c78e")
+
+
+def _hunyuan(suffix: str) -> tuple[Block, Block]:
+    """Return Hunyuan's section and call, each word with a suffix."""
+    pairs = Params(
+        opens=(f"<arg_key{suffix}>",),
+        closes=(f"</arg_value{suffix}>",),
+        key="pair",
+        key_closes=f"</arg_key{suffix}>",
+        value_opens=f"<arg_value{suffix}>",
+    )
+    return (
+        Block(opens=(f"<tool_calls{suffix}>",), closes=(f"</tool_calls{suffix}>",), holds=("json", "inner")),
+        Block(
+            opens=(f"<tool_call{suffix}>",),
+            closes=(f"</tool_call{suffix}>", f"<end_of_tool_call{suffix}>"),
+            holds=("json", "inner", "pairs"),
+            seps=(f"<tool_sep{suffix}>",),
+            pairs=pairs,
+        ),
+    )
+
+
+_SUFFIXED_CALLS: Final = tuple(record for suffix in _HUNYUAN_SUFFIXES for record in _hunyuan(suffix))
+_SUFFIXED_THINK: Final = tuple((f"<think{suffix}>", f"</think{suffix}>") for suffix in _HUNYUAN_SUFFIXES)
+_SUFFIXED_ANSWER: Final = tuple(f"<{end}answer{suffix}>" for suffix in _HUNYUAN_SUFFIXES for end in ("", "/"))
+
+# The part that no other format shares, for the union.
+HUNYUAN_SUFFIXED: Final = made(
+    "hunyuan_suffixed", *_SUFFIXED_CALLS, think=_SUFFIXED_THINK, noise=_SUFFIXED_ANSWER
+)
+
 HUNYUAN_V3: Final = made(
     "hunyuan_v3",
-    Block(
-        opens=("<tool_calls>", "<tool_calls:opensource>"),
-        closes=("</tool_calls>", "</tool_calls:opensource>"),
-        holds=("json", "inner"),
-    ),
+    *_hunyuan(""),
+    *_SUFFIXED_CALLS,
+    think=_SUFFIXED_THINK,
+    noise=("<answer>", "</answer>", *_SUFFIXED_ANSWER),
+)
+
+# Its chat template writes a text in quotes, and its parser takes JSON for JSON (NAVER's hyperclovax_seed_think parsers
+# for vLLM); the model of 14B writes a list after a header.
+HYPERCLOVAX: Final = made(
+    "hyperclovax",
     Block(
         opens=("<tool_call>",),
-        closes=("</tool_call>", "<end_of_tool_call>"),
+        closes=("</tool_call>",),
         holds=("json", "inner", "pairs"),
-        seps=("<tool_sep>",),
-        pairs=ARGUMENT_PAIRS,
+        pairs=msgspec.structs.replace(ARGUMENT_PAIRS, typing="quoted"),
     ),
+    Block(opens=("-> tool/function_call\n",)),
+)
+
+# IQuest-Coder-V2 (vLLM's iquest_coder_v2_tool_parser) and its successor (SGLang's iquest_q1_detector); the models before
+# them write Qwen's form (vLLM's iquest_coder_tool_parser).
+IQUEST: Final = made(
+    "iquest",
+    *(
+        Block(opens=(f"<{word}>",), closes=(f"</{word}>",), holds=("pairs",), pairs=ARGUMENT_PAIRS)
+        for word in ("iquestcoder_tool_call", "iquest_tool_call")
+    ),
+    noise=("<|iquestcoder_assistant|>",),
+)
+
+# The key and the value have no closer between them (vLLM's solar_open2_tool_parser).
+SOLAR_OPEN2: Final = made(
+    "solar_open2",
     Block(
-        opens=("<tool_call:opensource>",),
-        closes=("</tool_call:opensource>", "<end_of_tool_call:opensource>"),
-        holds=("json", "inner", "pairs"),
-        seps=("<tool_sep:opensource>",),
+        opens=("<|tool_call:start|>",),
+        closes=("<|tool_call:end|>",),
+        holds=("pairs",),
         pairs=Params(
-            opens=("<arg_key:opensource>",),
-            closes=("</arg_value:opensource>",),
+            opens=("<|tool_arg:start|>",),
+            closes=("<|tool_arg:end|>",),
             key="pair",
-            key_closes="</arg_key:opensource>",
-            value_opens="<arg_value:opensource>",
+            value_opens="<|tool_arg:value|>",
         ),
     ),
-    think=(("<think:opensource>", "</think:opensource>"),),
-    noise=("<answer>", "</answer>", "<answer:opensource>", "</answer:opensource>"),
+    think=(("<|think:start|>", "<|think:end|>"),),
+    noise=("<|im:content|>", "<|im:end|>", "<|im:start|>assistant", "<|im:start|>"),
 )
 
 K2_HORIZON: Final = made(
@@ -150,6 +205,25 @@ DSML: Final = made(
     ),
 )
 
+# DeepSeek's form with another word, and one spelling of its bars (vLLM's gigachat35_tool_parser, llama.cpp).
+_GCML = "｜GCML｜"
+
+GIGACHAT35: Final = made(
+    "gigachat35",
+    Block(opens=(f"<{_GCML}tool_calls>",), closes=(f"</{_GCML}tool_calls>",), holds=("inner",)),
+    Tag(
+        opens=(f"<{_GCML}invoke name=",),
+        closes=(f"</{_GCML}invoke>",),
+        params=Params(
+            opens=(f"<{_GCML}parameter name=",),
+            closes=(f"</{_GCML}parameter>",),
+            key="attr",
+            typing="string_attr",
+        ),
+    ),
+    noise=("<|message_sep|>",),
+)
+
 STEP3: Final = made(
     "step3",
     Block(opens=("<｜tool_calls_begin｜>",), closes=("<｜tool_calls_end｜>",), holds=("inner",)),
@@ -193,6 +267,10 @@ MINICPM5: Final = made(
         ),
     ),
 )
+
+# `<tool: NAME>`, the tool's text, `</tool>` (the model card of Meta's CWM); where the head says `function` the text begins
+# with the name (vLLM's cwm_tool_parser).
+CWM: Final = made("cwm", Body(opens=("<tool: ",), closes=("</tool>",), generic=("function",), key="command"))
 
 # --- Others -------------------------------------------------------------------------------------------------
 

@@ -1,13 +1,14 @@
 """Calls as a name, a separator and a JSON object.
 
-Theory of operation. `[prefix] NAME (separator)* [fence] OBJECT [fence] [closer]`. A well-formed name commits only if
+Theory of operation. `[lead] [prefix] NAME (separator)* [fence] OBJECT [fence] [closer]`. A well-formed name commits only if
 the text after it is legal there, so that prose after a marker stays text.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from wholecall.text.extents import JSON, extent
 from wholecall.text.markers import matcher
@@ -22,12 +23,17 @@ if TYPE_CHECKING:
 
 _FENCES: Final = matcher(JSON_FENCES)
 _END_FENCE: Final = matcher([FENCE])
+_IN_TAGS: Final = re.compile(r"[^<\n]*")
 
 
 def read_named(region: Region, block: Block) -> Generator[None, None, bool]:
     """Read the name at the cursor and its object; return False, the cursor unmoved, if no name is there."""
     source = region.source
     start = source.pos
+    lead = yield from _lead(region, block)
+    if lead is None:
+        source.pos = start
+        return False
     yield from source.take(matcher(block.skip_prefix))
     yield from source.space()
     name = yield from source.run(NAME, LONGEST)
@@ -48,16 +54,57 @@ def read_named(region: Region, block: Block) -> Generator[None, None, bool]:
         return True
     legal = matcher((*_separators_of(block), *JSON_FENCES, *block.closes, *block.opens, "{"))
     if (yield from source.match(legal)) is None:
+        if lead and source.ends_in(legal):
+            _cut_in_head(region, name)
         source.pos = start
         return False
     region.commit()
     id = yield from _separators(region, block)
     if block.name_is_id and ":" in name:
         id = name
-    arguments = yield from read_object(region, block.closes, name)
+    elif block.lead_is_id:
+        id = lead or None
+    try:
+        arguments = yield from read_object(region, block.closes, name)
+    except Unreadable:
+        if block.tails:  # what stands in the elements is no text
+            yield from _past_closer(region, block)
+        raise
     end = source.pos
     yield from _closer(region, block, name, id, arguments, end)
     return True
+
+
+def _past_closer(region: Region, block: Block) -> Waiting:
+    """Go past the closer of a call that cannot be read; the owner of later calls is unknown then."""
+    source = region.source
+    closer = yield from source.find(matcher(block.closes))
+    source.pos += len(closer or "")
+    region.after_unread = True
+
+
+def _lead(region: Region, block: Block) -> Generator[None, None, str | None]:
+    """Go past the text before the name, and return it; None if it is not there."""
+    source, (opener, closer) = region.source, block.lead
+    if not closer:
+        return ""
+    if opener and (yield from source.take(matcher([opener]))) is None:
+        return None
+    lead = yield from source.run(_IN_TAGS if opener else NAME, LONGEST)
+    end = matcher([closer])
+    if len(lead) <= LONGEST and (source.at_end or source.ends_in(end)):
+        _cut_in_head(region)
+    if len(lead) > LONGEST or (yield from source.take(end)) is None:
+        return None
+    yield from source.space()
+    return lead.strip()
+
+
+def _cut_in_head(region: Region, name: str | None = None) -> NoReturn:
+    """Raise that the text ends before the object: a call was meant."""
+    region.commit()
+    region.source.pos = region.source.size
+    raise region.cut(name)
 
 
 def _at_end(region: Region, block: Block, name: str) -> Waiting:
@@ -126,6 +173,9 @@ def _closer(region: Region, block: Block, name: str, id: str | None, arguments: 
         source.pos += 1
         end = source.pos
         following = yield from source.space()
+    while block.tails and (yield from source.take(matcher(block.tails))) is not None:
+        end = source.pos
+        yield from source.space()
     closer = yield from source.take(matcher(block.closes))
     if closer is not None:
         region.call(source.pos, name, arguments, id=id)

@@ -35,9 +35,9 @@ class TextCalls(_Named, frozen=True, kw_only=True, omit_defaults=True, forbid_un
         in_reasoning: the treatment of a call in reasoning: none (`"ignore"`), one if the reasoning never closes and the
             text ended cleanly (`"unclosed"`), or the end of the reasoning (`"call"`).
         in_fence: the treatment of a marker in code or in a block quote: `"text"`, or a `"call"`.
-        weak: the shapes without a marker that count: a set of `"json"`, `"python"`, `"fenced"`, `"relaxed"`,
-            `"action"` and `"react"`; None for those of the format, which for `"auto"` are none. They always need
-            tools.
+        weak: the shapes without a marker that count: a set of `"json"`, `"python"`, `"calls"`, `"fenced"`,
+            `"relaxed"`, `"action"` and `"react"`; None for those of the format, which for `"auto"` are none. They
+            always need tools.
 
     Raises:
         UnknownDialect: there is no format of this name.

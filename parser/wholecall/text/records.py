@@ -1,7 +1,7 @@
 """Records of a format: its markers and their content. They are data; `readers` reads by them.
 
 A *block* is a marker with content; the text after it decides its kind. A *tag* carries the name of the call, then
-tagged parameters or one JSON object. *Nested* elements are MiniMax M3's, where a token precedes every tag.
+tagged parameters or one JSON object. *Nested* elements are MiniMax M3's, where a token precedes every tag. A *body* is a tag with plain text for its arguments.
 *Messages* have a header, a body and an end. A marker that several formats share has one record whose body decides, so
 that a wrongly chosen format still reads its neighbours.
 """
@@ -14,7 +14,7 @@ from typing import Literal, Union
 import msgspec
 
 Hold = Literal["json", "inner", "named", "pairs", "python", "relaxed"]
-Weak = Literal["json", "python", "fenced", "relaxed", "action", "react"]
+Weak = Literal["json", "python", "calls", "fenced", "relaxed", "action", "react"]
 Think = tuple[str, str]  # the opener and the closer of reasoning
 
 
@@ -25,7 +25,7 @@ class Params(msgspec.Struct, frozen=True, kw_only=True):
         opens: the opener of a parameter.
         closes: the closer of its value.
         key: the notation of the key: `eq` (`<parameter=KEY>`), `attr` (`name="KEY"`), or `pair` (`<k>KEY</k><v>`).
-        key_closes: the closer of the key of a pair.
+        key_closes: the closer of the key of a pair; none where the opener of the value ends it.
         value_opens: the opener of the value of a pair.
         type_opens: the opener of a type between the two; `type_closes` is its closer.
         gt: the end of the head.
@@ -33,8 +33,9 @@ class Params(msgspec.Struct, frozen=True, kw_only=True):
         trim: the white space around a value that is markup: `none`, one line end at each side (`nl`), the same but
             only if there is a leading one (`nl2`).
         cdata: whether a value may be in a CDATA section.
-        typing: the source of a value's type: the tool's `schema`, the attribute `string` (`string_attr`), or an
-            attribute or element with the type's name (`type_attr`).
+        typing: the source of a value's type: the tool's `schema`, the attribute `string` (`string_attr`), an
+            attribute or element with the type's name (`type_attr`), or the schema with a quoted text read as the
+            JSON string that it is (`quoted`).
     """
 
     opens: tuple[str, ...]
@@ -48,7 +49,7 @@ class Params(msgspec.Struct, frozen=True, kw_only=True):
     key_attr: str = "name"
     trim: Literal["none", "nl", "nl2"] = "none"
     cdata: bool = False
-    typing: Literal["schema", "string_attr", "type_attr"] = "schema"
+    typing: Literal["schema", "string_attr", "type_attr", "quoted"] = "schema"
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -71,6 +72,12 @@ class Block(msgspec.Struct, frozen=True, kw_only=True, tag=True):
         name_is_id: whether the name as written, with its index, is also the id of the call.
         id_sep: the separator between the name and an id of the call.
         name_alone: whether a declared name with nothing after it, at a clean end, is a call without arguments.
+        lead: the opener and the closer of a text before the name that is no part of it; without a closer there is none.
+        lead_is_id: whether that text is the id of the call.
+        tails: markup between the object and the closer.
+        kinds: the word before the name that says what is called, with its line end.
+        head_ends: ends of the name that count only before an object.
+        fenced: whether the object must be in a fence.
     """
 
     opens: tuple[str, ...]
@@ -88,6 +95,12 @@ class Block(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     name_is_id: bool = False
     id_sep: str = ""
     name_alone: bool = False
+    lead: tuple[str, str] = ("", "")
+    lead_is_id: bool = False
+    tails: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    head_ends: tuple[str, ...] = ()
+    fenced: bool = False
 
 
 class Tag(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -120,6 +133,26 @@ class Nested(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     token: str
 
 
+class Body(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """A tag that names the tool, then a body of plain text or one JSON object, then a closer on its own line.
+
+    It counts only at the start of a line and for a declared tool.
+
+    Attributes:
+        opens: the opener.
+        closes: the closers.
+        gt: the end of the head.
+        generic: names in the head that are no tool's: the first word of the body is the name then.
+        key: the argument that a plain text is, unless the tool has one parameter.
+    """
+
+    opens: tuple[str, ...]
+    closes: tuple[str, ...]
+    gt: str = ">"
+    generic: tuple[str, ...] = ()
+    key: str
+
+
 class Messages(msgspec.Struct, frozen=True, kw_only=True):
     """Messages with a header.
 
@@ -138,7 +171,7 @@ class Messages(msgspec.Struct, frozen=True, kw_only=True):
     params: Params | None = None
 
 
-Record = Union[Block, Tag, Nested]
+Record = Union[Block, Tag, Nested, Body]
 
 
 class Format(msgspec.Struct, frozen=True, kw_only=True):

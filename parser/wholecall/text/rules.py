@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +19,7 @@ _BARS = frozenset("|\uff5c\u2016")
 _WEAK: Final[dict[str, tuple[str, ...]]] = {
     "json": ("{", "["),
     "python": ("[",),
+    "calls": (),  # the names of the tools
     "fenced": (FENCE,),
     "relaxed": ("call:",),
     "action": ("Action:",),
@@ -41,12 +43,14 @@ class Rules:
         only_weak: those weak openers with no other role.
         calls: finds openers of calls.
         text: finds all that matters in text.
+        names: the tools whose calls count without a marker and without brackets.
         calm: the characters that can matter in the middle of a line; weak shapes begin only after its end.
     """
 
-    def __init__(self, form: Format, weak: frozenset[Weak]) -> None:
+    def __init__(self, form: Format, weak: frozenset[Weak], names: frozenset[str] = frozenset()) -> None:
         self.form: Final = form
         self.weak: Final = weak
+        self.names: Final = names
         self.openers: Final[dict[str, Record]] = {}
         for record in form.calls:
             for opener in record.opens:
@@ -60,7 +64,9 @@ class Rules:
         ends = (*messages.ends, messages.body) if messages is not None else ()
         self.noise: Final = frozenset((*form.noise, *ends))
         self.starts: Final = frozenset(messages.starts if messages is not None else ())
-        self.weak_openers: Final = frozenset(opener for shape in weak for opener in _WEAK[shape])
+        self.weak_openers: Final = frozenset(
+            (*(opener for shape in weak for opener in _WEAK[shape]), *(f"{name}(" for name in names))
+        )
         self.calls: Final = matcher(self.openers)
         self.behind_noise: Final = matcher(self.noise | self.closers | self.unthinks)
         strong = [
@@ -75,6 +81,12 @@ class Rules:
         self.text: Final = matcher([*strong, FENCE, *self.weak_openers])
         self.calm: Final = calm_of([*strong, *(["\n"] if weak else [])])
         self.only_weak: Final = self.weak_openers - {*strong, FENCE}
+
+    def naming(self, declared: Iterable[str]) -> Rules:
+        """Return the rules for these tools: their names begin calls without a marker, if such count."""
+        if "calls" not in self.weak:
+            return self
+        return rules_of(self.form, self.weak, frozenset(declared))
 
     @lru_cache(maxsize=64)  # noqa: B019 - rules are few, and kept anyway
     def reasoning(self, ends: tuple[str, ...], *, calls: bool) -> Matcher:
@@ -98,6 +110,6 @@ class Rules:
 
 
 @lru_cache(maxsize=256)
-def rules_of(form: Format, weak: frozenset[Weak]) -> Rules:
-    """Return the rules of a format, made once."""
-    return Rules(form, weak)
+def rules_of(form: Format, weak: frozenset[Weak], names: frozenset[str] = frozenset()) -> Rules:
+    """Return the rules of a format, made once; `names` begin calls in Python's spelling without brackets."""
+    return Rules(form, weak, names)

@@ -18,7 +18,7 @@ from wholecall.text.names import LONGEST, NAME, cleaned
 from wholecall.text.own_markup import Own, Taken, own_markup
 from wholecall.text.region import Unreadable
 from wholecall.text.value_ends import Shape, read_value_end
-from wholecall.text.values import json_typed, self_typed, typed, written
+from wholecall.text.values import is_half_quoted, json_typed, quoted, self_typed, typed, written
 
 if TYPE_CHECKING:
     from wholecall.text.records import Block, Params, Tag
@@ -60,7 +60,7 @@ def read_pairs(region: Region, block: Block, rules: Rules) -> Generator[None, No
     if params is None:
         return False
     start = source.pos
-    name = yield from source.run(NAME, LONGEST)
+    name = (yield from _name_of_kind(region, block)) or (yield from source.run(NAME, LONGEST))
     if not 0 < len(name) <= LONGEST:
         return False
     good = yield from _behind_name(region, block)
@@ -85,16 +85,36 @@ def read_parameters(
     yield from _parameters(region, Shape(name, params, closes, (), around=around, stops=True))
 
 
+def _name_of_kind(region: Region, block: Block) -> Generator[None, None, str]:
+    """Return the name in the line after the word for what is called, if its object follows; else the cursor stays."""
+    source, start = region.source, region.source.pos
+    if block.kinds and (yield from source.take(matcher(block.kinds))) is not None:
+        name = yield from source.run(NAME, LONGEST)
+        end = source.pos
+        following = yield from source.space()
+        is_one = not following or (following == "{" and source.pos != end)
+        if is_one and 0 < len(name) <= LONGEST:
+            source.pos = end
+            return name
+        source.pos = start
+    return ""
+
+
 def _behind_name(region: Region, block: Block) -> Generator[None, None, bool]:
     """Go past the end of a name before pairs; return whether it is legal there."""
     source = region.source
     assert block.pairs is not None
-    legal = matcher((*block.seps, *block.pairs.opens, *block.closes, "{", "\n", "\\n", "\r\n"))
+    legal = matcher(
+        (*block.seps, *block.head_ends, *block.pairs.opens, *block.closes, "{", "\n", "\\n", "\r\n")
+    )
     if (yield from source.space_in_line()) == "":
         return True
     found = yield from source.match(legal)
     if found is None:
         return False
+    if found in block.head_ends:
+        source.pos += len(found)
+        return (yield from source.space()) in ("{", "")
     if found in block.seps or found in ("\n", "\\n", "\r\n"):
         source.pos += len(found)
     return True
@@ -224,6 +244,8 @@ def _parameter(
         taken = Taken(head.name, given.keys(), schema.properties)
         if own.is_in_doubt(raw, taken, closed=end.closed):
             yield from _in_doubt(region, shape)
+    if params.typing == "quoted" and is_half_quoted(raw):
+        yield from _in_doubt(region, shape)
     return _Given(head.name, _typed(region, params, schema, head, _trimmed(raw, params)), end.closed)
 
 
@@ -285,6 +307,8 @@ def _trimmed(raw: str, params: Params) -> str:
 def _typed(region: Region, params: Params, schema: Schema, head: Head, raw: str) -> Any:
     """Return the meaning of a raw value: the format's own word for its type wins, then the tool's schema."""
     depth, kinds = region.limits.max_depth, schema.kinds(head.name)
+    if params.typing == "quoted":
+        return quoted(raw, kinds, max_depth=depth)
     said = head.attributes.get("string" if params.typing == "string_attr" else "type")
     if params.typing == "string_attr" and said is not None:
         return raw if said == "true" else json_typed(raw, kinds, max_depth=depth)

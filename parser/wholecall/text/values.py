@@ -248,6 +248,19 @@ def json_typed(raw: str, kinds: Kinds, *, max_depth: int | None) -> Any:
     return typed(raw, kinds, max_depth=max_depth) if value is _MISSING else _whole(value, raw, kinds)
 
 
+def quoted(raw: str, kinds: Kinds, *, max_depth: int | None) -> Any:
+    """Return the value of a raw text that may be a JSON string with its quotes; all other text is left to the schema."""
+    value = _json(raw.strip(), max_depth) if raw.strip()[:1] == '"' else _MISSING
+    is_meant = type(value) is str and (not kinds or "string" in kinds)
+    return value if is_meant else typed(raw, kinds, max_depth=max_depth)
+
+
+def is_half_quoted(raw: str) -> bool:
+    """Return whether a raw text begins or ends with a quote, and is no JSON string: a text, or a slip in a string."""
+    text = raw.strip()
+    return '"' in (text[:1], text[-1:]) and type(_json(text, None)) is not str
+
+
 def _beside_strings(raw: str, kinds: Kinds, max_depth: int | None) -> Any:
     """Where a string and other kinds are allowed: return the text, unless it is exactly another kind's spelling."""
     text = raw.strip()

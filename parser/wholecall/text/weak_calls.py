@@ -1,4 +1,4 @@
-"""Calls in shapes without a marker: bare JSON, `[f(a=1)]`, a fenced object, `call:f{…}`, `Action:` lines.
+"""Calls in shapes without a marker: bare JSON, `[f(a=1)]`, `f(a=1)`, a fenced object, `call:f{…}`, `Action:` lines.
 
 Theory of operation. Such a shape is weak evidence, so it counts only for declared tools, at the start of a line, before
 any marker held a call, and only if nothing but calls, white space and markup follows it to the end of a text that ended
@@ -48,7 +48,7 @@ def read_weak(teller: Teller, literal: str) -> Generator[None, None, bool]:
         return False
     start, reached = source.pos, source.pos
     for shape, read in _READERS.items():
-        if shape not in teller.rules.weak or not literal.startswith(_FIRST[shape]):
+        if shape not in teller.rules.weak or not _begins(shape, literal, teller):
             continue
         region = teller.new_region(literal, (), None)
         good = yield from _candidate(teller, region, read)
@@ -61,6 +61,10 @@ def read_weak(teller: Teller, literal: str) -> Generator[None, None, bool]:
     most = teller.limits.max_held_text
     teller.weak_after = reached if most is None else min(reached, start + most)
     return False
+
+
+def _begins(shape: str, literal: str, teller: Teller) -> bool:
+    return literal[:-1] in teller.rules.names if shape == "calls" else literal.startswith(_FIRST[shape])
 
 
 def _candidate(teller: Teller, region: Region, read: _Shape) -> Generator[None, None, bool]:
@@ -149,6 +153,10 @@ def _python(teller: Teller, region: Region) -> Waiting:
     yield from read_python(region, frozenset())
 
 
+def _calls(_teller: Teller, region: Region) -> Waiting:
+    yield from read_python(region, frozenset())
+
+
 def _relaxed(_teller: Teller, region: Region) -> Waiting:
     yield from read_relaxed(region, frozenset())
 
@@ -216,6 +224,7 @@ def _input(teller: Teller, name: str, raw: str) -> str:
 _READERS: Final[dict[str, _Shape]] = {
     "json": _json,
     "python": _python,
+    "calls": _calls,
     "fenced": _fenced,
     "relaxed": _relaxed,
     "action": _action,

@@ -132,8 +132,8 @@ def _openers(format_: Format) -> list[str]:
 
 
 def _is_strong(opener: str) -> bool:
-    """Return whether an opener looks like a tag or a token: it starts with a sign and contains a word."""
-    return not opener[0].isalpha() and any(map(str.isalpha, opener))
+    """Return whether an opener looks like a tag or a token: it starts with a sign, not Markdown's, and has a word."""
+    return not opener[0].isalpha() and opener[0] != "*" and any(map(str.isalpha, opener))
 
 
 _STRONG: Final = tuple(dict.fromkeys(opener for format_ in FORMATS.values() for opener in _openers(format_)))
