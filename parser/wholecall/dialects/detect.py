@@ -541,6 +541,22 @@ ENTRIES: Final[dict[str, Entry]] = {
             {"type": {"item.started", "item.updated", "item.completed"}, "item": OBJECT},
         ),
     ),
+    # {"type":"tool_use","timestamp":"2026-…","tool_name":"glob","tool_id":"glob-1","parameters":{…}}
+    # {"session_id":"s","response":"Hello","stats":{…}}    the answer alone
+    "gemini-cli": Entry(
+        "agents.gemini_cli.GeminiCliTranslator",
+        _AGENT,
+        (
+            {"type": "init", "timestamp": TEXT, "session_id": TEXT, "model": TEXT},
+            {"type": "message", "timestamp": TEXT, "role": {"user", "assistant"}, "content": TEXT},
+            {"type": "tool_use", "timestamp": TEXT, "tool_name": TEXT, "tool_id": TEXT},
+            {"type": "tool_result", "timestamp": TEXT, "tool_id": TEXT, "status": TEXT},
+            {"type": "error", "timestamp": TEXT, "severity": TEXT},
+            {"type": "result", "timestamp": TEXT, "status": TEXT},
+            {"response": TEXT, "session_id": TEXT, "stats": OBJECT},
+        ),
+        weak="response",
+    ),
     # {"jsonrpc":"2.0","id":1,"result":{"kind":"status-update","status":{…}}}    by its kind, or in a member
     # {"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t1","status":{…}}}}    a task of MCP has a word as its status
     "a2a": Entry(
@@ -655,7 +671,7 @@ ENTRIES: Final[dict[str, Entry]] = {
         SSE,
         (
             {"success": TRUTH, "errors": LIST, "result": HERE},
-            {"response": TEXT, "created_at": ABSENT},
+            {"response": TEXT, "created_at": ABSENT, "stats": ABSENT},
             {"response": NULL, "tool_calls": LIST, "created_at": ABSENT},
         ),
         weak="response success tool_calls",
