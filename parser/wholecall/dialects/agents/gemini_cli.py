@@ -44,9 +44,7 @@ class GeminiCliTranslator(TableTranslator):
 
     ROWS: ClassVar[say.Rows] = {
         "init": (say.begin("session_id", "model"),),
-        "message": (
-            say.when(at.value("role"), ("assistant",), say.opened(), say.text("content")),
-        ),
+        "message": (say.when(at.value("role"), ("assistant",), say.opened(), say.text("content")),),
         "tool_use": (
             say.opened(),
             say.own(_call, at.id("tool_id"), at.name("tool_name"), at.json_text("parameters")),
