@@ -31,7 +31,7 @@ NAMES = [
     "langchain-protocol",
     *("mistral-conversations", "llama-stack", "llama-api"),
     *("ag-ui", "vercel-ui", "langchain-events"),
-    *("acp", "copilot", "claude-code", "codex-app-server", "codex-exec"),
+    *("acp", "copilot", "cursor", "claude-code", "codex-app-server", "codex-exec"),
     *("gemini-cli", "a2a", "mcp", "pi"),
     *("dashscope", "sap-orchestration", "xai-grpc", "gigachat", "workers-ai"),
 ]

@@ -20,6 +20,7 @@ CALLS = {
     "claude-code": ("call id", "its result, a request to the client, or the next message"),
     "codex-app-server": ("item id", "`item/completed`, or a request to the client"),
     "codex-exec": ("item id", "`item.completed`"),
+    "cursor": ("`call_id`", "its completion"),
     "gemini-cli": ("`tool_id`", "`tool_result`"),
     "cohere-v1": ("index", "`tool-calls-generation`"),
     "cohere-v2": ("index", "`tool-call-end`"),

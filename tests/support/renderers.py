@@ -77,6 +77,7 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "codex-app-server, tools of the client": encode_codex.render_asking,
     "codex-exec": encode_codex.render_exec,
     "gemini-cli": encode_runs.render_gemini,
+    "cursor": encode_runs.render_cursor,
 }
 
 WITHOUT_IDS = frozenset({"cohere-v1", "bedrock-invoke-cohere-v1"})  # their calls get minted ids
@@ -89,6 +90,7 @@ SERVER_SIDE = frozenset(
         "codex-app-server",
         "codex-exec",
         "gemini-cli",
+        "cursor",
         "pi",
         "bedrock-agents",
     }

@@ -222,6 +222,7 @@ _LLAMA_STACK_EVENT: Final[Row] = {
     "completion_message": no(OBJECT),
 }
 _LLAMA_STACK_REASONS: Final = frozenset({"end_of_turn", "end_of_message", "out_of_tokens"})
+_CURSOR: Final[Row] = {"session_id": TEXT, "uuid": ABSENT, "parent_tool_use_id": ABSENT}
 _CODEX: Final[Row] = {"method": {"item/*", "thread/*", "turn/*"}, "result.thread": no(OBJECT)}
 _UI: Final[Row] = {"parts": no(LIST)}
 
@@ -504,6 +505,25 @@ ENTRIES: Final[dict[str, Entry]] = {
                 },
                 "data": OBJECT,
             },
+        ),
+    ),
+    # {"type":"tool_call","subtype":"started","call_id":"c1","tool_call":{"readToolCall":{"args":{…}}},…}
+    # {"type":"user","session_id":"s","message":{…}}    Claude Code's lines have more members
+    "cursor": Entry(
+        "agents.cursor.CursorTranslator",
+        _AGENT,
+        (
+            {"type": "tool_call", "subtype": {"started", "completed"}, "tool_call": OBJECT},
+            {"type": "thinking", "subtype": {"delta", "completed"}},
+            {**_CURSOR, "type": "system", "subtype": "init", "permissionMode": TEXT, "tools": ABSENT},
+            {**_CURSOR, "type": "user", "message.content[0].type": "text"},
+            {
+                **_CURSOR,
+                "type": "assistant",
+                "message.content[0].type": "text",
+                "message.id|message.model": ABSENT,
+            },
+            {**_CURSOR, "type": "result", "subtype": TEXT, "duration_ms": HERE, "num_turns": ABSENT},
         ),
     ),
     # {"type":"stream_event","session_id":"s","event":{"type":"message_start"},…}    a line of a session
