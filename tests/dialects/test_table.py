@@ -32,7 +32,7 @@ NAMES = [
     *("mistral-conversations", "llama-stack", "llama-api"),
     *("ag-ui", "vercel-ui", "langchain-events"),
     *("acp", "copilot", "cursor", "claude-code", "codex-app-server", "codex-exec"),
-    *("gemini-cli", "a2a", "mcp", "pi"),
+    *("gemini-cli", "opencode", "a2a", "mcp", "pi"),
     *("dashscope", "sap-orchestration", "xai-grpc", "gigachat", "workers-ai"),
 ]
 

@@ -21,6 +21,7 @@ CALLS = {
     "codex-app-server": ("item id", "`item/completed`, or a request to the client"),
     "codex-exec": ("item id", "`item.completed`"),
     "cursor": ("`call_id`", "its completion"),
+    "opencode": ("`callID`", "its state"),
     "gemini-cli": ("`tool_id`", "`tool_result`"),
     "cohere-v1": ("index", "`tool-calls-generation`"),
     "cohere-v2": ("index", "`tool-call-end`"),

@@ -78,6 +78,8 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "codex-exec": encode_codex.render_exec,
     "gemini-cli": encode_runs.render_gemini,
     "cursor": encode_runs.render_cursor,
+    "opencode": encode_runs.render_opencode,
+    "opencode, lines of a run": encode_runs.render_opencode_run,
 }
 
 WITHOUT_IDS = frozenset({"cohere-v1", "bedrock-invoke-cohere-v1"})  # their calls get minted ids
@@ -91,6 +93,8 @@ SERVER_SIDE = frozenset(
         "codex-exec",
         "gemini-cli",
         "cursor",
+        "opencode",
+        "opencode, lines of a run",
         "pi",
         "bedrock-agents",
     }
