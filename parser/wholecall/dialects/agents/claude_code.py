@@ -331,8 +331,8 @@ class ClaudeCodeTranslator(TableTranslator):
     # The end of a prompt
 
     def _fails(self, kind: object, errors: object, result: object, error: object) -> list[Delta]:
-        said = "; ".join(filter(None, map(text_label, listed(errors))))
-        said = said or text_label(result) or text_label(member(error, "message"))
+        listing = "; ".join(filter(None, map(text_label, listed(errors))))
+        said = listing or text_label(result) or text_label(member(error, "message"))
         return report.failure(fatal=False, type=kind, message=said)
 
     def _alone(self, session: str | None, said: object, usage: object) -> list[Delta]:
