@@ -31,6 +31,16 @@ END_MARKS: dict[str, tuple[dict[str, Any], ...]] = {
         {"method": "turn/completed", "params": {"threadId": "t", "turn": {"id": "r", "status": "completed"}}},
     ),
     "codex-exec": ({"type": "turn.completed", "usage": {"input_tokens": 1, "output_tokens": 1}},),
+    "cursor": (
+        {"type": "result", "subtype": "success", "is_error": False, "duration_ms": 1, "session_id": "s"},
+    ),
+    "opencode": (
+        {
+            "type": "message.part.updated",
+            "properties": {"part": {"messageID": "m", "type": "step-finish", "reason": "tool-calls"}},
+        },
+    ),
+    "gemini-cli": ({"type": "result", "timestamp": "2026-01-01T00:00:00Z", "status": "success"},),
     "cohere-v1": ({"is_finished": True, "event_type": "stream-end", "finish_reason": "COMPLETE"},),
     "cohere-v2": ({"type": "message-end", "delta": {"finish_reason": "TOOL_CALL"}},),
     "copilot": ({"type": "session.idle", "data": {}},),

@@ -88,6 +88,18 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "claude-code": CLAUDE_CODE,
     "codex-app-server": CODEX,
     "codex-exec": {"type": "turn.started"},
+    "cursor": {
+        "type": "system",
+        "subtype": "init",
+        "session_id": "r1",
+        "model": "m",
+        "permissionMode": "default",
+    },
+    "opencode": {
+        "type": "message.updated",
+        "properties": {"info": {"id": "r1", "role": "assistant", "modelID": "m"}},
+    },
+    "gemini-cli": {"type": "init", "timestamp": "2026-11-01T06:10:00.412Z", "session_id": "r1", "model": "m"},
     "pi": PI,
     "bedrock-agents": AGENTS,
     "sap-orchestration": SAP,

@@ -87,6 +87,13 @@ NOT_DECISIVE = {
         {"applyPatchApproval", "execCommandApproval"},
         "requests of older versions, without a thread",
     ),
+    "opencode": (
+        {
+            *("command.executed", "file.edited", "file.watcher.updated", "lsp.client.diagnostics"),
+            *("lsp.updated", "project.updated", "todo.updated", "vcs.branch.updated"),
+        },
+        "events around a session, of words that others may have",
+    ),
     "pi": (
         {
             *(

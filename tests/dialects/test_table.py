@@ -31,7 +31,8 @@ NAMES = [
     "langchain-protocol",
     *("mistral-conversations", "llama-stack", "llama-api"),
     *("ag-ui", "vercel-ui", "langchain-events"),
-    *("acp", "copilot", "claude-code", "codex-app-server", "codex-exec", "a2a", "mcp", "pi"),
+    *("acp", "copilot", "cursor", "claude-code", "codex-app-server", "codex-exec"),
+    *("gemini-cli", "opencode", "a2a", "mcp", "pi"),
     *("dashscope", "sap-orchestration", "xai-grpc", "gigachat", "workers-ai"),
 ]
 

@@ -67,7 +67,7 @@ _ONE_END = frozenset(
             "ag-ui",
         ),
         *("bedrock-agents", "bedrock-agents, returning control", "codex-app-server"),
-        *("codex-app-server, tools of the client", "codex-exec"),
+        *("codex-app-server, tools of the client", "codex-exec", "gemini-cli", "cursor"),
     }
 )
 _NO_END = "bedrock-agents, returning control"  # of a turn that hands no call to the client

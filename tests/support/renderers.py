@@ -23,6 +23,7 @@ from tests.support import (
     encode_ollama,
     encode_openai,
     encode_pi,
+    encode_runs,
     encode_sap,
 )
 from tests.support.encode import Pieces, Turn
@@ -75,6 +76,10 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "codex-app-server": encode_codex.render,
     "codex-app-server, tools of the client": encode_codex.render_asking,
     "codex-exec": encode_codex.render_exec,
+    "gemini-cli": encode_runs.render_gemini,
+    "cursor": encode_runs.render_cursor,
+    "opencode": encode_runs.render_opencode,
+    "opencode, lines of a run": encode_runs.render_opencode_run,
 }
 
 WITHOUT_IDS = frozenset({"cohere-v1", "bedrock-invoke-cohere-v1"})  # their calls get minted ids
@@ -86,6 +91,10 @@ SERVER_SIDE = frozenset(
         "claude-code, with events",
         "codex-app-server",
         "codex-exec",
+        "gemini-cli",
+        "cursor",
+        "opencode",
+        "opencode, lines of a run",
         "pi",
         "bedrock-agents",
     }

@@ -70,6 +70,7 @@ NARROWER: Final = frozenset(
         ("gemini-live", "gemini"),
         ("langchain", "gemini"),
         ("llama-stack", "llama-api"),
+        ("cursor", "claude-code"),
     }
 )
 

@@ -178,6 +178,18 @@ def string_text(raw: msgspec.Raw) -> str:
         return wire_text(raw)
 
 
+def raw_members(raw: msgspec.Raw) -> dict[str, msgspec.Raw]:
+    """Return the members of an object with the wire's own text of each, none where the value is no object."""
+    text = bytes(raw).decode("utf-8", "surrogatepass")
+    if not text.startswith("{"):
+        return {}
+    try:
+        found = [*_members(text, 0)]
+    except (ValueError, RecursionError):  # nested too deeply
+        return {}
+    return {key: msgspec.Raw(text[start:end].encode("utf-8", "surrogatepass")) for key, start, end in found}
+
+
 def member(value: Any, *path: str | int) -> Any:
     """Return the value at the path of keys and positions, None where something is missing."""
     for key in path:

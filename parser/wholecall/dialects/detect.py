@@ -222,6 +222,7 @@ _LLAMA_STACK_EVENT: Final[Row] = {
     "completion_message": no(OBJECT),
 }
 _LLAMA_STACK_REASONS: Final = frozenset({"end_of_turn", "end_of_message", "out_of_tokens"})
+_CURSOR: Final[Row] = {"session_id": TEXT, "uuid": ABSENT, "parent_tool_use_id": ABSENT, "message.id": ABSENT}
 _CODEX: Final[Row] = {"method": {"item/*", "thread/*", "turn/*"}, "result.thread": no(OBJECT)}
 _UI: Final[Row] = {"parts": no(LIST)}
 
@@ -506,6 +507,18 @@ ENTRIES: Final[dict[str, Entry]] = {
             },
         ),
     ),
+    # {"type":"tool_call","subtype":"started","call_id":"c1","tool_call":{…},…}    others as Claude Code's
+    "cursor": Entry(
+        "agents.cursor.CursorTranslator",
+        _AGENT,
+        (
+            {"type": "tool_call", "subtype": {"started", "completed"}, "tool_call": OBJECT},
+            {"type": "thinking", "subtype": {"delta", "completed"}},
+            {**_CURSOR, "type": "system", "subtype": "init", "permissionMode": TEXT, "tools": ABSENT},
+            {**_CURSOR, "type": {"user", "assistant"}, "message.content[0].type": "text"},
+            {**_CURSOR, "type": "result", "subtype": TEXT, "duration_ms": HERE, "num_turns": ABSENT},
+        ),
+    ),
     # {"type":"stream_event","session_id":"s","event":{"type":"message_start"},…}    a line of a session
     # {"type":"control_request","request":{"subtype":"can_use_tool"},…}    or between the agent and its client
     "claude-code": Entry(
@@ -539,6 +552,32 @@ ENTRIES: Final[dict[str, Entry]] = {
             {"type": "thread.started", "thread_id": TEXT},
             {"type": {"turn.started", "turn.completed", "turn.failed"}},
             {"type": {"item.started", "item.updated", "item.completed"}, "item": OBJECT},
+        ),
+    ),
+    # {"type":"tool_use","timestamp":"2026-…","tool_name":"glob","tool_id":"glob-1","parameters":{…}}
+    # {"session_id":"s","response":"Hello","stats":{…}}    the answer alone
+    "gemini-cli": Entry(
+        "agents.gemini_cli.GeminiCliTranslator",
+        _AGENT,
+        (
+            {"type": "init", "timestamp": TEXT, "session_id": TEXT, "model": TEXT},
+            {"type": "message", "timestamp": TEXT, "role": {"user", "assistant"}, "content": TEXT},
+            {"type": {"tool_use", "tool_result"}, "timestamp": TEXT, "tool_id": TEXT},
+            {"type": {"error", "result"}, "timestamp": TEXT, "severity|status": TEXT},
+            {"response": TEXT, "session_id": TEXT, "stats": OBJECT},
+        ),
+        weak="response",
+    ),
+    # {"type":"message.part.updated","properties":{"part":{"type":"text",…},"delta":"Hel"}}    of the server
+    # {"type":"tool_use","timestamp":1,"sessionID":"ses_1","part":{"type":"tool",…}}    of one run
+    "opencode": Entry(
+        "agents.opencode.OpencodeTranslator",
+        _AGENT,
+        (
+            {"type": {"message.*", "session.*", "server.*", "permission.*"}, "properties": OBJECT},
+            {"type": {"step_*", "text", "reasoning", "tool_use"}, "sessionID": TEXT, "part": OBJECT},
+            {"type": "error", "sessionID": TEXT, "error": OBJECT},
+            {"info.id": TEXT, "info.role": TEXT, "parts": LIST},
         ),
     ),
     # {"jsonrpc":"2.0","id":1,"result":{"kind":"status-update","status":{…}}}    by its kind, or in a member
@@ -594,10 +633,7 @@ ENTRIES: Final[dict[str, Entry]] = {
                 "message.timestamp": HERE,
             },
             {"type": "message_update", "assistantMessageEvent": OBJECT},
-            {
-                "type": {"tool_execution_start", "tool_execution_update", "tool_execution_end"},
-                "toolCallId": HERE,
-            },
+            {"type": {"tool_execution_*"}, "toolCallId": HERE},
             {"type": "agent_end", "messages": LIST},
             {"type": "response", "command": TEXT, "success": TRUTH},
         ),
@@ -655,7 +691,7 @@ ENTRIES: Final[dict[str, Entry]] = {
         SSE,
         (
             {"success": TRUTH, "errors": LIST, "result": HERE},
-            {"response": TEXT, "created_at": ABSENT},
+            {"response": TEXT, "created_at": ABSENT, "stats": ABSENT},
             {"response": NULL, "tool_calls": LIST, "created_at": ABSENT},
         ),
         weak="response success tool_calls",

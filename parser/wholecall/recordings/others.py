@@ -58,6 +58,8 @@ def is_transcript(head: bytes) -> bool:
     values = list(islice(_values(text), _SEEN))
     if not values:
         return _REQUEST.match(text) is not None or _TRAJECTORY.match(text) is not None
+    if not _is_message(values[0]) and _dialect_of(values[0]):
+        return False  # the user's messages come between an agent's events, too
     if any(value.get("role") in _ASKING or any(view.is_own(value) for view in RECORDS) for value in values):
         return True
     return any(map(_is_message, values)) and not any(_dialect_of(value) for value in values)

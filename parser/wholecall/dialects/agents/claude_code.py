@@ -23,8 +23,12 @@ message is. Sub-agents' lines come between those of the main agent, under the id
 136); each agent has its own turns. A session outlives its errors. With `--output-format json` only the result comes, or
 an array of all lines.
 
+Qwen Code writes the same lines (`qwen --output-format stream-json`), and among them states of a session as events
+(`goal_state`, `active_goal`, `tool_progress`), which are about no message.
+
 Source: Claude Code documentation, "Run Claude Code programmatically" and "CLI reference"; Claude Agent SDK, "Streaming
-output" and the types of its messages (November 2026).
+output" and the types of its messages (November 2026); QwenLM/qwen-code, packages/cli/src/nonInteractive/types.ts and
+io/StreamJsonOutputAdapter.ts (2026).
 """
 
 from __future__ import annotations
@@ -48,7 +52,7 @@ from wholecall.dialects import at, report, say
 from wholecall.dialects.agents.beside import Beside
 from wholecall.dialects.anthropic import Block, Blocks, Message, finish_deltas, usage_deltas
 from wholecall.dialects.compiled import TableTranslator
-from wholecall.dialects.decode import is_blank, listed
+from wholecall.dialects.decode import is_blank, listed, member
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.framing.frame import Frame
 
@@ -86,8 +90,10 @@ _EVENTS: say.Rows = {
     "message_stop": (say.own("_stopped"),),
 }
 _GOES_ON = (say.own("_in_events", _AGENT), say.by(at.value("event.type"), _EVENTS, ("ping",)))
+_OF_SESSION: Final = ("goal_state", "active_goal", "tool_progress")  # events about no message
 _ERROR = say.own(report.error, at.value("event.error"), fatal=False)
-_EVENT = (say.when(at.Value("event.error", bool), (True,), _ERROR, otherwise=_GOES_ON),)
+_OF_MESSAGE = (say.when(at.Value("event.error", bool), (True,), _ERROR, otherwise=_GOES_ON),)
+_EVENT = (say.when(at.value("event.type"), _OF_SESSION, otherwise=_OF_MESSAGE),)
 
 # The parts of rows: whole lines, and requests to the client.
 _CALLS: Final = ("tool_use", "server_tool_use", "mcp_tool_use")
@@ -101,7 +107,7 @@ _OURS = say.given(
     "message.params", say.own("_request", *_TOOL, at.value("../server_name"), at.value("../message.id"))
 )
 _MCP = say.when(at.value("message.method"), ("tools/call",), _OURS)
-_FAILS = say.own("_fails", at.value("subtype"), at.value("errors"), at.value("result"))
+_FAILS = say.own("_fails", at.value("subtype"), at.value("errors"), at.value("result"), at.value("error"))
 _ALONE = say.own("_alone", at.id("session_id"), at.value("result"), at.value("usage"))
 
 
@@ -324,8 +330,9 @@ class ClaudeCodeTranslator(TableTranslator):
 
     # The end of a prompt
 
-    def _fails(self, kind: object, errors: object, result: object) -> list[Delta]:
-        said = "; ".join(filter(None, map(text_label, listed(errors)))) or text_label(result)
+    def _fails(self, kind: object, errors: object, result: object, error: object) -> list[Delta]:
+        listing = "; ".join(filter(None, map(text_label, listed(errors))))
+        said = listing or text_label(result) or text_label(member(error, "message"))
         return report.failure(fatal=False, type=kind, message=said)
 
     def _alone(self, session: str | None, said: object, usage: object) -> list[Delta]:

@@ -1,0 +1,133 @@
+"""The events of Cursor's agent without a terminal (`cursor-agent --print --output-format stream-json`): one per line.
+
+    {"type": "system", "subtype": "init", "session_id", "model", "permissionMode", …}
+    {"type": "user", "message": {"role", "content": [{"type": "text", "text"}]}, "session_id"}
+    {"type": "thinking", "subtype": "delta" | "completed", "text", "session_id"}
+    {"type": "assistant", "message": {"role", "content": [{"type": "text", "text"}]}, "timestamp_ms", "model_call_id"}
+    {"type": "tool_call", "subtype": "started" | "completed", "call_id", "tool_call": {TOOL}, "session_id"}
+        "readToolCall": {"args": {…}, "result": {"success" | "error" | "rejected": {…}}}    and others of this kind
+        "mcpToolCall":  {"args": {"toolName", "providerIdentifier", "args": {…}}, "result"}
+        "function":     {"name", "arguments"}
+    {"type": "result", "subtype": "success", "is_error", "result", "usage", "session_id"}
+
+The agent executes its calls itself, so each is a server's call. The member that holds a tool is the call's name, and a
+tool of an MCP server has its own. A call is whole from its start, and over when it is completed, whether or not it
+failed; one that was rejected is dropped. The whole run is one turn; one that failed takes back its open calls.
+
+With `--stream-partial-output` a text comes in pieces, which have a time and no model's call; the other lines then only
+repeat them. With `--output-format json` only the result comes.
+
+Source: cursor.com/docs/cli/reference/output-format (2026), and forum.cursor.com/t/156289 for the forms of texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import msgspec
+
+from wholecall.deltas import ITEM_DONE, OBJECT, CallRefused, CallSeen, CallWhole, Delta, Finish
+from wholecall.dialects import at, report, say
+from wholecall.dialects.compiled import TableTranslator
+from wholecall.dialects.decode import NO_TEXT, raw_members, wire_text
+from wholecall.dialects.labels import name_label, text_label
+
+_CALL = at.id("call_id"), at.raw("tool_call")
+
+
+class CursorTranslator(TableTranslator):
+    """Events of one run to deltas."""
+
+    ROWS: ClassVar[say.Rows] = {
+        "system": (say.when(at.value("subtype"), ("init",), say.begin("session_id", "model")),),
+        "thinking": (
+            say.opened(),
+            say.by(at.value("subtype"), {"delta": (say.thought("text"),)}, ("completed",)),
+        ),
+        "assistant": (
+            say.opened(),
+            say.each(
+                "message.content",
+                say.own("_said", at.value("text"), at.value("/timestamp_ms"), at.value("/model_call_id")),
+            ),
+        ),
+        "tool_call": (
+            say.opened(),
+            say.by(
+                at.value("subtype"),
+                {"started": (say.own("_call", *_CALL),), "completed": (say.own("_over", *_CALL),)},
+            ),
+        ),
+        "result": (
+            say.own("_alone", at.id("session_id"), at.value("result")),
+            say.stop_unless_open(),
+            say.usage("usage"),
+            say.own("_ended", at.value("subtype"), at.value("is_error"), at.value("result")),
+            say.end(),
+        ),
+    }
+    QUIET = frozenset({"user"})
+
+    _streamed: bool
+    _started: set[str | None]
+
+    def _clear(self) -> None:
+        self._streamed = False  # pieces of texts came
+        self._started = set()  # calls, by their ids
+
+    def _said(self, text: object, time: object, call: object) -> list[Delta]:
+        """Report a piece of a text, or a whole one if no pieces come."""
+        piece = time is not None and call is None
+        self._streamed = self._streamed or piece
+        return report.text(text) if piece or not self._streamed else []
+
+    def _call(self, id_: str | None, raw: msgspec.Raw, rank: int = OBJECT) -> list[Delta]:
+        """Report a call, with its name when it is new; its id is its slot."""
+        name, text, server = _told(raw_members(raw))
+        new = id_ not in self._started
+        self._started.add(id_)
+        extra = report.extra(server=server) if new else None
+        deltas: list[Delta] = [CallSeen(0, id_, None, id_, name if new else None, "server", extra=extra)]
+        if text:
+            deltas.append(CallWhole(0, id_, None, id_, None, text, rank, "server"))
+        return deltas
+
+    def _over(self, id_: str | None, raw: msgspec.Raw) -> list[Delta]:
+        """Report the end of a call, which may repeat all of it."""
+        deltas = self._call(id_, raw, ITEM_DONE)
+        self._started.discard(None)
+        if any("rejected" in raw_members(_member(tool, "result")) for tool in raw_members(raw).values()):
+            return [*deltas, CallRefused(0, id_, None, "aborted", "the client declined the call")]
+        return deltas + report.closed(id_)
+
+    def _alone(self, session: str | None, said: object) -> list[Delta]:
+        """Report the result as an answer, if nothing else came."""
+        return [] if self._n_turns else [*self._begin(session), *report.text(said)]
+
+    def _ended(self, kind: object, failed: object, said: object) -> list[Delta]:
+        if failed is True:
+            fault = report.failure(fatal=False, type=kind, message=text_label(said))
+            return [*fault, Finish(0, "error", text_label(kind), drops=True)]
+        return [Finish(0, "stop", text_label(kind))]
+
+
+def _told(tools: Mapping[str, msgspec.Raw]) -> tuple[str | None, str, object]:
+    """Return a call's name, its arguments, and the server that has the tool."""
+    for name, tool in tools.items():
+        if name == "function":
+            return _label(tool, "name"), wire_text(_member(tool, "arguments")), None
+        given = _member(tool, "args")
+        if name != "mcpToolCall":
+            return name_label(name), wire_text(given), None
+        label = _label(given, "toolName") or _label(given, "name") or name
+        return label, wire_text(_member(given, "args")), _label(given, "providerIdentifier")
+    return None, "", None
+
+
+def _member(raw: msgspec.Raw, name: str) -> msgspec.Raw:
+    return raw_members(raw).get(name, NO_TEXT)
+
+
+def _label(raw: msgspec.Raw, name: str) -> str | None:
+    return name_label(wire_text(_member(raw, name)))

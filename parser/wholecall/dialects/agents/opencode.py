@@ -1,0 +1,221 @@
+"""The events of the coding agent opencode: of its server (`/event`), and the lines of `opencode run --format json`.
+
+    {"type": "message.updated", "properties": {"info": {"id", "role", "modelID", "error", "finish", …}}}
+    {"type": "message.part.updated", "properties": {"part": {…}, "delta"}}
+    {"type": "message.part.delta", "properties": {"messageID", "partID", "field": "text", "delta"}}
+    {"type": "session.error", "properties": {"sessionID", "error": {"name", "data": {"message"}}}}
+    {"type": "step_start" | "text" | "reasoning" | "tool_use" | "step_finish", "timestamp", "sessionID", "part": {…}}
+    {"type": "error", "timestamp", "sessionID", "error": {"name", "data": {"message"}}}
+    {"info": {…}, "parts": [part]}    a whole message, the answer to a prompt
+
+    a part: {"id", "messageID", "type", …}
+        step-start     step-finish  reason, tokens      text  text      reasoning  text
+        tool           callID, tool, state: {"status": pending | running | completed | error, "input", …}
+
+The agent executes its calls itself, so each is a server's call. The input of a call that is pending is still to come; a
+call is whole when it is running, and over when it is completed or has an error. One with an error and without an input
+never ran, and is dropped. A step of a message, between its start and its finish, is a turn; the steps of sub-agents come
+between those of the main agent. The user's messages have parts as well. A part's text comes whole, or in pieces that
+the whole text repeats; older servers send all of it anew each time.
+
+Source: sst/opencode, packages/sdk/js/src/gen/types.gen.ts and packages/opencode/src/cli/cmd/run.ts (2026).
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from wholecall.deltas import ITEM_DONE, OBJECT, CallRefused, CallSeen, CallWhole, Delta, Finish
+from wholecall.dialects import at, report, say
+from wholecall.dialects.agents.beside import Beside
+from wholecall.dialects.compiled import TableTranslator
+from wholecall.dialects.decode import is_blank, member
+from wholecall.dialects.labels import text_label
+
+
+def _part(of: str, delta: str) -> say.Row:
+    """Return the statements about a part."""
+    ids, text = (at.id("messageID"), at.id("id")), (at.value("text"), at.value(delta))
+    call = at.id("callID"), at.name("tool"), at.json_text("state.input"), at.value("state.status")
+    rows: say.Rows = {
+        "step-start": (say.own("_starts", at.id("messageID")),),
+        "text": (say.own("_said", *ids, *text),),
+        "reasoning": (say.own("_said", *ids, *text, thinks=True),),
+        "tool": (say.own("_call", at.id("messageID"), *call),),
+        "step-finish": (say.own("_finished", at.id("messageID"), at.value("reason"), at.value("tokens")),),
+    }
+    quiet = ("file", "agent", "subtask", "snapshot", "patch", "retry", "compaction")
+    of_part = say.by(at.text("type"), rows, quiet)
+    return (say.each(of, of_part) if of == "parts" else say.given(of, of_part),)
+
+
+def _info(of: str) -> tuple[at.Value, ...]:
+    """Return the values of a message: whose it is, and whether it failed."""
+    return at.id(f"{of}id"), at.value(f"{of}role"), at.name(f"{of}modelID"), at.value(f"{of}error")
+
+
+_RUN = _part("part", "/delta")
+_INFO = "properties.info."
+
+
+class OpencodeTranslator(TableTranslator):
+    """Events of the sessions of one server, or lines of one run, to deltas."""
+
+    ROWS: ClassVar[say.Rows] = {
+        "message.updated": (
+            say.own(
+                "_told",
+                *_info(_INFO),
+                *(at.value(f"{_INFO}finish"), at.value(f"{_INFO}time.completed")),
+            ),
+        ),
+        "message.part.updated": _part("properties.part", "/properties.delta"),
+        "message.part.delta": (
+            say.own(
+                "_piece",
+                *(at.id("properties.messageID"), at.id("properties.partID")),
+                *(at.value("properties.field"), at.value("properties.delta")),
+            ),
+        ),
+        "session.error": (say.own("_failed", at.value("properties.error")),),
+        **dict.fromkeys(("step_start", "text", "reasoning", "tool_use", "step_finish"), _RUN),
+        "error": (say.own("_failed", at.value("error")),),
+    }
+    BODIES: ClassVar[say.Rows] = {
+        "parts": (say.own("_told", *_info("info.")), *_part("parts", "/delta")),
+    }
+    FAILURES = frozenset({"error"})
+    QUIET = frozenset(
+        {
+            *("server.connected", "server.heartbeat", "session.created", "session.updated"),
+            *("session.deleted", "session.status", "session.idle", "session.diff", "session.compacted"),
+            *("message.removed", "message.part.removed", "permission.asked", "permission.updated"),
+            *("permission.replied", "todo.updated", "file.edited", "file.watcher.updated", "lsp.updated"),
+            *("lsp.client.diagnostics", "vcs.branch.updated", "command.executed", "project.updated"),
+        }
+    )
+
+    _turns: Beside
+    _steps: dict[str | None, Step]
+    _asked: set[str | None]
+    _over: set[str | None]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._turns = Beside()
+        self._steps = {}  # open ones, by their messages
+        self._asked = set()  # messages of the user
+        self._over = set()  # messages of the agent that are over
+
+    # Messages and their steps
+
+    def _told(
+        self,
+        id_: str | None,
+        role: object,
+        model: str | None,
+        error: object,
+        finish: object = None,
+        done: object = None,
+    ) -> list[Delta]:
+        """Note whose message it is, which its first step needs; or report that it failed."""
+        if role != "assistant":
+            self._asked.add(id_)
+            return []
+        if not error:
+            new = id_ not in self._steps and id_ not in self._over and finish is done is None
+            return self._on(id_, model) if new else []
+        step = self._steps.pop(id_, None)
+        if step is None:
+            return []  # the session's error says it as well
+        self._over.add(id_)
+        end = Finish(0, "error", text_label(member(error, "name")), drops=True)
+        return [*self._turns.switch(step.key), end, *self._turns.end(step.key)]
+
+    def _on(self, message: str | None, model: str | None = None) -> list[Delta]:
+        """Make the step of a message the current one, or begin it."""
+        step = self._steps.get(message)
+        if step is not None:
+            return self._turns.switch(step.key)
+        key, opened = self._turns.begin(message, model)
+        self._steps[message] = Step(key)
+        return opened
+
+    def _starts(self, message: str | None) -> list[Delta]:
+        return self._on(message)
+
+    def _finished(self, message: str | None, reason: object, tokens: object) -> list[Delta]:
+        deltas = [*self._on(message), *report.usage(tokens)]
+        deltas += report.finish(reason, drops_at="error") or [Finish(0, "unknown", None)]
+        self._over.add(message)
+        return deltas + self._turns.end(self._steps.pop(message).key)
+
+    def _failed(self, error: object) -> list[Delta]:
+        said = text_label(member(error, "data", "message"))
+        return report.failure(fatal=False, type=text_label(member(error, "name")), message=said)
+
+    # Parts
+
+    def _said(
+        self, message: str | None, id_: str | None, text: object, delta: object, *, thinks: bool = False
+    ) -> list[Delta]:
+        """Report the part of a text that is new."""
+        if message in self._asked or (message in self._over and message not in self._steps):
+            return []
+        deltas = self._on(message)
+        part = self._steps[message].parts.setdefault(id_, Part(thinks=thinks))
+        said = delta if isinstance(delta, str) else text[part.size :] if isinstance(text, str) else ""
+        return deltas + part.report(said, id_)
+
+    def _piece(self, message: str | None, id_: str | None, field: object, delta: object) -> list[Delta]:
+        """Report a piece of a part's text; its kind is that of the part, which was sent before."""
+        step = self._steps.get(message)
+        part = None if step is None else step.parts.get(id_)
+        if step is None or part is None or field != "text" or not isinstance(delta, str):
+            return []
+        return [*self._turns.switch(step.key), *part.report(delta, id_)]
+
+    def _call(
+        self, message: str | None, id_: str | None, name: str | None, text: str, status: object
+    ) -> list[Delta]:
+        """Report a state of a call; its id is its slot."""
+        if message in self._over and message not in self._steps:
+            return []  # a call's state after its turn
+        deltas = [*self._on(message), CallSeen(0, id_, None, id_, name, "server")]
+        over = status in ("completed", "error")
+        ran = status == "running" or id_ in self._steps[message].ran
+        if status == "error" and not ran and is_blank(text):
+            return [*deltas, CallRefused(0, id_, None, "aborted", "the call has an error, and no input")]
+        if text and status != "pending":
+            self._steps[message].ran.add(id_)
+            deltas.append(CallWhole(0, id_, None, id_, None, text, ITEM_DONE if over else OBJECT, "server"))
+        return deltas + report.closed(id_) if over else deltas
+
+
+class Part:
+    """A text of a message: its kind, and the number of characters so far."""
+
+    thinks: bool
+    size: int
+
+    def __init__(self, *, thinks: bool) -> None:
+        self.thinks = thinks
+        self.size = 0
+
+    def report(self, said: str, id: str | None) -> list[Delta]:
+        """Return the deltas of more text."""
+        self.size += len(said)
+        return report.thought(said, id) if self.thinks else report.text(said)
+
+
+class Step:
+    """A step of a message: the key of its turn, its texts, and its calls whose input was whole."""
+
+    key: str
+    parts: dict[str | None, Part]
+    ran: set[str | None]
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.parts = {}
+        self.ran = set()
