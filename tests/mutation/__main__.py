@@ -36,11 +36,14 @@ MODULES = {
     "routes": "wholecall.machine.routes",
     "settling": "wholecall.machine.settling",
     "endings": "wholecall.machine.endings",
+    "claims": "wholecall.machine.claims",
+    "strict": "wholecall.repairing.strict",
 }
 _TESTS = {  # how the names of their files begin, where they go by another name
     "ladder": ["arguments"],
     "parse": ["arguments"],
     "turns": ["assembler"],
+    "claims": ["claims", "slots", "routes"],
 }
 _HERE = Path(__file__).parent
 _ROW = "{:<13} {:>8} {:>7} {:>9} {:>11} {:>8} {:>8}"
