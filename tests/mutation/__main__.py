@@ -37,6 +37,7 @@ MODULES = {
     "settling": "wholecall.machine.settling",
     "endings": "wholecall.machine.endings",
     "claims": "wholecall.machine.claims",
+    "equal": "wholecall.arguments.equal",
     "strict": "wholecall.repairing.strict",
 }
 _TESTS = {  # how the names of their files begin, where they go by another name
