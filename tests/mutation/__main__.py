@@ -38,6 +38,7 @@ MODULES = {
     "endings": "wholecall.machine.endings",
     "claims": "wholecall.machine.claims",
     "equal": "wholecall.arguments.equal",
+    "echoes": "wholecall.machine.echoes",
     "strict": "wholecall.repairing.strict",
 }
 _TESTS = {  # how the names of their files begin, where they go by another name
@@ -45,6 +46,7 @@ _TESTS = {  # how the names of their files begin, where they go by another name
     "parse": ["arguments"],
     "turns": ["assembler"],
     "claims": ["claims", "slots", "routes"],
+    "echoes": ["echoes", "slots", "routes"],
 }
 _HERE = Path(__file__).parent
 _ROW = "{:<13} {:>8} {:>7} {:>9} {:>11} {:>8} {:>8}"
