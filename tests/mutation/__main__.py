@@ -38,7 +38,9 @@ MODULES = {
     "endings": "wholecall.machine.endings",
     "claims": "wholecall.machine.claims",
     "equal": "wholecall.arguments.equal",
+    "lexical": "wholecall.arguments.lexical",
     "echoes": "wholecall.machine.echoes",
+    "holding": "wholecall.machine.holding",
     "strict": "wholecall.repairing.strict",
 }
 _TESTS = {  # how the names of their files begin, where they go by another name
@@ -47,6 +49,7 @@ _TESTS = {  # how the names of their files begin, where they go by another name
     "turns": ["assembler"],
     "claims": ["claims", "slots", "routes"],
     "echoes": ["echoes", "slots", "routes"],
+    "holding": ["holding", "verdicts"],
 }
 _HERE = Path(__file__).parent
 _ROW = "{:<13} {:>8} {:>7} {:>9} {:>11} {:>8} {:>8}"
