@@ -41,6 +41,7 @@ MODULES = {
     "lexical": "wholecall.arguments.lexical",
     "echoes": "wholecall.machine.echoes",
     "holding": "wholecall.machine.holding",
+    "twins": "wholecall.machine.twins",
     "strict": "wholecall.repairing.strict",
 }
 _TESTS = {  # how the names of their files begin, where they go by another name
@@ -50,6 +51,7 @@ _TESTS = {  # how the names of their files begin, where they go by another name
     "claims": ["claims", "slots", "routes"],
     "echoes": ["echoes", "slots", "routes"],
     "holding": ["holding", "verdicts"],
+    "twins": ["twins", "verdicts_written"],
 }
 _HERE = Path(__file__).parent
 _ROW = "{:<13} {:>8} {:>7} {:>9} {:>11} {:>8} {:>8}"
