@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.support.assembled import told
-from tests.support.blocks import LOST, UNENDED, cut
+from tests.support.blocks import LOST, UNENDED, cut, dropped
 from tests.support.bound import A, B, Got, assembled, orphan
 from tests.support.slotted import RESTART, after, begun, closed, finished, listed, place_of, seen
 from tests.support.slotted import piece as text_at
-from wholecall.deltas import DONE, HYDRATION, CallClosed, CallSeen, CallWhole
+from wholecall.deltas import DONE, HYDRATION, CallClosed, CallSeen, CallWhole, StepTakenBack
 from wholecall.limits import Limits
 
 C = begun(0, "c", "f")
@@ -33,6 +33,13 @@ C = begun(0, "c", "f")
 def test_each_object_without_an_owner_is_a_call(pieces: list[str], expected: list[str]) -> None:
     """Text at a number that no call has is collected: behind a whole object the next one begins another call."""
     assert [orphan(text) for text in expected] == cut(*(text_at(1, one) for one in pieces))
+
+
+def test_text_after_a_step_that_was_taken_back() -> None:
+    """Text without an owner that is taken back with its step is told; text after it is another call's."""
+    taken_back = Got(None, None, '{"a"', dropped("aborted"))
+
+    assert [taken_back, orphan("x")] == cut(text_at(5, '{"a"'), StepTakenBack(0), text_at(5, "x"))
 
 
 def test_text_that_got_its_name_is_an_open_call() -> None:
