@@ -9,9 +9,22 @@ import pytest
 
 from wholecall.calls.output.events import TurnFinished
 from wholecall.calls.output.reasons import outranks
-from wholecall.deltas import CallClosed, CallSeen, Delta, Finish, Labelled, Slot, TurnEnded, UsageSeen
+from wholecall.deltas import (
+    CallClosed,
+    CallSeen,
+    CallWritten,
+    Delta,
+    Finish,
+    Labelled,
+    Noted,
+    Slot,
+    TurnEnded,
+    TurnOpened,
+    UsageSeen,
+)
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
+from wholecall.machine.endings import allows_calls, ending
 from wholecall.policy import Policy
 from wholecall.types import CUT_REASONS, TurnReason
 
@@ -30,6 +43,7 @@ def call(kind: Kind = "function", name: str = "f") -> list[Delta]:
     ]
 
 
+STOPS: list[Delta] = [Finish(0, "stop", "stop"), TurnEnded()]
 DROP: list[Delta] = [CallSeen(0, "d", None, "d", "f"), Slot(0, "d", None, "{"), CallClosed(0, "d", None)]
 
 
@@ -151,3 +165,82 @@ def test_second_reasons(old: TurnReason | None, new: TurnReason) -> None:
     if old is not None:
         event = finished(Finish(0, old, f"old {old}"), Finish(0, new, f"new {new}"), TurnEnded())
         assert (f"new {new}" if expected else f"old {old}") == event.provider_reason
+
+
+_ENDED = ("clean", "open", "length", "aborted")
+
+
+@pytest.mark.parametrize("reason", [None, *get_args(TurnReason)])
+def test_ways_in_which_a_choice_ends(reason: TurnReason | None) -> None:
+    """A known reason tells how a choice ended, unless it was aborted; without one, the stream's end tells it."""
+    known = "length" if reason in CUT_REASONS else "clean"
+    expected = _ENDED if reason is None else (known, known, known, "aborted")
+
+    assert expected == tuple(ending(reason, ended) for ended in _ENDED)
+
+
+@pytest.mark.parametrize("own_ends", [False, True])
+@pytest.mark.parametrize("reason", get_args(TurnReason))
+def test_reasons_that_end_calls_without_text(reason: TurnReason, own_ends: bool) -> None:
+    """A reason that is about calls ends them; where calls have no ends of their own, so do `stop` and unknown words.
+
+    A reason under other labels than the rest of the message ends none.
+    """
+    expected = reason == "tool_calls" or (not own_ends and reason in ("stop", "unknown"))
+
+    assert expected == allows_calls(Finish(0, reason, None), own_ends=own_ends)
+    assert not allows_calls(Finish(0, reason, None, foreign=True), own_ends=own_ends)
+
+
+HELD = Labelled(0, 0, "c", "f", A)  # a call of two turns
+AGAIN = [
+    Labelled(0, 0, None, "f", A),
+    Labelled(0, 0, "c", None, ""),
+]  # whose id comes too late to withhold it
+
+
+@pytest.mark.parametrize(
+    ("others", "expected", "n_dropped"),
+    [([], "stop", 1), (DROP, "malformed", 2), ([*call(), *DROP], "tool_calls", 2)],
+)
+def test_a_call_that_came_out_before_is_no_bad_one(
+    others: list[Delta], expected: TurnReason, n_dropped: int
+) -> None:
+    """A turn whose only dropped calls came out in an earlier turn is not malformed."""
+    first = [TurnOpened("a", "r"), HELD, *STOPS]
+
+    event = finished(*first, TurnOpened("b", "r"), *AGAIN, *others, *STOPS)
+
+    assert (expected, n_dropped) == (event.reason, event.n_dropped)
+
+
+def test_a_turn_that_only_repeats_is_no_turn_without_calls() -> None:
+    """A reason that promises calls is no oddity where all of the turn's calls came out in an earlier turn."""
+    calls = [HELD, Finish(0, "tool_calls", "tool_calls"), TurnEnded()]
+
+    assert ("repeated_call",) == finished(
+        TurnOpened("a", "r"), *calls, TurnOpened("b", "r"), *calls
+    ).anomalies
+
+
+def test_the_server_knows_nothing_of_a_written_call() -> None:
+    """The reason `stop` fits a call that the model wrote as text, and no other call next to it."""
+    written = CallWritten(0, "f", None, A, f"<call>{A}</call>", flags=("from_text",))
+
+    assert () == finished(written, *STOPS).anomalies
+    assert ("finish_reason_mismatch",) == finished(written, *call(), *STOPS).anomalies
+
+
+def test_oddities_are_in_order() -> None:
+    """The oddities of a turn are in the order of the alphabet, whichever came first."""
+    found: list[Anomaly] = [
+        "unread_call",
+        "late_fragment",
+        "dangling_marker",
+        "unknown_events",
+        "invalid_index",
+    ]
+
+    assert (
+        "dangling_marker", "invalid_index", "late_fragment", "missing_finish", "unknown_events", "unread_call"
+    ) == finished(*(Noted(0, one) for one in found), TurnEnded()).anomalies  # fmt: skip

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wholecall.arguments.lexical import Scan, begins_object
+from wholecall.arguments.lexical import Scan, begins_object, is_object
 
 # text → complete, value_may_start, inside_string
 STATES: dict[str, tuple[bool, bool, bool]] = {
@@ -210,3 +210,73 @@ def test_nothing_is_read_after_the_end() -> None:
 def test_what_begins_an_object(parts: list[str], begins: bool) -> None:
     """Only a brace begins an object, white space aside, of which no text has a thousand characters."""
     assert begins == begins_object(parts)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{}", True),
+        (' \n{"a": [1, {"b": null}]} \t', True),
+        ('{"a":"é😀"}', True),
+        ('{"a":"\\ud83d"}', False),
+        ('{"a":"\ud83d"}', False),
+        ("", False),
+        (" ", False),
+        ("[]", False),
+        ("[{}]", False),
+        ('"{}"', False),
+        ("1", False),
+        ("null", False),
+        ("{", False),
+        ('{"a":1', False),
+        ('{"a":1,}', False),
+        ('{"a":é}', False),
+        ("{}{}", False),
+        ("{} x", False),
+        ('{"a":' * 100_000, False),
+    ],
+)
+def test_whole_objects(text: str, expected: bool) -> None:
+    """A text is an object if it is JSON, and the value is an object."""
+    assert expected is is_object(text)
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ([" " * 1023 + "{"], True),
+        ([" " * 1024 + "{"], False),
+        ([" " * 1024, "{"], True),
+        ([" " * 1024, " ", "{"], True),
+        ([" " * 1025, " ", "{"], False),
+        ([" " * 1024, " ", " ", "{"], False),
+        ([" "] * 1026 + ["{"], False),
+    ],
+)
+def test_a_brace_behind_many_blanks(parts: list[str], expected: bool) -> None:
+    """Behind about a thousand blanks no more is looked for."""
+    assert expected is begins_object(parts)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "expected"),
+    [
+        (["{}"], False),
+        (["{}", " "], False),
+        (["{} "], False),
+        (["{} x"], True),
+        (["{}", "x"], True),
+        (["{}", "x", " "], True),
+        (["{}", " ", "{"], True),
+    ],
+)
+def test_text_behind_a_value(pieces: list[str], expected: bool) -> None:
+    """More than white space behind a value is seen, and not forgotten."""
+    assert expected is scanned(*pieces).overfull
+
+
+def test_an_escaped_character_in_the_next_piece() -> None:
+    """Behind a backslash at the end of a piece one character is escaped, and no more."""
+    assert scanned('{"a":"\\', '""}').complete
+    assert not scanned('{"a":"\\', '"}').complete
+    assert scanned('{"a":"\\', '\\"}').complete

@@ -72,8 +72,6 @@ class Scan:
     @property
     def value_may_start(self) -> bool:
         """True if JSON allows a value to begin at the current position."""
-        if self.complete or self._inside:
-            return False
         if self._last == ",":
             return bool(self._stack) and self._stack[-1] == "["
         return self._last in {"", ":", "["}
@@ -101,7 +99,6 @@ class Scan:
             self._escaped = True
         else:
             self._inside = False
-            self._last = '"'
             self.complete = not self._stack
         return position + 1
 

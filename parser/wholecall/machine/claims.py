@@ -36,7 +36,7 @@ def orphan_of(choice: Choice, index: Index | None, text: str, *, is_named: bool)
     """
     orphan = choice.orphans.get(index)
     is_over = orphan is not None and orphan.complete and text.lstrip().startswith("{")
-    if orphan is None or orphan.is_over or not orphan.orphan or is_over:
+    if orphan is None or orphan.is_over or is_over:
         orphan = choice.orphans[index] = choice.open("function", slotted=True, tentative=not is_named)
         orphan.orphan = orphan is not choice.overflow
     return orphan
@@ -74,7 +74,7 @@ def claim_slot(choice: Choice, call: Call, index: Index) -> None:
     claimants = choice.slots.get(index, ())
     if call in claimants or call.n_slots >= choice.max_labels:
         return
-    choice.slots[index] = [*[other for other in claimants if other.opened], call] if claimants else [call]
+    choice.slots[index] = [*(other for other in claimants if other.opened), call]
     call.slot = index
     call.n_slots += 1
     choice.hot_slots.pop(index, None)
@@ -97,7 +97,6 @@ def begin_again(choice: Choice) -> None:
     choice.round += 1
     choice.unrepeated = [call for call in choice.calls if call.slotted and not call.orphan]
     choice.slots.clear()
-    choice.hot_slots.clear()
     for call in choice.opened:
         call.hole = call.hole or call.opened
         choice.shut(call)

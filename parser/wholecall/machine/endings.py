@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from wholecall.types import TurnReason
 
 _FACTS = CUT_REASONS | {"error", "aborted", "pause"}
-_ALLOWING = frozenset({"tool_calls", "stop", "unknown"})  # of answers whose calls have no separate ends
+_ALLOWING = frozenset({"stop", "unknown"})  # besides `tool_calls`, where calls have no separate ends
 _NO_CLAIM = frozenset(
     {"completed", "STOP", "success", "turnComplete", "end_of_turn"}
 )  # the only reasons of some dialects
@@ -60,7 +60,7 @@ def turn_finished(choice: Choice, usage: dict[str, Any] | None) -> TurnFinished:
     claimed = choice.reason
     if claimed is None:
         choice.anomalies.add("missing_finish")
-    is_bad = bool(dropped) and any(event.reason != "told_twice" for event in dropped)
+    is_bad = any(event.reason != "told_twice" for event in dropped)
     reason = _reason(claimed, executable=executable, dropped=is_bad)
     if claimed == "tool_calls" and not emitted and "repeated_call" not in choice.anomalies:
         choice.anomalies.add("reason_without_call")
@@ -81,7 +81,7 @@ def turn_finished(choice: Choice, usage: dict[str, Any] | None) -> TurnFinished:
 
 
 def _reason(claimed: TurnReason | None, *, executable: bool, dropped: bool) -> TurnReason:
-    if claimed is not None and claimed in _FACTS:
+    if claimed in _FACTS:
         return claimed
     if executable:
         return "tool_calls"

@@ -79,6 +79,6 @@ def _emit(choice: Choice, call: Call, events: list[Event]) -> None:
 def _beside(choice: Choice, call: Call, claimants: list[Call]) -> list[Event]:
     """Return the last events of the other calls that have the id of a call, in its step of the message."""
     last = claimants[-_MOST:]
-    numbers = {other.number for other in last if other.step == call.step and other.source is None}
+    numbers = {other.number for other in last if other.step == call.step}
     last_events = choice.emitted[-_MOST:] if numbers else []
     return [event for event in last_events if isinstance(event, TERMINAL) and event.index in numbers]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def is_told_twice(choice: Choice, call: Call) -> bool:
     """Return whether a structured call of the choice is the same, and excuses no other."""
-    named = [other for other in choice.calls if other is not call and _name(other) == _name(call)]
+    named = [other for other in choice.calls if _name(other) == _name(call)]
     structured = [other for other in named if other.source is None and _counts(other)]
     if not structured:
         return False
