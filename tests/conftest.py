@@ -71,7 +71,7 @@ _ENGINES = {
 _SLOW_MACHINE = [hypothesis.HealthCheck.too_slow]
 
 hypothesis.settings.register_profile(
-    "default", deadline=None, max_examples=60, suppress_health_check=_SLOW_MACHINE
+    "default", deadline=None, max_examples=40, suppress_health_check=_SLOW_MACHINE
 )
 hypothesis.settings.register_profile(
     "quick", deadline=None, max_examples=20, derandomize=True, suppress_health_check=_SLOW_MACHINE
@@ -80,7 +80,7 @@ hypothesis.settings.register_profile(
 hypothesis.settings.register_profile(
     "ci",
     deadline=None,
-    max_examples=60,
+    max_examples=40,
     derandomize=True,
     print_blob=True,
     suppress_health_check=_SLOW_MACHINE,
