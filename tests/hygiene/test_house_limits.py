@@ -24,6 +24,8 @@ MAX_WHAT = 5 / 1000  # of all words of prose
 
 _CLAUSE = re.compile(r"(What|Which|Who|Whose|Whom|How|Where|Whether|When|Why)(ever)?\b")
 
+_TITLE = re.compile(r'(?:#.*\n|\s)*"""\s*(.*)')  # to parse all modules takes seconds
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _NESTING = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.Match)
 
@@ -136,9 +138,10 @@ def test_no_exception_is_caught_unnamed() -> None:
 def test_a_module_opens_with_a_title(folder: str) -> None:
     """The first line of a module is a noun phrase or an imperative, no clause: it says the subject, and no riddle."""
     paths = [path for path in (PROJECT / folder).rglob("*.py") if "node_modules" not in path.parts]
-    titles = {path.name: ast.get_docstring(ast.parse(path.read_text("utf-8"))) or "" for path in paths}
+    titles = {path.name: _TITLE.match(path.read_text("utf-8")) for path in paths}
+    told = {name: title[1] for name, title in titles.items() if title is not None}
 
-    assert {} == {name: title.partition("\n")[0] for name, title in titles.items() if _CLAUSE.match(title)}
+    assert {} == {name: title for name, title in told.items() if _CLAUSE.match(title)}
 
 
 def prose() -> Iterator[str]:

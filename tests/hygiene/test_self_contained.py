@@ -80,6 +80,7 @@ def test_no_foreign_numbers() -> None:
     found = [
         f"{path.name}: {match[0]}"
         for path in sorted(files)
+        if FOREIGN_NUMBER.search(path.read_text("utf-8"))  # to find the comments of all takes seconds
         for text in comments(path)
         for match in FOREIGN_NUMBER.finditer(text)
     ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -86,25 +87,57 @@ class CountingSource(Source):
         self.copied += len(self.window_at_cursor()[0])
 
 
+class Worker:
+    """Reads with an engine, and counts its steps: calls, and characters that were copied."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.engine = name, begun(name, tools=TOOLS, weak=ALL_WEAK)
+        self.engine.source = self.source = CountingSource(64)
+        self.calls = 0
+
+    @property
+    def steps(self) -> float:
+        """All steps so far."""
+        return self.calls + self.source.copied / 16
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        def count(_frame: Any, event: str, _arg: Any) -> None:
+            self.calls += event in {"call", "c_call"}
+
+        before = sys.getprofile()
+        sys.setprofile(count)
+        try:
+            yield
+        finally:
+            sys.setprofile(before)
+
+    def feed(self, text: str, size: int) -> None:
+        """Read a text in pieces."""
+        with self._counted():
+            for at in range(0, len(text), size):
+                self.engine.feed(text[at : at + size])
+
+    def close(self) -> None:
+        """Read the end."""
+        with self._counted():
+            self.engine.close("clean")
+
+    def closing(self) -> float:
+        """Return the steps that the end would take now."""
+        other = Worker(self.name)
+        other.engine.restore(self.engine.saved())
+        before = other.steps
+        other.close()
+        return other.steps - before
+
+
 def work(name: str, text: str, size: int) -> float:
-    """Return the steps that it takes to read a text in pieces: calls, and characters that were copied."""
-    engine = begun(name, tools=TOOLS, weak=ALL_WEAK)
-    engine.source = source = CountingSource(64)
-    steps = 0
-
-    def count(_frame: Any, event: str, _arg: Any) -> None:
-        nonlocal steps
-        steps += event in {"call", "c_call"}
-
-    before = sys.getprofile()
-    sys.setprofile(count)
-    try:
-        for at in range(0, len(text), size):
-            engine.feed(text[at : at + size])
-        engine.close("clean")
-    finally:
-        sys.setprofile(before)
-    return steps + source.copied / 16
+    """Return the steps that it takes to read a text in pieces."""
+    worker = Worker(name)
+    worker.feed(text, size)
+    worker.close()
+    return worker.steps
 
 
 @pytest.mark.sampled(5)
@@ -119,10 +152,17 @@ def test_reading_is_linear(what: str, size: int) -> None:
 
 
 def growth(name: str, unit: str, size: int) -> float:
-    """Return how much more the third part of a long text costs than the second; the first has the bounded costs."""
-    n = max(_PART // len(unit), 1)
-    work(name, unit * n, size)  # so that expressions are compiled
-    first, second, third = (work(name, unit * n * times, size) for times in (1, 2, 3))
+    """Return how much more the third part of a long text costs than the second; the first has the bounded costs.
+
+    A part costs what it takes to read it, and the difference that it makes to the cost of the end.
+    """
+    text = unit * max(_PART // len(unit), 1)
+    worker, costs = Worker(name), list[float]()
+    for _ in range(3):
+        worker.feed(text, size)
+        worker.closing()  # so that expressions are compiled
+        costs.append(worker.steps + worker.closing())
+    first, second, third = costs
     return (third - second) / (second - first)
 
 

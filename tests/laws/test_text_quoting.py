@@ -6,6 +6,7 @@ import json
 import random
 import re
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -40,30 +41,25 @@ def quoted(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", WITH_MARKS)
-@pytest.mark.parametrize("format_", ["own", "auto"])
-@pytest.mark.parametrize(
-    "form",
-    ["<think>I say {} now.</think>Well.", "See\n```\n{}\n```\nWell.", "See\n```python\n{}\n```\nWell."],
-)
-def test_what_is_quoted_is_no_call(name: str, format_: str, form: str) -> None:
+def test_what_is_quoted_is_no_call(name: str) -> None:
     """Law 83: a call in closed reasoning or in a fence is never emitted, not even as a drop."""
-    text = form.format(quoted(name))
-    outputs = read(name if format_ == "own" else "auto", list(text), tools=TOOLS, weak=ALL_WEAK)
+    fences = ("See\n```\n{}\n```\nWell.", "See\n```python\n{}\n```\nWell.")
+    for format_, form in product((name, "auto"), ("<think>I say {} now.</think>Well.", *fences)):
+        text = form.format(quoted(name))
+        outputs = read(format_, list(text), tools=TOOLS, weak=ALL_WEAK)
 
-    assert not [output for output in outputs if isinstance(output, (Written, Unread))]
-    assert text == spelled(outputs)
+        assert [] == [output for output in outputs if isinstance(output, (Written, Unread))], form
+        assert text == spelled(outputs)
 
 
 @pytest.mark.parametrize("name", WITH_MARKS)
-@pytest.mark.parametrize("format_", ["own", "auto"])
-@pytest.mark.parametrize("ticks", ["`", "``"])
-def test_a_code_span_holds_no_call(name: str, format_: str, ticks: str) -> None:
+def test_a_code_span_holds_no_call(name: str) -> None:
     """Law 83: a call in a code span is text, all of it."""
     call = re.sub(r"\s*\n\s*", " ", quoted(name)).replace("`", "'")
-    text = f"Write {ticks}{call}{ticks} to call."
-    outputs = merged(read(name if format_ == "own" else "auto", list(text), tools=TOOLS, weak=ALL_WEAK))
+    for format_, ticks in product((name, "auto"), ("`", "``")):
+        text = f"Write {ticks}{call}{ticks} to call."
 
-    assert [Shown(text)] == outputs
+        assert [Shown(text)] == merged(read(format_, list(text), tools=TOOLS, weak=ALL_WEAK))
 
 
 # --- Blocks ---------------------------------------------------------------------------------------------------
@@ -159,25 +155,20 @@ def test_behind_a_block_that_quotes_a_call_is_one(container: str) -> None:
     assert [] == wrong
 
 
-@pytest.mark.parametrize("name", MARKED)
-@pytest.mark.parametrize(
-    "before",
-    [
-        "So:\n",
-        "Use the ` key.\n",
-        "- a\n\n",
-        "So I do it:\n    ",
-        "> It says so.\n\n",
-        "It says ``a ` b``.\n",
-        "100 times:\n",
-    ],
+NO_QUOTING = (
+    *("So:\n", "Use the ` key.\n", "- a\n\n", "So I do it:\n    ", "> It says so.\n\n"),
+    *("It says ``a ` b``.\n", "100 times:\n"),
 )
-def test_what_looks_like_quoting_and_is_none_keeps_no_call_back(name: str, before: str) -> None:
-    """Law 83: a lone backtick, the items of a list, a continued paragraph, and an ended quote quote nothing."""
-    text = before + quoted(name)
-    found = [calls(read(name, pieces, tools=TOOLS, weak=frozenset())) for pieces in (list(text), [text])]
 
-    assert [1, 1] == [len(one) for one in found]
+
+@pytest.mark.parametrize("name", MARKED)
+def test_what_looks_like_quoting_and_is_none_keeps_no_call_back(name: str) -> None:
+    """Law 83: a lone backtick, the items of a list, a continued paragraph, and an ended quote quote nothing."""
+    for before in NO_QUOTING:
+        text = before + quoted(name)
+        found = [calls(read(name, pieces, tools=TOOLS, weak=frozenset())) for pieces in (list(text), [text])]
+
+        assert [1, 1] == [len(one) for one in found], before
 
 
 @pytest.mark.parametrize("name", MARKED)

@@ -22,16 +22,22 @@ def known(path: Path) -> dict[str, dict[str, int]]:
 def complaints(path: Path, tried: str, counts: Counts) -> list[str]:
     """Return the counts that differ from the known numbers, and the remedy."""
     numbers = known(path).get(tried, {})
-    found = []
-    for what in sorted({*numbers, *counts}):
-        count, most = counts.get(what, 0), numbers.get(what, 0)
-        if count > most:
-            found.append(f"{tried}: {count} x {what}, and at most {most} are known")
-        elif count < most:
-            found.append(
-                f"{tried}: only {count} x {what} are left of {most}: lower the number in {path.name}"
-            )
-    return found
+    left = [(what, counts.get(what, 0), most) for what, most in sorted(numbers.items())]
+    return excess(path, tried, counts) + [
+        f"{tried}: only {count} x {what} are left of {most}: lower the number in {path.name}"
+        for what, count, most in left
+        if count < most
+    ]
+
+
+def excess(path: Path, tried: str, counts: Counts) -> list[str]:
+    """Return the counts above the known numbers: all that a share of the cases can tell."""
+    numbers = known(path).get(tried, {})
+    return [
+        f"{tried}: {count} x {what}, and at most {numbers.get(what, 0)} are known"
+        for what, count in sorted(counts.items())
+        if count > numbers.get(what, 0)
+    ]
 
 
 def lowered(path: Path, counts: Mapping[str, Counts]) -> list[str]:

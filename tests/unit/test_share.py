@@ -1,0 +1,31 @@
+"""The share of a large enumeration that a run tries."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support import share
+
+
+def test_every_item_is_tried_by_some_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A share is every n-th item, the same for the same source; all sources together leave nothing out."""
+    monkeypatch.setenv("HYPOTHESIS_PROFILE", "ci")
+    shares = []
+    for source in range(50):
+        monkeypatch.setattr(share, "_source", lambda source=source: source)
+        shares.append(tuple(share.every(4, range(10), "a name")))
+        assert shares[-1] == tuple(share.every(4, range(10), "a name"))
+
+    assert {(0, 4, 8), (1, 5, 9), (2, 6), (3, 7)} == set(shares)
+
+
+def test_a_long_run_tries_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The profile that looks longer takes no share."""
+    monkeypatch.setenv("HYPOTHESIS_PROFILE", "long")
+
+    assert [*range(10)] == list(share.every(4, range(10), "a name"))
+
+
+def test_names_begin_at_other_items() -> None:
+    """In one run, enumerations of different names begin at different items."""
+    assert {0, 1, 2} == {share.begin(3, str(n), source=5) for n in range(50)}
