@@ -23,6 +23,10 @@ message is. Sub-agents' lines come between those of the main agent, under the id
 136); each agent has its own turns. A session outlives its errors. With `--output-format json` only the result comes, or
 an array of all lines.
 
+Covers: Claude Code's `stream-json`, which the Claude Agent SDK reads: whole lines, and the model's events where they
+    are requested; calls that the agent executes itself, calls that need a permission, calls to an MCP server in its
+    client (these are the client's calls); sub-agents, the JSON modes.
+Calls: told apart by call id; each ends with its result, a request to the client, or the next message.
 Source: Claude Code documentation, "Run Claude Code programmatically" and "CLI reference"; Claude Agent SDK, "Streaming
 output" and the types of its messages (November 2026).
 """
