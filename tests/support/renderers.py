@@ -24,10 +24,12 @@ from tests.support import (
     encode_openai,
     encode_pi,
     encode_sap,
+    template,
 )
 from tests.support.encode import Pieces, Turn
+from wholecall.dialects import DIALECTS
 
-RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
+_WRITTEN: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "chat-completions": encode.render_chat,
     "responses": encode.render_responses,
     "anthropic": encode.render_anthropic,
@@ -74,8 +76,14 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "bedrock-agents, returning control": encode_bedrock_agents.render_returning,
     "codex-app-server": encode_codex.render,
     "codex-app-server, tools of the client": encode_codex.render_asking,
-    "codex-exec": encode_codex.render_exec,
 }
+# Dialects without a renderer of their own, whose cases show a turn with a whole call.
+_SHOWN = {
+    name: made
+    for name in (dialect.name for dialect in DIALECTS)
+    if name not in _WRITTEN and (made := template.renderer(name)) is not None
+}
+RENDERERS = _WRITTEN | _SHOWN
 
 WITHOUT_IDS = frozenset({"cohere-v1", "bedrock-invoke-cohere-v1"})  # their calls get minted ids
 # The sender of their calls executes them.
@@ -85,8 +93,8 @@ SERVER_SIDE = frozenset(
         "claude-code",
         "claude-code, with events",
         "codex-app-server",
-        "codex-exec",
         "pi",
         "bedrock-agents",
+        *(name for name in _SHOWN if template.is_of_server(name)),
     }
 )
