@@ -11,93 +11,23 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tests.fuzz.mutate import with_payload
-from tests.support import encode, encode_bedrock
+from tests.support import encode, encode_bedrock, shown
+from tests.support.marked import INVOKED
+from wholecall.dialects.claims import are_akin
 
 _BINARY = re.compile(rb"\x00\x00[^\x00]|\x00\x00\x00")
 _LINES = re.compile(rb"[{\[]|[0-9a-z]:")  # objects, or with a letter before each
-
-# How each dialect marks an answer as whole.
-END_MARKS: dict[str, tuple[dict[str, Any], ...]] = {
-    "acp": ({"jsonrpc": "2.0", "id": 3, "result": {"stopReason": "end_turn"}},),
-    "ag-ui": ({"type": "RUN_FINISHED", "threadId": "t", "runId": "r"},),
-    "anthropic": (
-        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 9}},
-        {"type": "message_stop"},
-    ),
-    "bedrock-converse": ({"messageStop": {"stopReason": "tool_use"}},),
-    "chat-completions": ({"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]},),
-    "claude-code": ({"type": "result", "subtype": "success", "is_error": False, "session_id": "s"},),
-    "codex-app-server": (
-        {"method": "turn/completed", "params": {"threadId": "t", "turn": {"id": "r", "status": "completed"}}},
-    ),
-    "codex-exec": ({"type": "turn.completed", "usage": {"input_tokens": 1, "output_tokens": 1}},),
-    "cursor": (
-        {"type": "result", "subtype": "success", "is_error": False, "duration_ms": 1, "session_id": "s"},
-    ),
-    "opencode": (
-        {
-            "type": "message.part.updated",
-            "properties": {"part": {"messageID": "m", "type": "step-finish", "reason": "tool-calls"}},
-        },
-    ),
-    "gemini-cli": ({"type": "result", "timestamp": "2026-01-01T00:00:00Z", "status": "success"},),
-    "cohere-v1": ({"is_finished": True, "event_type": "stream-end", "finish_reason": "COMPLETE"},),
-    "cohere-v2": ({"type": "message-end", "delta": {"finish_reason": "TOOL_CALL"}},),
-    "copilot": ({"type": "session.idle", "data": {}},),
-    "dashscope": ({"output": {"choices": [{"message": {"content": ""}, "finish_reason": "tool_calls"}]}},),
-    "gemini": ({"candidates": [{"content": {"role": "model", "parts": []}, "finishReason": "STOP"}]},),
-    "gemini-interactions": (
-        {
-            "event_type": "interaction.completed",
-            "interaction": {"id": "int_1", "status": "requires_action"},
-        },
-    ),
-    "gemini-live": ({"serverContent": {"turnComplete": True}},),
-    "langchain-protocol": ({"event": "message-finish", "metadata": {"finish_reason": "tool_calls"}},),
-    "llama-stack": ({"event": {"event_type": "complete", "delta": {}, "stop_reason": "end_of_turn"}},),
-    "mistral-conversations": ({"type": "conversation.response.done", "usage": {}},),
-    "ollama": ({"model": "m", "message": {"role": "assistant"}, "done": True, "done_reason": "stop"},),
-    "openai-realtime": (
-        {"type": "response.done", "response": {"id": "resp_1", "status": "completed", "output": []}},
-    ),
-    "pi": (
-        {
-            "type": "message_end",
-            "message": {"role": "assistant", "content": [], "stopReason": "toolUse", "timestamp": 1},
-        },
-    ),
-    "responses": (
-        {"type": "response.completed", "response": {"id": "resp_1", "status": "completed", "output": []}},
-    ),
-    "sap-orchestration": (
-        {
-            "request_id": "q",
-            "final_result": {
-                "id": "c",
-                "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}],
-            },
-        },
-    ),
-    "vercel-ui": ({"type": "finish", "finishReason": "tool-calls"},),
-    "xai-grpc": ({"chunk": {"outputs": [{"delta": {}, "finish_reason": "REASON_TOOL_CALLS"}]}},),
-}
-# Dialects that end as another does; those that wrap one bear its name.
-_ENDS_AS = {
-    "bedrock-invoke-legacy-completions": "chat-completions",
-    "bedrock-invoke-nova": "bedrock-converse",
-    "legacy-completions": "chat-completions",
-    "llama-api": "llama-stack",
-}
 
 
 # A recording that was cut.
 
 
 def marks_for(dialect: str, data: bytes) -> Iterator[tuple[str, bytes]]:
-    """The end marks of other dialects, as they look in the framing of a stream."""
+    """The end marks of other dialects that take none of its frames, as they look in the framing of a stream."""
     yield "[DONE]", b"[DONE]\n" if framing(data) == "lines" else encode.done()
-    for name, payloads in END_MARKS.items():
-        if not dialect.endswith(name) and _ENDS_AS.get(dialect) != name:
+    inner = INVOKED.get(dialect, dialect)
+    for name, payloads in shown.ends().items():
+        if name != inner and not are_akin(name, inner):
             yield f"the end of {name}", _framed(payloads, data)
 
 

@@ -73,6 +73,11 @@ def _escaped(token: bytes) -> str:
     return "".join(chr(octet) if 32 <= octet < 127 else f"\\x{octet:02X}" for octet in text)
 
 
-if __name__ == "__main__":
+def write() -> None:
+    """Write the dictionary."""
     DICTIONARY.write_text(dictionary(), "utf-8")
+
+
+if __name__ == "__main__":
+    write()
     sys.stdout.write(f"{DICTIONARY.name}: {len(dictionary().splitlines()) - 1} words\n")

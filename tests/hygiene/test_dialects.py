@@ -4,26 +4,13 @@ from __future__ import annotations
 
 import re
 
-from tests.dialects.test_detect import DECISIVE
-from tests.hygiene.source_tree import DOCS, PROJECT, table_cells
-from tests.support.dialect_table import CALLS
+from tests.hygiene.source_tree import PROJECT
+from tests.support import dialect_table, shown
 from tests.support.renderers import RENDERERS
 from wholecall.dialects import DIALECTS
 
 NAMES = [dialect.name for dialect in DIALECTS]
 WRAPPED = "bedrock-invoke-"
-# Facts that only the names of events give, in a framing that has them.
-NAMED_BY_EVENTS = {"bedrock-converse", "vercel-data"}
-# A dialect that carries text and no calls has no renderer: there is nothing to agree about.
-WITHOUT_CALLS = {"legacy-completions", "bedrock-invoke-legacy-completions", "ollama-generate", "a2a", "mcp"}
-
-
-def covered() -> set[str]:
-    """Return the dialects of the coverage table; `-nova` after `bedrock-invoke-x` is a dialect, too."""
-    section = (DOCS / "dialects.md").read_text("utf-8").split("\n## What is read\n")[1].split("\n## ")[0]
-    cells = [table_cells(line)[0] for line in section.splitlines() if table_cells(line)]
-    names = {name for cell in cells for name in re.findall(r"`([\w-]+)`", cell)}
-    return {WRAPPED + name[1:] if name.startswith("-") else name for name in names}
 
 
 def missing(known: set[str], names: list[str], what: str) -> str:
@@ -32,34 +19,36 @@ def missing(known: set[str], names: list[str], what: str) -> str:
     return "" if not absent else f"{what}: {', '.join(absent)}"
 
 
-def test_the_page_says_what_it_covers() -> None:
-    """Readers of docs/dialects.md learn of every dialect."""
-    assert "" == missing(covered(), NAMES, "add a row to the first table in docs/dialects.md")
+def test_every_dialect_says_what_it_covers() -> None:
+    """Its module says so, and how calls are told apart, in the docstring, from which the tables of the page are made."""
+    told = {name for name in NAMES if dialect_table.words(name)}
+
+    assert "" == missing(told, NAMES, "write `Covers:` and `Calls:` (tests/support/dialect_table.py) for")
 
 
-def test_it_is_known_how_calls_are_told_apart() -> None:
-    """The page's second table has a row for every dialect, from a table in words."""
-    own = [name for name in NAMES if not name.startswith(WRAPPED)]
+def test_the_page_shows_these_words() -> None:
+    """Both tables of docs/dialects.md are made from the dialects and the recordings."""
+    page = dialect_table.PAGE.read_text("utf-8")
 
-    assert "" == missing(
-        set(CALLS), own, "add what tells calls apart to CALLS in tests/support/dialect_table.py"
-    )
+    assert page == dialect_table.renewed(page), "run python -m tests.support.dialect_table"
 
 
 def test_every_dialect_is_rendered() -> None:
     """The laws about all dialects are tried on streams of every dialect that carries calls."""
     rendered = {name.partition(",")[0] for name in RENDERERS}
-    carrying = [name for name in NAMES if name not in WITHOUT_CALLS]
+    carrying = [name for name in NAMES if dialect_table.carries_calls(name)]
 
-    assert "" == missing(rendered, carrying, "add a renderer to RENDERERS in tests/support/renderers.py")
+    assert "" == missing(
+        rendered, carrying, "python -m tests.support.new_dialect says what the cases lack of"
+    )
 
 
 def test_every_dialect_is_detected_by_a_test() -> None:
-    """A first frame is written down for every dialect; a wrapped frame is found by its content."""
-    own = [name for name in NAMES if not name.startswith(WRAPPED) and name not in NAMED_BY_EVENTS]
+    """The cases of every dialect have a decisive frame; a wrapped frame is found by its content."""
+    own = [name for name in NAMES if not name.startswith(WRAPPED)]
 
     assert "" == missing(
-        set(DECISIVE), own, "add a decisive frame to DECISIVE in tests/dialects/test_detect.py"
+        set(shown.decisive()), own, "tests/dialects/cases/<dialect>.txt has no frame that tells its dialect"
     )
 
 

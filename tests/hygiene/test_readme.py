@@ -9,7 +9,7 @@ import types
 import pytest
 
 from tests.hygiene.source_tree import DOCS, PROJECT
-from tests.support import dialect_table, javascript_table, phase_table, text_table
+from tests.support import javascript_table, phase_table, text_table
 from wholecall.dialects import table
 
 # .ci/run takes the second one from the README and runs it unchanged.
@@ -83,12 +83,11 @@ def test_the_readme_is_short() -> None:
     ("name", "page", "module"),
     [
         ("phases", "docs/architecture.md", phase_table),
-        ("dialects", "docs/dialects.md", dialect_table),
         ("javascript", "docs/proxy.md", javascript_table),
         ("javascript", "README.md", javascript_table),
         ("texts", "docs/text.md", text_table),
     ],
-    ids=["phases", "dialects", "javascript", "javascript in the README", "texts"],
+    ids=["phases", "javascript", "javascript in the README", "texts"],
 )
 def test_the_tables_are_those_that_run(name: str, page: str, module: types.ModuleType) -> None:
     """The tables in the pages are made from the running tests, from the recordings, and from test data."""

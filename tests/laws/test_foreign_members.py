@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.dialects.test_detect import DECISIVE
-from tests.support import corpora
+from tests.support import corpora, shown
 from wholecall import (
     EXECUTABLE,
     Limits,
@@ -76,7 +75,7 @@ def said(data: bytes) -> Said:
 @cache
 def members() -> tuple[tuple[str, str], ...]:
     """Return the names and the JSON texts of the members that identify a dialect, decisively or weakly."""
-    decisive = [(name, value) for payload in DECISIVE.values() for name, value in payload.items()]
+    decisive = [(name, value) for payload in shown.decisive().values() for name, value in payload.items()]
     weak = [(name, value) for name, values in WEAK.items() for value in values]
     return tuple(dict.fromkeys((name, json.dumps(value)) for name, value in decisive + weak))
 

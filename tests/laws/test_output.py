@@ -55,21 +55,6 @@ TEXTS = {  # the result of each at a clean end: the status of an `Output`, or th
     "null": "schema",
     TEXT[:-1]: "truncated",
 }
-# No reason that tells cut turns from whole ones, or none for a turn without calls.
-_ONE_END = frozenset(
-    {
-        *(
-            "openai-assistants",
-            "openai-realtime",
-            "mistral-conversations",
-            "workers-ai",
-            "gemini-live",
-            "ag-ui",
-        ),
-        *("bedrock-agents", "bedrock-agents, returning control", "codex-app-server"),
-        *("codex-app-server, tools of the client", "codex-exec", "gemini-cli", "cursor"),
-    }
-)
 _NO_END = "bedrock-agents, returning control"  # of a turn that hands no call to the client
 LINES = sorted(RENDERERS.keys() - {_NO_END})
 
@@ -101,12 +86,17 @@ def test_every_kind_of_text(line: str) -> None:
     assert [*TEXTS] == [turn.output.raw_text for turn in turns.values() if turn.output]
 
 
-@pytest.mark.parametrize("line", sorted(RENDERERS.keys() - _ONE_END))
+@pytest.mark.parametrize(
+    "line", sorted(line for line in RENDERERS if sent(line, TEXT) != sent(line, TEXT, "length"))
+)
 def test_a_cut_answer_is_none(line: str) -> None:
-    """Law 123: a turn that was cut for length has no value, for any text."""
-    found = {text: word_of(collect([sent(line, text, "length")], named(line), output=Tide)) for text in TEXTS}
+    """Law 123: a turn that was cut for length, or failed for it, has no value, for any text, where the wire says so."""
+    turns = {text: collect([sent(line, text, "length")], named(line), output=Tide) for text in TEXTS}
+    words = {"length": "truncated", "error": "aborted"}
 
-    assert dict.fromkeys(TEXTS, "truncated") == found
+    assert {text: words[str(turn.reason)] for text, turn in turns.items()} == {
+        text: word_of(turn) for text, turn in turns.items()
+    }
 
 
 @pytest.mark.sampled(5)

@@ -69,7 +69,12 @@ def renewed(page: str) -> tuple[str, int]:
     return _BLOCK.subn(lambda block: block[1] + captured(block["argv"]) + block[3], page)
 
 
-if __name__ == "__main__":
+def write() -> None:
+    """Rewrite the blocks of all pages."""
     for name in PAGES:
         path = PROJECT / name
         path.write_text(renewed(path.read_text("utf-8"))[0], "utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    write()

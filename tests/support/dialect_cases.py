@@ -150,10 +150,15 @@ def translated(dialect: str, stream: Stream) -> Stream:
     return Stream(steps, translator.close())
 
 
+def rewrite(name: str) -> None:
+    """Write the deltas of a dialect's cases anew."""
+    path = FOLDER / f"{name}.txt"
+    cases = read(name, path.read_text("utf-8"))
+    for case in cases:
+        case.streams = [translated(name, stream) for stream in case.streams]
+    path.write_text(written(name, cases), "utf-8")
+
+
 if __name__ == "__main__":
-    for name in sys.argv[1:]:
-        path = FOLDER / f"{name}.txt"
-        cases = read(name, path.read_text("utf-8"))
-        for case in cases:
-            case.streams = [translated(name, stream) for stream in case.streams]
-        path.write_text(written(name, cases), "utf-8")
+    for each in sys.argv[1:]:
+        rewrite(each)

@@ -124,26 +124,3 @@ def render_asking(turn: Turn, pieces: Pieces = whole) -> bytes:
         started, done = work(turn.id, told, success=True)
         works += [started, asked(60 + n, turn.id, call), done]
     return _session(turn, pieces, works)
-
-
-# `codex exec --json`, whose items are whole.
-
-
-def render_exec(turn: Turn, pieces: Pieces = whole) -> bytes:  # noqa: ARG001 - nothing comes in pieces
-    """Return a turn of an agent without a terminal, whose calls it executes by its MCP servers."""
-    said: list[JSON] = [{"type": "thread.started", "thread_id": THREAD}, {"type": "turn.started"}]
-    if turn.reasoning:
-        said.append(_completed(id="item_r", type="reasoning", text=turn.reasoning))
-    if turn.text:
-        said.append(_completed(id="item_t", type="agent_message", text=turn.text))
-    for call in turn.calls:
-        about = mcp(call) | {"type": "mcp_tool_call"}
-        said.append({"type": "item.started", "item": about | {"status": "in_progress"}})
-        said.append(_completed(**about, status="completed"))
-    usage = {"input_tokens": 64, "cached_input_tokens": 0, "output_tokens": turn.tokens}
-    failed: JSON = {"type": "turn.failed", "error": {"message": "The context is full."}}
-    return lines([*said, failed if turn.stopped else {"type": "turn.completed", "usage": usage}])
-
-
-def _completed(**item: Any) -> JSON:
-    return {"type": "item.completed", "item": item}

@@ -25,10 +25,12 @@ from tests.support import (
     encode_pi,
     encode_runs,
     encode_sap,
+    template,
 )
 from tests.support.encode import Pieces, Turn
+from wholecall.dialects import DIALECTS
 
-RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
+_WRITTEN: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "chat-completions": encode.render_chat,
     "responses": encode.render_responses,
     "anthropic": encode.render_anthropic,
@@ -75,12 +77,18 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "bedrock-agents, returning control": encode_bedrock_agents.render_returning,
     "codex-app-server": encode_codex.render,
     "codex-app-server, tools of the client": encode_codex.render_asking,
-    "codex-exec": encode_codex.render_exec,
     "gemini-cli": encode_runs.render_gemini,
     "cursor": encode_runs.render_cursor,
     "opencode": encode_runs.render_opencode,
     "opencode, lines of a run": encode_runs.render_opencode_run,
 }
+# Dialects without a renderer of their own, whose cases show a turn with a whole call.
+_SHOWN = {
+    name: made
+    for name in (dialect.name for dialect in DIALECTS)
+    if name not in _WRITTEN and (made := template.renderer(name)) is not None
+}
+RENDERERS = _WRITTEN | _SHOWN
 
 WITHOUT_IDS = frozenset({"cohere-v1", "bedrock-invoke-cohere-v1"})  # their calls get minted ids
 # The sender of their calls executes them.
@@ -90,12 +98,12 @@ SERVER_SIDE = frozenset(
         "claude-code",
         "claude-code, with events",
         "codex-app-server",
-        "codex-exec",
         "gemini-cli",
         "cursor",
         "opencode",
         "opencode, lines of a run",
         "pi",
         "bedrock-agents",
+        *(name for name in _SHOWN if template.is_of_server(name)),
     }
 )

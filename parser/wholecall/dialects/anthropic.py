@@ -17,6 +17,9 @@ Compatible servers leave out stops and starts, repeat starts, send a second `mes
 into the first one (quirks 77, 90); all of it is reported. A start ends nothing: a block that another one displaces has
 not ended. Only the stops of blocks that are not calls are kept back. Results of server tools mean that their calls were
 executed, and nothing else. Source: Anthropic API reference, "Streaming Messages".
+
+Covers: Anthropic Messages, also on Vertex and from compatible servers; server tools, MCP.
+Calls: told apart by block index; each ends with `content_block_stop`, and what follows.
 """
 
 from __future__ import annotations

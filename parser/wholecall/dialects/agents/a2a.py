@@ -17,6 +17,10 @@ fault.
 
 The client's messages are not read: a log may hold both directions. Source: A2A Protocol Specification, versions 0.3 and
 1.0, "Streaming".
+
+Covers: the Agent2Agent protocol, versions 0.3 and 1.0, JSON-RPC over SSE: messages and artifacts as text, the state
+    in which a task ends. No call is ever emitted: an agent executes its calls itself, and its data is data.
+Calls: none.
 """
 
 from __future__ import annotations

@@ -14,6 +14,10 @@ or failed, or when the client is asked to permit it and its input is known.
 A turn is a prompt of a session, up to the stop reason (in the second version a `state_update`). A connection may hold
 several sessions, and a log both directions: the client's messages are read only for its prompts. Source: Agent Client
 Protocol, "Prompt Turn" and "Tool Calls".
+
+Covers: the Agent Client Protocol, lines of JSON-RPC: calls that an agent executes and shows; several sessions and
+    prompts on one connection.
+Calls: told apart by `toolCallId`; each ends with its status.
 """
 
 from __future__ import annotations

@@ -25,6 +25,11 @@ was odd.
 
 Events are read as JSON only. The binary encoding (`application/vnd.ag-ui.event+proto`) had no place for results
 before the protocol's version 1.0: there a call that the agent executed looks like one for the client.
+
+Covers: AG-UI, from agents to user interfaces: starts and ends, chunks, snapshots; a call is emitted when its run ends
+    or the agent answers it, because only then is its executor known. JSON events only: the binary encoding
+    (`application/vnd.ag-ui.event+proto`) is not read, so ask for `Accept: text/event-stream`.
+Calls: told apart by `toolCallId`; each ends with a result, or the end of the run.
 Source: AG-UI documentation, "Events", and the schema of version 1.0.
 """
 

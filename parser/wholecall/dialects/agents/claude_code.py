@@ -26,6 +26,10 @@ an array of all lines.
 Qwen Code writes the same lines (`qwen --output-format stream-json`), and among them states of a session as events
 (`goal_state`, `active_goal`, `tool_progress`), which are about no message.
 
+Covers: Claude Code's `stream-json`, which the Claude Agent SDK reads, and Qwen Code's: whole lines, and the model's
+    events where they are requested; calls that the agent executes itself, calls that need a permission, calls to an MCP server in its
+    client (these are the client's calls); sub-agents, the JSON modes.
+Calls: told apart by call id; each ends with its result, a request to the client, or the next message.
 Source: Claude Code documentation, "Run Claude Code programmatically" and "CLI reference"; Claude Agent SDK, "Streaming
 output" and the types of its messages (November 2026); QwenLM/qwen-code, packages/cli/src/nonInteractive/types.ts and
 io/StreamJsonOutputAdapter.ts (2026).

@@ -21,6 +21,9 @@ Threads have turns side by side (quirk 112). The content of a turn may come in p
 item; the older `codex/event/…` messages repeat all of it, and are not read. A connection outlives its errors. The
 client's messages are not read: a log may hold both directions.
 
+Covers: the Codex app server, lines of JSON-RPC: calls that the agent executes, calls that need an approval, the
+    dynamic tools that the client is to execute; several threads on one connection.
+Calls: told apart by item id; each ends with `item/completed`, or a request to the client.
 Source: OpenAI, "Codex App Server" (developers.openai.com/codex/app-server) and the schema of its protocol, version 2
 (November 2026).
 """

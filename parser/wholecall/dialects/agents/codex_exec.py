@@ -15,6 +15,9 @@ type of its item is the name, and the members that describe the action are the a
 start, except for a search, and over when it is completed, whether or not it failed; one that was declined is dropped.
 Messages and thoughts come whole. A turn that failed takes back its open calls.
 
+Covers: the lines of `codex exec --json`, which the Codex SDKs read: calls that the agent executes, whole in their
+    items; turns that fail.
+Calls: told apart by item id; each ends with `item.completed`.
 Source: openai/codex, codex-rs/exec/src/exec_events.rs (2026).
 """
 

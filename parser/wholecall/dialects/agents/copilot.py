@@ -25,6 +25,9 @@ a log), the session going idle, or the next prompt, ends the turn. The events of
 main agent, with an `agentId`: each agent has its own turns. A session outlives its errors. The JSON-RPC connection that
 wraps these events is not read.
 
+Covers: the session events of GitHub Copilot's SDK and command line, also its logs: calls that the agent executes
+    itself, and calls that it asks the client to execute; sub-agents.
+Calls: told apart by `toolCallId`; each ends with a request to the client, or its execution.
 Source: Copilot SDK documentation, "Streaming session events", and the SDK's generated types.
 """
 

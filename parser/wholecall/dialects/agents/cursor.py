@@ -17,6 +17,9 @@ failed; one that was rejected is dropped. The whole run is one turn; one that fa
 With `--stream-partial-output` a text comes in pieces, which have a time and no model's call; the other lines then only
 repeat them. With `--output-format json` only the result comes.
 
+Covers: the lines of `cursor-agent --output-format stream-json`: calls that the agent executes, whole from their start,
+    with the names of MCP servers' tools; texts whole or in pieces; the JSON mode.
+Calls: told apart by `call_id`; each ends with its completion.
 Source: cursor.com/docs/cli/reference/output-format (2026), and forum.cursor.com/t/156289 for the forms of texts.
 """
 

@@ -13,6 +13,9 @@ run outlives the errors before its result.
 
 With `--output-format json` only the answer comes, `{"session_id", "response", "stats"}`, or `error` in its place.
 
+Covers: the lines of `gemini --output-format stream-json`: calls that the agent executes, whole when they are
+    announced; runs that fail; the answer alone (`--output-format json`).
+Calls: told apart by `tool_id`; each ends with `tool_result`.
 Source: google-gemini/gemini-cli, packages/core/src/output/types.ts and packages/cli/src/nonInteractiveCli.ts (2026).
 """
 

@@ -13,6 +13,11 @@ answer of one: it is not even text here, for a call that is quoted in it would b
 A turn is a request: all messages up to the answer, as in a stream of streamable HTTP. A failure is a fault; the
 connection outlives it. The older transport over SSE begins with an event `endpoint`, whose data is an address. Source:
 Model Context Protocol, "Transports", "Tools", "Sampling" (2025-11-25, and the versions before it).
+
+Covers: the Model Context Protocol over SSE, streamable HTTP or stdio: a turn for each request, faults where a request
+    failed. No call is ever emitted: a `tools/call` is a client's form of an earlier call, `sampling/createMessage` is
+    the client's business, and the content of a result is neither call nor text.
+Calls: none.
 """
 
 from __future__ import annotations

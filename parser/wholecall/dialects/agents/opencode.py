@@ -18,6 +18,9 @@ never ran, and is dropped. A step of a message, between its start and its finish
 between those of the main agent. The user's messages have parts as well. A part's text comes whole, or in pieces that
 the whole text repeats; older servers send all of it anew each time.
 
+Covers: the events of opencode's server (`/event`), the lines of `opencode run --format json`, and whole messages:
+    calls that the agent executes, by their states; texts whole or in pieces; sub-agents beside the main agent.
+Calls: told apart by `callID`; each ends with its state.
 Source: sst/opencode, packages/sdk/js/src/gen/types.gen.ts and packages/opencode/src/cli/cmd/run.ts (2026).
 """
 

@@ -16,6 +16,9 @@ Each message of the model is a turn. `message_end` gives the reason; an answer t
 again, or not, by the same session. The events that follow repeat all of it: `turn_end`, `agent_end`, the execution of
 the calls. A stream that holds only those ends of messages, or only the end of the agent's work, is read by them.
 
+Covers: the events of the coding agent pi, in its RPC and JSON modes: calls that the agent executes; the pieces that
+    its model wrote count, not the agent's reading of them.
+Calls: told apart by content index; each ends with `toolcall_end`, and what follows.
 Source: pi-mono, packages/coding-agent/docs/rpc.md, "Events" and "Types" (2026).
 """
 

@@ -19,6 +19,10 @@ whose values are texts; any other invocation has only its kind as its name. The 
 An event stream has no end mark: the reason of the turn is the agent's last observation, or the return of control.
 Collaborators report their steps in the same stream, and end nothing. A router's decision is not a call.
 
+Covers: Agents for Amazon Bedrock, InvokeAgent and InvokeInlineAgent: calls that the agent invokes itself, from its
+    traces; calls that it returns to the client (`returnControl`), with the data for the answer in `extra`; parameters
+    are texts on this wire.
+Calls: told apart by order; each ends with its own event.
 Source: AWS, "Agents for Amazon Bedrock Runtime API Reference", InvokeAgent, InvocationInputMember and Trace; user
 guide, "Return control to the agent developer" (2026).
 """

@@ -19,6 +19,10 @@ Nothing names the response or the model. `p` is padding. Usage may come before o
 means that its call was executed. Results, texts with citations, and in a whole body images and unknown parts are kept,
 and go back as they came; of a streamed image nothing is. Source: AWS, "Bedrock Runtime API", ConverseStream and
 ContentBlock.
+
+Covers: Amazon Bedrock ConverseStream, as binary event stream and as SDKs decode it; Converse bodies; tools that
+    Bedrock runs itself.
+Calls: told apart by block index; each ends with `contentBlockStop`, and what follows.
 """
 
 from __future__ import annotations

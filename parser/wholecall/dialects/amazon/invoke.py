@@ -10,6 +10,10 @@ not chunks, such as the body of a whole response, go to the inner translator as 
 
 Bytes that are not UTF-8 are lost with their chunk: the text cannot be known. Source: AWS, "Bedrock Runtime API",
 InvokeModelWithResponseStream.
+
+Covers: Amazon Bedrock InvokeModelWithResponseStream: chunks with the events of the model's own dialect; text of
+    Llama, Mistral and Titan.
+Calls: told apart by as inside; each ends with as inside.
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ the same order, which ends them: the object is the last word. The last event rep
 content counts. The text of a plan is reasoning. Searches and citations are not about calls. A whole body is the
 `response` alone.
 
+Covers: version 1 of Cohere's own chat: plans are reasoning, and calls that it repeats stay one.
+Calls: told apart by index; each ends with `tool-calls-generation`.
 Source: Cohere API reference, "Chat (v1) with streaming".
 """
 

@@ -13,6 +13,8 @@ no delta at all; neither has a call that was cut before its arguments, so `CallC
 nothing: a call that another one displaces has not ended. The plan is reasoning. Citations are not about calls. A reason
 that means failure takes back the calls that are open. A whole body is `{id, finish_reason, message, usage}`.
 
+Covers: version 2 of Cohere's own chat: plans and thinking are reasoning.
+Calls: told apart by index; each ends with `tool-call-end`.
 Source: Cohere API reference, "Chat with streaming".
 """
 

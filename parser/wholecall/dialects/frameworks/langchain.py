@@ -15,6 +15,9 @@ guesses: LangChain closes the brackets of the text so far. They count only in a 
 the last call may be such a guess, so that the turn's reason decides on it. A whole message has the type `ai`; LangServe
 wraps it in `output`. A tool's message is the result of a call that the graph executed itself; people's are skipped.
 
+Covers: LangChain's message chunks as LangServe and LangGraph stream them, LC-JSON too, and whole messages; its own
+    guesses, which close brackets, do not count.
+Calls: told apart by index and id; each ends with the end of the message.
 Source: LangChain documentation, "Streaming"; `langchain_core.messages`; LangServe and LangGraph API references.
 """
 

@@ -7,6 +7,8 @@
 A run of a model is a turn; runs may be side by side. Chunks and messages are those of the dialect `langchain`, and the
 restatements at the end count only where no chunk came. Events of chains, tools and retrievers are skipped.
 
+Covers: the chat models in LangChain's `astream_events`.
+Calls: told apart by run, index and id; each ends with `on_chat_model_end`.
 Source: LangChain reference, `Runnable.astream_events`.
 """
 

@@ -20,6 +20,9 @@ they have a `run_id`. A second start there breaks off the message before. Graphs
 namespaces, and replay those of people: such messages are skipped. The finish of a block is the last word on it; it
 comes before the reason, so `CallClosed` is not final.
 
+Covers: LangChain's content-block protocol (`stream_events` version 3, agent servers), in its envelope or bare:
+    messages of many agents side by side, pieces and snapshots, blocks that the finish repeats.
+Calls: told apart by message, block index and id; each ends with `content-block-finish`, and what follows.
 Source: LangChain's Agent Streaming Protocol, `protocol.cddl`; LangChain reference, `language_models.event`.
 """
 

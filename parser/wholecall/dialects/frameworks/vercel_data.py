@@ -14,6 +14,8 @@ before it. The end of the message repeats the content of a step's end. Version 3
 (`7`, `1`). Tool results, data, annotations, sources and files are skipped. A whole message is
 `{id, role, content, toolInvocations}`, or has these inside its parts.
 
+Covers: the data stream protocol of the Vercel AI SDK, versions 3 and 4 (`9:{…}` lines), and its stored messages.
+Calls: told apart by `toolCallId`; each ends with its `9:` line.
 Source: AI SDK documentation of version 4, "Stream Protocols", and the SDK's `formatDataStreamPart`.
 """
 

@@ -16,6 +16,9 @@ that a server runs is skipped. `reset-step` removes all parts since the last `st
 run again (quirk 141). `finish` ends the message, and older versions give it no reason. A whole message is
 `{id, role, parts}`.
 
+Covers: the UI message stream of the Vercel AI SDK, versions 5 to 7, and its stored messages; calls that the server
+    ran or that wait for an approval are marked.
+Calls: told apart by `toolCallId`; each ends with `tool-input-available`.
 Source: AI SDK documentation, "Stream Protocols", and the SDK's `UIMessageChunk` type.
 """
 

@@ -26,6 +26,10 @@ that another one displaces has not ended.
 
 The finished interaction may restate all steps. An interaction that failed or was cancelled takes back its open calls
 (quirk 94). A whole body is an interaction. Source: Gemini API reference, "Interactions" and "Streaming interactions".
+
+Covers: the Gemini Interactions API: calls as steps, or as contents under the older names of its events; the
+    provider's own tools, steps that the end repeats.
+Calls: told apart by step index; each ends with `step.stop`.
 """
 
 from __future__ import annotations

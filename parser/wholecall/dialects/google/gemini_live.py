@@ -17,6 +17,10 @@ the calls that wait for a result are taken back by their ids, perhaps turns late
 
 A message may be pretty-printed. There are no bodies other than these messages. Source: Live API reference, "Messages
 from the server".
+
+Covers: Gemini Live sessions, a message a line: many turns, speech as text, calls that are taken back
+    (`ToolCallCancelled`).
+Calls: told apart by order; each ends with its own message.
 """
 
 from __future__ import annotations

@@ -16,6 +16,10 @@ member `input` of an object, it is whole when its step or the run is completed.
 
 Data without a name (JSON lines, a run that was polled) is named by its `object` and `status`; SDKs wrap
 both in an object. Source: OpenAI API reference, "Assistants: streaming", and the types of openai-python.
+
+Covers: OpenAI Assistants, also on Azure: each step is a turn; calls once the run asks for their outputs, code that
+    OpenAI runs.
+Calls: told apart by step and index; each ends with the run that asks for outputs.
 """
 
 from __future__ import annotations

@@ -14,6 +14,8 @@ the last chunk, and a whole body looks like a chunk:
     Titan    {"outputText": "Hi", "completionReason": null, "index": 0, "inputTextTokenCount": 5, …}
              {"results": [{"outputText": "Hi", "completionReason": "FINISH"}], …}  as a body
 
+Covers: text completions: text only; also the shapes of Llama, Mistral and Titan on Bedrock.
+Calls: none.
 Source: OpenAI API reference, "Completions", as vLLM and llama.cpp still serve it; Amazon Bedrock User Guide,
 the response fields of Meta Llama, of Mistral AI's text completion, and of Titan Text.
 """

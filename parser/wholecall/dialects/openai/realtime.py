@@ -17,6 +17,10 @@ leaves it out of deltas.
 A session outlives its errors: an `error` event, or a response that failed, does not end the stream. Items of the
 conversation are not calls: a client seeds its history with the same events. Source: OpenAI API reference, "Realtime:
 server events", and the types of openai-python.
+
+Covers: OpenAI Realtime (also on Azure, and xAI's): the server events of a session as JSON lines; responses in flight
+    side by side, interruptions, errors that the session outlives.
+Calls: told apart by output index, item id; each ends with `output_item.done`.
 """
 
 from __future__ import annotations

@@ -14,6 +14,8 @@ of its events. `arguments` are pieces of JSON text. A function call has no separ
 has. The end names no reason: a turn with calls of the client ended for them. A whole body is
 `{object: "conversation.response", conversation_id, outputs: [entries], usage}`.
 
+Covers: Mistral's conversations and agents: functions, the tools that Mistral runs itself, approval.
+Calls: told apart by entry id; each ends with the end of the response.
 Source: Mistral API reference, "Agents and conversations", and the types of its Python SDK.
 """
 

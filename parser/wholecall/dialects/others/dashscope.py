@@ -14,6 +14,9 @@ Without `incremental_output` every frame restates all text so far, and no frame 
 second text of a channel begins with the first one in the one mode and, but for an accident in its first letters, never
 in the other (quirk 24). For arguments the assembler finds it out.
 
+Covers: DashScope's own protocol (Alibaba Model Studio), in increments or with the whole text each time; the text of
+    old models.
+Calls: told apart by index and id; each ends with the finish reason.
 Source: Model Studio API reference, "DashScope", and the records of its Python SDK.
 """
 

@@ -12,6 +12,11 @@ from those that came before it. The state of the tools, which an answer needs, i
 executions show no arguments, and are not calls. The role `reasoning` thinks aloud; content may also be one text.
 
 No `[DONE]` ends the stream. A whole response is one last event without a name, as are lines of JSON.
+
+Covers: GigaChat's second chat (`/v2/chat/completions`, named events): calls as parts, whole, before or in the last
+    event; calls that GigaChat executes itself show no arguments and are not reported as calls. Its first chat is
+    `chat-completions`.
+Calls: told apart by id, or order; each ends with its own part.
 Source: Sber, "GigaChat API", `POST /v2/chat/completions`, and the recordings of its Python SDK (June 2026).
 """
 

@@ -13,6 +13,8 @@ given as the index, and the binder decides the meaning of the labels. A whole bo
 llama-stack's own API is where this one comes from: a start may be either's, and decides nothing if it has no id.
 Where text alone decided, the first call with a `parse_status` hands the stream over.
 
+Covers: Meta's own Llama API.
+Calls: told apart by id; each ends with the end of the answer.
 Source: Llama API reference, "Chat completion", and the types of its Python SDK.
 """
 

@@ -16,6 +16,9 @@ The first versions have text as the delta itself, and `{content, parse_status: s
 Some servers send calls in events `complete`, so only the end of the stream ends the turn. A whole body is
 `{completion_message: {content, stop_reason, tool_calls}, logprobs}`.
 
+Covers: llama-stack's own inference API, streamed and whole: the object that the server made of a call counts, never
+    the text that the model wrote.
+Calls: told apart by its own event; each ends with its own event, and what follows.
 Source: llama-stack, `apis/inference`, and the types of llama-stack-client 0.0.50 to 0.2.
 """
 

@@ -10,6 +10,11 @@ unique, and old servers send no id. The reason stays `stop` although calls were 
 
 The usual lines, pieces of text and whole calls, have views that are as narrow as they can be. Lines that these refuse
 are read by the table, to the same deltas.
+
+Covers: Ollama's own `/api/chat`, and its imitations; whole calls with or without ids, also in the last line.
+Calls: told apart by order; each ends with its own line.
+Covers (ollama-generate): Ollama's `/api/generate`: text only.
+Calls (ollama-generate): none.
 """
 
 from __future__ import annotations

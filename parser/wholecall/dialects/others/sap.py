@@ -7,6 +7,10 @@
 
 Only the result is the answer: the modules before it repeat it, before it was filtered or unmasked. The translator of
 chat completions reads it, whole responses included; the first chunk has a blank id and model, and means nothing by it.
+
+Covers: the orchestration service of SAP AI Core, both versions: the chunks of chat completions under `final_result`
+    or `orchestration_result`; earlier output of its modules is not an answer.
+Calls: told apart by as in chat completions; each ends with as in chat completions.
 Source: SAP AI Core, "Orchestration", streaming responses, and SAP Cloud SDK for AI (2026).
 """
 

@@ -11,6 +11,8 @@ whole calls, flat and without labels: `{"name":"f","arguments":{…}}`. Nothing 
 completions do so on the same endpoint, frame by frame (quirk 89). A whole body is such a frame, alone or as `result`
 between `success` and `errors`.
 
+Covers: Cloudflare Workers AI: streamed and flat calls, its REST envelope, models that answer in chat completions.
+Calls: told apart by index and id; each ends with `[DONE]`.
 Source: Workers AI documentation, "Function calling", and Cloudflare's provider for the AI SDK.
 """
 

@@ -15,6 +15,10 @@ and its calls are sent again (quirk 98).
 
 No mark ends the stream. A whole body has `message` in place of `delta`. Source: `xai/api/v1/chat.proto` and
 `sample.proto` of the xAI SDK.
+
+Covers: xAI's own API (the messages of its gRPC streams as JSON lines): whole calls, rounds with the provider's own
+    tools.
+Calls: told apart by id; each ends with its own message.
 """
 
 from __future__ import annotations

@@ -61,7 +61,9 @@ _LONGEST_SHARE: Final = 64
 # pieces at once.
 _FULL: Final = 4
 _MOST_FULL: Final = 2
-_FIRST_WAIT: Final = 4  # pieces of a text before its template is made; twice as many after each that did not last
+_FIRST_WAIT: Final = (
+    4  # pieces of a text before its template is made; twice as many after each that did not last
+)
 _LASTING: Final = 64  # characters that were read by a template that lasted
 _PLAIN: Final = frozenset({"stop", "length", "tool_calls"})  # reasons without further meaning
 # Bytes of a read with the held bytes, or of a whole response; no limit of a lane's stream is less.

@@ -16,6 +16,10 @@ Streams come as SSE without an end mark, as one JSON array or as JSON lines; a w
 Some servers wrap each frame in `response`. A part holds its whole call, so parts are distinguished by their order
 (quirk 66). A call without arguments waits for the next frame: a cut turn may have lost them. One that the provider
 could not read is a finish reason with a text (quirk 68). Source: Gemini API reference.
+
+Covers: Gemini `generateContent` and `streamGenerateContent`, also on Vertex: whole calls, streamed arguments
+    (`partialArgs`), the provider's own tools, several candidates, both spellings, the wrapped form.
+Calls: told apart by order; each ends with its own part.
 """
 
 from __future__ import annotations

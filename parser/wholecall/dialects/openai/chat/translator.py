@@ -11,6 +11,11 @@ bound later, because each of them is wrong on some server. The common chunk is r
 read again by the wide one. A message in addition to or instead of the deltas restates calls (quirks 40, 90); a frame of
 the Responses dialect inside the stream is translated as such (quirk 89). Source: OpenAI API reference, "Chat
 streaming", and the SDK types and recorded streams of compatible servers.
+
+Covers: OpenAI and all APIs that claim to be compatible: Azure, Groq, Mistral, DeepSeek, Qwen, OpenRouter, Gemini's
+    compatible endpoint, watsonx, Oracle, vLLM, SGLang, llama.cpp, Ollama's `/v1`, TGI, GitHub Copilot …; legacy
+    `function_call`, streamed custom tools.
+Calls: told apart by index, id and name together; each ends with the finish reason.
 """
 
 from __future__ import annotations

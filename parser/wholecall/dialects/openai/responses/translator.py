@@ -18,6 +18,9 @@ hole; `response.created`, or a new 0, begins a new turn. Numbers that never coun
 
 As a guest in a chat stream (quirk 89) the translator reports only calls and text, not turns. Source: OpenAI API
 reference, "Responses: streaming events", and the types of openai-python.
+
+Covers: OpenAI Responses, its relays, and its events inside a chat stream; all kinds of items.
+Calls: told apart by output index, item id; each ends with `output_item.done`.
 """
 
 from __future__ import annotations
