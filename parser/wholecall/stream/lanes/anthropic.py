@@ -23,9 +23,9 @@ from wholecall.dialects.anthropic import AnthropicTranslator, InputPiece, Piece,
 from wholecall.dialects.decode import NO_TEXT, UNREADABLE, is_blank, wire_text
 from wholecall.dialects.labels import id_label
 from wholecall.framing.frame import Frame
-from wholecall.stream.lanes.lane import Act, Lane, SdkPiece, is_unread
+from wholecall.stream.lanes.lane import Act, Lane, SdkPiece
 from wholecall.stream.lanes.rows import LaneCall, Row, Source
-from wholecall.stream.lanes.texts import named_events
+from wholecall.stream.lanes.texts import is_unread, named_events
 from wholecall.stream.lanes.words import Counts, Id, Name, NoList, Nothing, Word
 
 if TYPE_CHECKING:

@@ -23,9 +23,9 @@ from wholecall.dialects.openai.chat.chunks import CALL_PIECE, TEXT_PIECE, THOUGH
 from wholecall.dialects.openai.chat.translator import THOUGHT, ChatTranslator
 from wholecall.framing.frame import Frame
 from wholecall.machine.kept import Kept
-from wholecall.stream.lanes.lane import Lane, SdkPiece, is_unread
+from wholecall.stream.lanes.lane import Lane, SdkPiece
 from wholecall.stream.lanes.rows import Row
-from wholecall.stream.lanes.texts import data_of
+from wholecall.stream.lanes.texts import data_of, is_unread
 from wholecall.stream.lanes.words import Counts, Id, Name, NoList, Nothing, Word
 
 if TYPE_CHECKING:

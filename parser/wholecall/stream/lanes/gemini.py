@@ -22,9 +22,9 @@ from wholecall.dialects.google.gemini.views import SPOKEN
 from wholecall.dialects.labels import id_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.framing.frame import Frame
-from wholecall.stream.lanes.lane import Lane, is_unread, no_more
+from wholecall.stream.lanes.lane import Lane, no_more
 from wholecall.stream.lanes.rows import Row
-from wholecall.stream.lanes.texts import data_of
+from wholecall.stream.lanes.texts import data_of, is_unread
 from wholecall.stream.lanes.words import Counts, Id, Name, Word
 
 

@@ -19,7 +19,7 @@ text continues after them.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Union
@@ -31,19 +31,27 @@ from wholecall.arguments.placeholders import PLACEHOLDER_SIZE
 from wholecall.arguments.strict import read_strict
 from wholecall.calls.output.call_events import ArgumentsDelta, ToolCall, ToolCallDropped, ToolCallStarted
 from wholecall.calls.output.events import ReasoningDelta, TextDelta, TurnFinished, TurnStarted
-from wholecall.calls.output.turns import Reasoning, ReasoningBlock, Turn
+from wholecall.calls.output.turns import Reasoning, Turn
 from wholecall.calls.tools.misfit import Coerced, Misfit
 from wholecall.deltas import Run, UsageSeen
 from wholecall.dialects.decode import UNREADABLE, is_blank
 from wholecall.dialects.labels import id_label
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.unread import with_unread
 from wholecall.framing.base import CR
 from wholecall.framing.frame import Frame
-from wholecall.machine.kept import Kept
 from wholecall.machine.said import SaidText
-from wholecall.stream.lanes.rows import Entry, LaneCall, Row, Source, Thought, size_of, something
-from wholecall.stream.lanes.templates import Template, string, template_of
+from wholecall.stream.lanes import templates
+from wholecall.stream.lanes.rows import (
+    Entry,
+    LaneCall,
+    Place,
+    Row,
+    Source,
+    Thought,
+    content_of,
+    size_of,
+    something,
+)
 from wholecall.stream.lanes.words import CRLF
 from wholecall.stream.payloads import is_of_fields, quick_text
 
@@ -61,10 +69,6 @@ _LONGEST_SHARE: Final = 64
 # pieces at once.
 _FULL: Final = 4
 _MOST_FULL: Final = 2
-_FIRST_WAIT: Final = (
-    4  # pieces of a text before its template is made; twice as many after each that did not last
-)
-_LASTING: Final = 64  # characters that were read by a template that lasted
 _PLAIN: Final = frozenset({"stop", "length", "tool_calls"})  # reasons without further meaning
 # Bytes of a read with the held bytes, or of a whole response; no limit of a lane's stream is less.
 _LARGEST: Final = 262_144
@@ -94,7 +98,6 @@ def _no_check(_name: str) -> None:
     """Return no check: the tools are not known."""
 
 
-_Place = Union[LaneCall, Thought, Kept, None]  # the part that began, None for another text
 # A piece in an SDK's object: the wire's label of its text, the piece, and the event's number, or 0.
 SdkPiece = tuple[Any, str, int]
 # Functions of the class, so that no lane refers to itself. The first returns the piece in the text of a frame that
@@ -155,7 +158,7 @@ class Lane:
         self._anomalies: tuple[Any, ...] = ()
         self._ids: set[str] = set()
         self._events: list[Any] = []  # of calls that ended
-        self._places: list[tuple[int, _Place]] = []  # where the parts of the answer began in the text
+        self._places: list[Place] = []  # where the parts of the answer began in the text
         self._n_arguments = self._n_logged = self._n_forgotten = 0
         self._log: list[Entry] = []
         self._of: Source = self.text  # the text of the current pieces, and the first of them not in the log
@@ -164,9 +167,8 @@ class Lane:
         self._more: More = no_more
         self._act: Act = Lane.say
         self._number = self._n_full = 0
-        self._template: Template | None = None  # of the frames that continue the text
-        self._wait, self._n_waiting = _FIRST_WAIT, 0  # pieces until the next template, 0 if none will be made
-        self._learned = 0  # the place in the text where the template was made
+        self._template: templates.Template | None = None  # of the frames that continue the text
+        self._templates = templates.Templates()
         self._class: type | None = None  # of the last object, and the function that reads pieces in it
         self._read_object: Callable[[Any], SdkPiece | None] = _no_piece
         self._is_counted = False  # counts came with these pieces
@@ -235,8 +237,8 @@ class Lane:
         if texts is None or self._n_full >= _MOST_FULL:
             return False
         pieces: list[str] = []
-        n, n_logged = 0, len(self._log)
-        for n, text in enumerate(texts, 1):  # noqa: B007 - their number is asked for
+        n, n_logged, text = 0, len(self._log), ""
+        for n, text in enumerate(texts, 1):  # noqa: B007 - the last ones are asked for
             piece = self._more(self, text, len(pieces)) if text[:1] == "{" else None
             if piece:
                 pieces.append(piece)
@@ -250,23 +252,11 @@ class Lane:
         return self._take_pieces(pieces, events)
 
     def _learn(self, text: str, piece: str, n: int = 1) -> None:
-        """Make the template of a text, after enough of its pieces, of which these are the last, were read without one."""
-        template = self._template
-        if template is not None and template.is_of(f"{self._prefix}{text}"):
-            return
-        if template is not None:
-            self._template = None
-            lasted = size_of(self._of) - self._learned > _LASTING
-            self._wait = self._n_waiting = _FIRST_WAIT if lasted else self._wait * 2
-        elif self._n_waiting > n:
-            self._n_waiting -= n
-        else:
-            self._n_waiting, self._learned = self._wait, size_of(self._of)
-            self._template = template_of(self._prefix, text, piece, lambda frame: self._more(self, frame, 0))
-            if self._template is None:
-                self._wait *= 2
+        """Choose the template of the text, after some of its pieces were decoded, of which these are the last."""
+        event = templates.Event(self._prefix, text, piece, lambda frame: self._more(self, frame, 0))
+        self._template = self._templates.next(self._template, event, n, size_of(self._of))
 
-    def _take_content(self, template: Template, content: str, events: list[Event[Any]]) -> bool:
+    def _take_content(self, template: templates.Template, content: str, events: list[Event[Any]]) -> bool:
         """Take the content of one event or of several that have a template; return False, and take none, if one is odd."""
         if '"' not in content and "\\" not in content and content.isprintable():
             return bool(content) and self._act(self, content, events)
@@ -274,7 +264,7 @@ class Lane:
             pieces = template.pieces(content)
             return pieces is not None and _AT_ONCE[self._act](self, pieces, events)
         try:
-            piece = string(f'"{content}"')
+            piece = templates.string(f'"{content}"')
         except UNREADABLE:
             return False
         return bool(piece) and self._act(self, piece, events)
@@ -410,7 +400,7 @@ class Lane:
         """Let the pieces that follow continue a text, as `more` reads and `act` takes them."""
         self._more, self._of, self._label, self._act = more, of, label, act
         self._start, self._is_counted = size_of(of), False
-        self._template, self._n_waiting = None, self._wait
+        self._templates.begin()
 
     def _open_turn(self, id: str | None, model: str | None, events: list[Event[Any]]) -> None:
         self.id, self.model, self.has_begun = id, model, True
@@ -666,31 +656,15 @@ class Lane:
             self.id,
             self.model,
             self.text.text,
-            Reasoning(tuple(map(_block, filter(None, self.thoughts)))),
+            Reasoning(tuple(thought.seen() for thought in self.thoughts if thought)),
             tuple(event for event in self._events if type(event) is ToolCall),
             dropped=tuple(event for event in self._events if type(event) is ToolCallDropped),
             reason=finished.reason,
             provider_reason=finished.provider_reason,
             usage=finished.usage,
             anomalies=finished.anomalies,
-            content=tuple(self._content()),
+            content=tuple(content_of(self._places, self.text.text)),
         )
-
-    def _content(self) -> Iterator[Any]:
-        """Yield text, reasoning and calls in the order in which they began."""
-        done, text = 0, self.text.text
-        for place, what in self._places:
-            if place > done:
-                yield text[done:place]
-                done = place
-            if isinstance(what, LaneCall):
-                yield what.index
-            elif isinstance(what, Kept):
-                yield what.seen("")
-            elif what:
-                yield _block(what)
-        if done < len(text):
-            yield text[done:]
 
 
 class _Bounded(Lane):
@@ -721,12 +695,3 @@ _AT_ONCE: Final[Mapping[Act, Callable[[Any, list[str], list[Any]], bool]]] = {
     Lane.think: Lane.think_all,
     Lane.argue: Lane.argue_all,
 }
-
-
-def _block(thought: Thought) -> ReasoningBlock:
-    return ReasoningBlock(thought.text, thought.id, thought.signature, thought.data)
-
-
-def is_unread(frame: Frame) -> bool:
-    """Return whether a frame without any other meaning may hold a call."""
-    return ("tool" in frame.data or "unction" in frame.data) and bool(with_unread([], frame))

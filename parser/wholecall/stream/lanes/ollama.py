@@ -20,8 +20,9 @@ from wholecall.dialects.decode import NO_TEXT, UNREADABLE, is_blank, wire_text
 from wholecall.dialects.labels import id_label
 from wholecall.dialects.others.ollama import OllamaTranslator, piece_of
 from wholecall.framing.frame import Frame
-from wholecall.stream.lanes.lane import Lane, is_unread, no_more
+from wholecall.stream.lanes.lane import Lane, no_more
 from wholecall.stream.lanes.rows import Row
+from wholecall.stream.lanes.texts import is_unread
 from wholecall.stream.lanes.words import Id, Name, Word
 
 _Count = Union[int, None]

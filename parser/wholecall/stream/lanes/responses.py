@@ -27,9 +27,9 @@ from wholecall.dialects.labels import id_label
 from wholecall.dialects.openai.responses.events import COMMON, CallPiece, TextPiece, ThoughtPiece
 from wholecall.dialects.openai.responses.translator import ResponsesTranslator
 from wholecall.framing.frame import Frame
-from wholecall.stream.lanes.lane import Act, Lane, SdkPiece, is_unread
+from wholecall.stream.lanes.lane import Act, Lane, SdkPiece
 from wholecall.stream.lanes.rows import Row, Source
-from wholecall.stream.lanes.texts import named_events
+from wholecall.stream.lanes.texts import is_unread, named_events
 from wholecall.stream.lanes.words import Counts, Id, Name, NoList, Word
 
 if TYPE_CHECKING:

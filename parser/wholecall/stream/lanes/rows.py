@@ -5,9 +5,12 @@ An entry of the log is a frame that is not a piece, as it came, or a `Row` of pi
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple, Union
 
+from wholecall.calls.output.turns import ReasoningBlock
 from wholecall.framing.frame import Frame
+from wholecall.machine.kept import Kept
 from wholecall.machine.said import SaidText
 
 _FIRST: Final = 256  # characters of a call whose pieces are kept as they came
@@ -81,8 +84,14 @@ class Thought(SaidText):
         self.was_told = bool(self)
         self.clear()
 
+    def seen(self) -> ReasoningBlock:
+        """Return the block for users."""
+        return ReasoningBlock(self.text, self.id, self.signature, self.data)
+
 
 Source = Union[SaidText, LaneCall]
+# The place in the text where a part of the answer began, and the part; None stands for another text.
+Place = tuple[int, Union[LaneCall, Thought, Kept, None]]
 
 
 class Row(NamedTuple):
@@ -120,3 +129,20 @@ def size_of(of: Source) -> int:
 
 
 Entry = Union[Frame, Row, None]  # None: the text before it was forgotten
+
+
+def content_of(places: Iterable[Place], text: str) -> Iterator[Any]:
+    """Yield text, reasoning and calls in the order in which they began."""
+    done = 0
+    for place, what in places:
+        if place > done:
+            yield text[done:place]
+            done = place
+        if isinstance(what, LaneCall):
+            yield what.index
+        elif isinstance(what, Kept):
+            yield what.seen("")
+        elif what:
+            yield what.seen()
+    if done < len(text):
+        yield text[done:]

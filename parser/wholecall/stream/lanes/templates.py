@@ -14,17 +14,30 @@ character, or are decoded as one string. An empty piece is left to the decoder, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
 import msgspec
 
 from wholecall.dialects.decode import UNREADABLE
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 _TEST_WORD: Final = "wholecall"
+# Pieces of a text that are decoded before its template is made; twice as many after each that did not last.
+_FIRST_WAIT: Final = 4
+_LASTING: Final = 64  # characters that were read by a template that lasted
 string = msgspec.json.Decoder(str).decode
+
+
+class Event(NamedTuple):
+    """An event that holds a piece: its lines before the data, the data and the piece.
+
+    `read` decodes such data to the next piece of the same text, or to None.
+    """
+
+    prefix: str
+    data: str
+    piece: str
+    read: Callable[[str], str | None]
 
 
 class Template:
@@ -50,17 +63,15 @@ class Template:
         pieces = content.split(self._between)
         content = "".join(pieces)
         if not _is_plain(content):
-            if "\n" in content:  # another event, or one of several lines
-                return None
             try:
                 pieces = [piece if _is_plain(piece) else string(f'"{piece}"') for piece in pieces]
-            except UNREADABLE:
+            except UNREADABLE:  # another event, or one of several lines
                 return None
         return pieces if all(pieces) else None
 
-    def is_of(self, event: str) -> bool:
+    def is_of(self, event: Event) -> bool:
         """Return whether an event has this form."""
-        return event.startswith(self.head) and event.endswith(self.tail)
+        return f"{event.prefix}{event.data}".startswith(self.head) and event.data.endswith(self.tail)
 
 
 def _is_plain(text: str) -> bool:
@@ -68,15 +79,44 @@ def _is_plain(text: str) -> bool:
     return '"' not in text and "\\" not in text and text.isprintable()
 
 
-def template_of(prefix: str, text: str, piece: str, read: Callable[[str], str | None]) -> Template | None:
-    """Return the template of a frame, None if its text does not show its piece.
+class Templates:
+    """The templates of one text after the other: when one is made, and how long it stays."""
 
-    `prefix` precedes the frames of pieces; `read` decodes a frame to the next piece of the same text, or to None.
-    """
-    before, found, after = text.rpartition(msgspec.json.encode(piece).decode())
+    __slots__ = ("_made", "_n_waiting", "_wait")
+
+    def __init__(self) -> None:
+        self._wait = self._n_waiting = _FIRST_WAIT
+        self._made = 0  # the place in the text where the latest template was made
+
+    def begin(self) -> None:
+        """Note that another text begins."""
+        self._n_waiting = self._wait
+
+    def next(self, latest: Template | None, event: Event, n: int, size: int) -> Template | None:
+        """Return the template after an event that was decoded: the latest one, a new one or none.
+
+        `n` pieces were decoded in a row, of which the event holds the last; `size` is the text's.
+        """
+        if latest is not None:
+            if latest.is_of(event):
+                return latest
+            self._wait = self._n_waiting = _FIRST_WAIT if size - self._made > _LASTING else self._wait * 2
+            return None
+        if self._n_waiting > n:
+            self._n_waiting -= n
+            return None
+        template = template_of(event)
+        self._wait = self._wait if template is not None else self._wait * 2
+        self._n_waiting, self._made = self._wait, size
+        return template
+
+
+def template_of(event: Event) -> Template | None:
+    """Return the template of an event, None if its text does not show its piece."""
+    before, found, after = event.data.rpartition(msgspec.json.encode(event.piece).decode())
     if not found:
         return None
     head, tail = f'{before}"', f'"{after}'
-    if read(f"{head}{_TEST_WORD}{tail}") != _TEST_WORD:
+    if event.read(f"{head}{_TEST_WORD}{tail}") != _TEST_WORD:
         return None
-    return Template(f"{prefix}{head}", tail)
+    return Template(f"{event.prefix}{head}", tail)

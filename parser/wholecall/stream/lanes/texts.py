@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from wholecall.dialects.unread import with_unread
+from wholecall.framing.frame import Frame
+
 
 def data_of(block: str) -> list[str] | None:
     """Return the data of server-sent events of one line each, None if one of them is of another form."""
@@ -32,3 +35,8 @@ def _is_named(event: str) -> bool:
 
 def _without_comments(block: str) -> list[str]:
     return [event for event in block.split("\n\n") if event[:1] != ":" or "\n" in event]
+
+
+def is_unread(frame: Frame) -> bool:
+    """Return whether a frame without any other meaning may hold a call."""
+    return ("tool" in frame.data or "unction" in frame.data) and bool(with_unread([], frame))

@@ -1,0 +1,226 @@
+"""Laws of the lane's templates: an event that differs in anything but its piece is read as the machine reads it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import pytest
+
+from tests.laws.test_lanes import differing, leaves
+from wholecall import ToolCallParser
+
+
+class Text(NamedTuple):
+    """A text in pieces: the events before it, an event with `%s` in place of the piece's content, and those after it."""
+
+    before: str
+    event: str
+    after: str
+
+
+_CHUNK = (
+    'data: {"id":"r1","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":%s,'
+    '"finish_reason":%s}]}\n\n'
+)
+
+
+def _chunk(delta: str, reason: str = "null") -> str:
+    return _CHUNK % (delta, reason)
+
+
+def _named(name: str, data: str) -> str:
+    return f'event: {name}\ndata: {{"type":"{name}",{data}}}\n\n'
+
+
+def _block(kind: str, piece: str) -> Text:
+    """Return a text of Anthropic's: the second block of a message."""
+    start = _named(
+        "message_start",
+        '"message":{"id":"m1","role":"assistant","model":"m","content":[],"stop_reason":null}',
+    )
+    text = _named("content_block_start", '"index":0,"content_block":{"type":"text","text":""}')
+    stop = _named("content_block_stop", '"index":%d')
+    head = _named("content_block_start", f'"index":1,"content_block":{kind}')
+    reason = "tool_use" if "tool_use" in kind else "end_turn"
+    end = _named("message_delta", f'"delta":{{"stop_reason":"{reason}"}}') + _named(
+        "message_stop", '"usage":null'
+    )
+    event = _named("content_block_delta", f'"index":1,"delta":{piece}')
+    return Text(start + text + stop % 0 + head, event, stop % 1 + end)
+
+
+_ROLE = _chunk('{"role":"assistant","content":null}')
+_CALL = _chunk(
+    '{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"f","arguments":""}}]}'
+)
+_STOP, _CALLED = (_chunk("{}", f'"{reason}"') + "data: [DONE]\n\n" for reason in ("stop", "tool_calls"))
+_ARGUMENTS = _chunk('{"tool_calls":[{"index":0,"function":{"arguments":"%s"}}]}')
+TEXTS = {
+    "chat text": Text(_ROLE, _chunk('{"content":"%s"}'), _STOP),
+    "chat reasoning": Text(_ROLE, _chunk('{"reasoning_content":"%s","reasoning":""}'), _STOP),
+    "chat arguments": Text(_ROLE + _CALL, _ARGUMENTS, _CALLED),
+    "anthropic text": _block('{"type":"text","text":""}', '{"type":"text_delta","text":"%s"}'),
+    "anthropic thinking": _block(
+        '{"type":"thinking","thinking":""}', '{"type":"thinking_delta","thinking":"%s"}'
+    ),
+    "anthropic arguments": _block(
+        '{"type":"tool_use","id":"t1","name":"f","input":{}}',
+        '{"type":"input_json_delta","partial_json":"%s"}',
+    ),
+}
+_ARGUMENT = ['{\\"a', '\\":[\\"', *["piece, "] * 7]  # and its end, after one event more
+_SPEECH = ["piece "] * 9
+# Contents of a JSON string, and characters that end one or belong to none.
+CONTENTS = [
+    *(
+        "",
+        " ",
+        "x",
+        "{",
+        '\\"',
+        "\\\\",
+        "\\n",
+        "\\u00e9",
+        "é",
+        "\\ud83d\\ude00",
+        "😀",
+        "\u200d",
+        "\u2028",
+        "\x7f",
+    ),
+    *(
+        '"',
+        "\\",
+        "\\ud83d",
+        "\\x",
+        '","text":"b',
+        '"}}',
+        "\n",
+        "\t",
+        "\x00",
+        "\r",
+        "\n\n",
+        'a\\"}}\n\ndata: {}',
+    ),
+]
+_CHARACTERS = ["", "  ", '"', "\\", "{", "}", ",", "0", "é", "\n"]
+
+
+def streams(text: Text, event: str, *, is_call: bool) -> Iterator[list[bytes]]:
+    """Yield a stream with an event among the pieces of a text, in four ways to cut it."""
+    pieces = [text.event.replace("%s", piece) for piece in (_ARGUMENT if is_call else _SPEECH)]
+    last = [text.event.replace("%s", piece) for piece in ("more, ", "last", '\\"]}' if is_call else ".")]
+    head = text.before.encode()
+    yield [head, *(one.encode() for one in [*pieces, event, *last]), text.after.encode()]
+    yield [head, "".join(pieces).encode(), "".join([event, *last]).encode(), text.after.encode()]
+    yield [
+        head,
+        "".join(pieces[:5]).encode(),
+        "".join([*pieces[5:], event, *last]).encode(),
+        text.after.encode(),
+    ]
+    data = "".join([*pieces, event, *last]).encode()
+    yield [head, *(data[start : start + 301] for start in range(0, len(data), 301)), text.after.encode()]
+
+
+def _odd(name: str, events: Sequence[str]) -> list[Sequence[bytes]]:
+    """Return the streams with one of these events among the pieces, for which lane and machine differ."""
+    is_call = "arguments" in name
+    every = (reads for event in events for reads in streams(TEXTS[name], event, is_call=is_call))
+    return differing(every)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_pieces_with_any_content(name: str) -> None:
+    """Law 129: a piece of any content among others is read as the machine reads it, in any reads."""
+    event = TEXTS[name].event
+    contents = [*CONTENTS, *(f"a{one}b" for one in CONTENTS), *(one * 2 for one in CONTENTS)]
+
+    assert [] == _odd(name, [event.replace("%s", content) for content in contents])
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("character", _CHARACTERS)
+def test_events_that_differ_in_a_character(name: str, character: str) -> None:
+    """Law 129: an event with another character at any place is read as the machine reads it, in any reads."""
+    event = TEXTS[name].event.replace("%s", "piece ")
+    changed = [event[:place] + character + event[place + 1 :] for place in range(len(event))]
+
+    assert [] == _odd(name, changed)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_members_that_come_later(name: str) -> None:
+    """Law 129: a member that is new among pieces, or has another value in each, is read as the machine reads it."""
+    text = TEXTS[name]
+    data = json.loads(text.event.partition("data: ")[2].replace("%s", "piece "))
+    extra = [{"usage": {"total_tokens": n}} for n in range(3)] + [{"obfuscation": "x" * n} for n in range(3)]
+    events = [
+        text.event.partition("data: ")[0] + f"data: {json.dumps({**data, **one}, separators=(',', ':'))}\n\n"
+        for one in extra
+    ]
+
+    assert [] == _odd(name, [*events, "".join(events)])
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_member_that_repeats_the_piece(name: str) -> None:
+    """Law 129: a member whose value is the piece is not taken for the piece, where it comes before or after that."""
+    text = TEXTS[name]
+    first, _, rest = text.event.partition("{")
+    streams = [
+        [text.before, *(form.replace("%s", "piece ").replace("%%", value) for value in values), text.after]
+        for form in (f'{first}{{"echo":"%%",{rest}', text.event.replace("}\n\n", ',"echo":"%%"}\n\n'))
+        for values in (["piece "] * 9 + ["other "] * 3, ["other "] * 9 + ["piece "] * 3)
+    ]
+
+    assert [] == differing([[event.encode() for event in stream] for stream in streams])
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_piece_after_the_text(name: str) -> None:
+    """Law 129: a piece after any later event is read as the machine reads it."""
+    text, is_call = TEXTS[name], "arguments" in name
+    pieces = [text.event.replace("%s", piece) for piece in (_ARGUMENT if is_call else _SPEECH)]
+    late = text.event.replace("%s", "late ")
+    *after, end = [f"{event}\n\n" for event in text.after.split("\n\n") if event]
+    streams = [
+        [text.before, *pieces, *after[:place], late, *after[place:], end] for place in range(len(after) + 1)
+    ]
+
+    assert [] == differing([[event.encode() for event in stream] for stream in streams])
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_text_in_large_reads_stays_in_the_lane(name: str) -> None:
+    """Reads of many pieces of one text stay in the lane where only the pieces differ, and go to the machine if not."""
+    text, is_call = TEXTS[name], "arguments" in name
+    event = text.event.replace("%s", "piece, ")
+    numbered = [
+        event.replace("\n\n", "").removesuffix("}") + f',"obfuscation":"{n}"}}\n\n' for n in range(40)
+    ]
+    begin = [text.event.replace("%s", piece).encode() for piece in (_ARGUMENT if is_call else _SPEECH)]
+    plain, odd = (
+        [text.before.encode(), *begin, *reads] for reads in ([event.encode() * 8] * 5, _by_eight(numbered))
+    )
+
+    assert [False, True] == [leaves(plain), leaves(odd)]
+
+
+def _by_eight(events: Sequence[str]) -> list[bytes]:
+    return ["".join(events[start : start + 8]).encode() for start in range(0, len(events), 8)]
+
+
+def test_another_text_has_another_template() -> None:
+    """A template is of one text: events of the text before, after its end, are not pieces of the next one."""
+    chat = TEXTS["chat text"]
+    text, thought = (TEXTS[f"chat {kind}"].event.replace("%s", "piece ") for kind in ("text", "reasoning"))
+    reads = [one.encode() for one in [chat.before, *[thought] * 9, *[text] * 9, thought, text, chat.after]]
+    parser = ToolCallParser()
+    kinds = [type(event).__name__ for read in reads for event in parser.feed(read)]
+
+    assert [] == differing([reads])
+    assert ["ReasoningDelta", "TextDelta"] == kinds[-2:]
